@@ -1,0 +1,22 @@
+/** Time comes in as an argument everywhere else, so that a test can hold it still. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** The time management surfaces print for "never". */
+export const zeroTime = '0001-01-01T00:00:00Z';
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
+
+export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
+
+const two = (value: number) => String(value).padStart(2, '0');
+
+/** The portal's `YYYY-MM-DD HH:MM`, in the server's own zone. */
+export function portalTime(ms: number): string {
+  const at = new Date(ms);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}

@@ -1,0 +1,45 @@
+import { randomBytes, randomFillSync } from 'node:crypto';
+
+/** Ids that never collide and, where it helps an index, sort by the time they were made. */
+
+let sequence = 0;
+const process5 = randomBytes(5).toString('hex');
+
+/** A database id: 24 hexadecimal characters, the first eight of which are the time in seconds. */
+export function databaseId(nowMs: number = Date.now()): string {
+  sequence = (sequence + 1) & 0xffffff;
+  return (
+    Math.floor(nowMs / 1000)
+      .toString(16)
+      .padStart(8, '0') +
+    process5 +
+    sequence.toString(16).padStart(6, '0')
+  );
+}
+
+/** A public id or token: 32 hexadecimal characters, 128 random bits. */
+export function publicId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** A secret a person copies: 256 random bits as URL-safe text. */
+export function secretText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ksuidEpochSeconds = 1_400_000_000;
+
+/** A persistent id that sorts by time: 27 characters of base 62 over four bytes of time and sixteen random ones. */
+export function sortableId(nowMs: number = Date.now()): string {
+  const bytes = Buffer.alloc(20);
+  bytes.writeUInt32BE(Math.floor(nowMs / 1000) - ksuidEpochSeconds, 0);
+  randomFillSync(bytes, 4);
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let place = 0; place < 27; place++) {
+    text = base62[Number(rest % 62n)] + text;
+    rest /= 62n;
+  }
+  return text;
+}

@@ -1,0 +1,59 @@
+/**
+ * What we foresaw going wrong. A room declares its problems once, in a table; code throws them by name; each surface
+ * renders them in its own envelope, in one place.
+ */
+export interface ProblemKind {
+  readonly status: number;
+  /** The sentence a caller reads. `{name}` is filled from the detail. */
+  readonly message: string;
+}
+
+export type Detail = Readonly<Record<string, unknown>>;
+
+export interface ProblemOptions {
+  detail?: Detail;
+  /** Replaces the declared sentence where only the place that throws knows what to say. */
+  message?: string;
+  cause?: unknown;
+}
+
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly detail: Detail;
+
+  constructor(code: string, kind: ProblemKind, options: ProblemOptions = {}) {
+    const detail = options.detail ?? {};
+    super(
+      options.message ?? fill(kind.message, detail),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
+    this.name = 'Problem';
+    this.code = code;
+    this.status = kind.status;
+    this.detail = detail;
+  }
+}
+
+/** Makes the error; carries its declaration so that operations can list it and documents can show it. */
+export interface ProblemMaker extends ProblemKind {
+  (options?: ProblemOptions): Problem;
+  readonly code: string;
+}
+
+export function problems<const T extends Record<string, ProblemKind>>(
+  room: string,
+  table: T,
+): { readonly [K in keyof T]: ProblemMaker } {
+  const makers: Record<string, ProblemMaker> = {};
+  for (const [name, kind] of Object.entries(table)) {
+    const code = `${room}.${name}`;
+    const make = (options?: ProblemOptions) => new Problem(code, kind, options);
+    makers[name] = Object.assign(make, { code, status: kind.status, message: kind.message });
+  }
+  return makers as { [K in keyof T]: ProblemMaker };
+}
+
+function fill(message: string, detail: Detail): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => (name in detail ? String(detail[name]) : whole));
+}
