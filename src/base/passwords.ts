@@ -1,0 +1,145 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { problems } from './problems.ts';
+
+/**
+ * Passwords at rest, as `scrypt$N$r$p$salt$hash` (salt and hash in base64url). The text carries its own cost, so that
+ * the default may rise without locking out those who signed up before.
+ */
+export const passwordProblem = problems('passwords', {
+  too_busy: { status: 503, message: 'Too many sign-ins at the moment, try again in a few seconds' },
+  too_long: { status: 400, message: 'A password may have at most {maxBytes} bytes' },
+});
+
+export interface PasswordCost {
+  /** Work and memory: a power of two. Each run holds 128 · N · r bytes. */
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+export const passwordCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 };
+
+export const maxPasswordBytes = 1024;
+/** The pool that runs scrypt also serves files and DNS, and has four threads: leave half of it to the others. */
+export const maxPasswordsAtOnce = 2;
+export const maxPasswordsWaiting = 200;
+/** A stored text that asks for more than this was not written by us. */
+const maxStoredMemoryBytes = 256 * 1024 * 1024;
+const maxStoredParallel = 16;
+const saltBytes = 16;
+const hashBytes = 32;
+
+interface StoredPassword {
+  readonly cost: PasswordCost;
+  readonly salt: Buffer;
+  readonly hash: Buffer;
+}
+
+/** Stands in for the password of somebody who does not exist. No password has this hash: it is not one of scrypt's. */
+const nobody: StoredPassword = { cost: passwordCost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
+
+export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
+  const bytes = bytesOf(password);
+  if (bytes.length > maxPasswordBytes) throw passwordProblem.too_long({ detail: { maxBytes: maxPasswordBytes } });
+  const salt = randomBytes(saltBytes);
+  const hash = await derive(bytes, salt, cost, hashBytes);
+  return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
+}
+
+/**
+ * Whether the password is the stored one. A stored text nobody can match (empty, foreign) costs as much as a wrong
+ * password.
+ */
+export async function passwordMatches(password: string, stored: string): Promise<boolean> {
+  const known = readStored(stored);
+  const bytes = bytesOf(password);
+  const possible = known !== undefined && bytes.length <= maxPasswordBytes;
+  const { cost, salt, hash } = known ?? nobody;
+  const given = await derive(bytes.subarray(0, maxPasswordBytes), salt, cost, hash.length);
+  return timingSafeEqual(given, hash) && possible;
+}
+
+/** For a user nobody knows: takes as long as a wrong password does, so that time does not tell who exists. */
+export async function wastePasswordTime(password: string): Promise<false> {
+  await passwordMatches(password, '');
+  return false;
+}
+
+/** The same password typed on two keyboards may be composed differently; one form is hashed. */
+const bytesOf = (password: string): Buffer => Buffer.from(password.normalize('NFC'), 'utf8');
+
+function readStored(stored: string): StoredPassword | undefined {
+  const found = /^scrypt\$(\d{1,9})\$(\d{1,3})\$(\d{1,3})\$([\w-]{11,})\$([\w-]{22,})$/.exec(stored);
+  if (!found) return undefined;
+  const [N = 0, r = 0, p = 0] = found.slice(1, 4).map(Number);
+  const sound = N >= 2 && Number.isInteger(Math.log2(N)) && r >= 1 && p >= 1 && p <= maxStoredParallel;
+  if (!sound || 128 * N * r > maxStoredMemoryBytes) return undefined;
+  return {
+    cost: { N, r, p },
+    salt: Buffer.from(found[4] ?? '', 'base64url'),
+    hash: Buffer.from(found[5] ?? '', 'base64url'),
+  };
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Runs scrypt when it is its turn; a place that falls free is handed straight to the first who waits. */
+async function derive(password: Buffer, salt: Buffer, { N, r, p }: PasswordCost, length: number): Promise<Buffer> {
+  if (running < maxPasswordsAtOnce) running += 1;
+  else if (waiting.length >= maxPasswordsWaiting) throw passwordProblem.too_busy();
+  else await new Promise<void>(resolve => waiting.push(resolve));
+  const maxmem = 128 * r * (N + p) + 1024 * 1024;
+  try {
+    return await new Promise<Buffer>((resolve, reject) => {
+      scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => (error ? reject(error) : resolve(hash)));
+    });
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}
+
+export interface PasswordPolicy {
+  readonly minLength: number;
+  /** Both a capital and a small letter. */
+  readonly multiCase?: boolean;
+  readonly minNumeric?: number;
+  readonly minSpecial?: number;
+  /** Refuses three consecutive or equal characters: abc, 321, aaa. */
+  readonly disableSequential?: boolean;
+}
+
+export const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
+
+/** What a policy finds wrong with a password, as sentences; an empty list is a good password. */
+export function passwordFaults(password: string, policy: PasswordPolicy = defaultPasswordPolicy): string[] {
+  const characters = [...password.normalize('NFC')];
+  const count = (pattern: RegExp) => characters.filter(character => pattern.test(character)).length;
+  const { minLength, multiCase = false, minNumeric = 0, minSpecial = 0, disableSequential = false } = policy;
+  const rules: [broken: boolean, sentence: string][] = [
+    [characters.length < minLength, `Password must have at least ${minLength} characters`],
+    [bytesOf(password).length > maxPasswordBytes, `Password may have at most ${maxPasswordBytes} bytes`],
+    [
+      multiCase && (count(/\p{Lu}/u) === 0 || count(/\p{Ll}/u) === 0),
+      'Password must have both upper and lower case letters',
+    ],
+    [count(/\p{Nd}/u) < minNumeric, `Password must have at least ${minNumeric} digits`],
+    [count(/[^\p{L}\p{N}\s]/u) < minSpecial, `Password must have at least ${minSpecial} special characters`],
+    [
+      disableSequential && hasSequence(characters),
+      'Password may not have three consecutive or equal characters in a row',
+    ],
+  ];
+  return rules.filter(([broken]) => broken).map(([, sentence]) => sentence);
+}
+
+function hasSequence(characters: string[]): boolean {
+  const codes = characters.map(character => character.toLowerCase().codePointAt(0) ?? 0);
+  return codes.some((code, at) => {
+    const [next, last] = [codes[at + 1], codes[at + 2]];
+    if (next === undefined || last === undefined) return false;
+    return next - code === last - next && Math.abs(next - code) <= 1;
+  });
+}

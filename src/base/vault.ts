@@ -1,0 +1,113 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { problems } from './problems.ts';
+
+/**
+ * Secrets at rest. The database holds one data key, wrapped under a master key that lives outside it; the data key
+ * gives one subkey that seals secrets and one that makes the keyed hashes they are found by. Changing the master key
+ * therefore means wrapping 32 bytes again, not every secret.
+ */
+export interface Vault {
+  /** Encrypts; what was sealed for one purpose does not open for another. */
+  seal(text: string, purpose: string): string;
+  open(sealed: string, purpose: string): string;
+  /** A keyed hash (hexadecimal) to find a secret by, without storing it. */
+  digest(text: string, purpose: string): string;
+}
+
+export const vaultProblem = problems('vault', {
+  wrong_master_key: {
+    status: 500,
+    message: 'The master key does not open the data key: it is not the one this database was created with',
+  },
+  weak_master_key: {
+    status: 500,
+    message: 'The master key must be 32 bytes or more in base64 or hexadecimal, or a text of 32 characters or more',
+  },
+  cannot_open: {
+    status: 500,
+    message: 'A stored secret ({purpose}) cannot be opened: it was changed, or sealed with another key',
+  },
+});
+
+export const keyBytes = 32;
+export const minMasterKeyCharacters = 32;
+const version = 'v1.';
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+export function createDataKey(): Buffer {
+  return randomBytes(keyBytes);
+}
+
+export function wrapDataKey(dataKey: Buffer, masterKey: Buffer): string {
+  return encrypt(dataKey, subkey(masterKey, 'wrap'), 'data-key');
+}
+
+export function unwrapDataKey(wrapped: string, masterKey: Buffer): Buffer {
+  const dataKey = decrypt(wrapped, subkey(masterKey, 'wrap'), 'data-key');
+  if (dataKey?.length !== keyBytes) throw vaultProblem.wrong_master_key();
+  return dataKey;
+}
+
+export function vaultOf(dataKey: Buffer): Vault {
+  const sealKey = subkey(dataKey, 'seal');
+  const digestKey = subkey(dataKey, 'digest');
+  return {
+    seal: (text, purpose) => encrypt(Buffer.from(text, 'utf8'), sealKey, purpose),
+    open(sealed, purpose) {
+      const plain = decrypt(sealed, sealKey, purpose);
+      if (plain === undefined) throw vaultProblem.cannot_open({ detail: { purpose } });
+      return plain.toString('utf8');
+    },
+    // The length keeps ('ab', 'c') and ('a', 'bc') apart.
+    digest: (text, purpose) =>
+      createHmac('sha256', digestKey).update(`${purpose.length}:${purpose}:${text}`).digest('hex'),
+  };
+}
+
+/**
+ * A master key from a setting: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes
+ * are taken as they are; anything else is condensed to 32.
+ */
+export function masterKeyOf(text: string): Buffer {
+  const given = text.trim();
+  const bytes = encodedBytes(given);
+  if (bytes?.length === keyBytes) return bytes;
+  if (bytes) return subkey(bytes, 'master');
+  if ([...given].length < minMasterKeyCharacters) throw vaultProblem.weak_master_key();
+  return subkey(Buffer.from(given, 'utf8'), 'master');
+}
+
+function encodedBytes(text: string): Buffer | undefined {
+  const encoding = /^([0-9a-f]{2})+$/i.test(text) ? 'hex' : /^[\w+/-]+={0,2}$/.test(text) ? 'base64' : undefined;
+  const bytes = encoding && Buffer.from(text, encoding);
+  return bytes && bytes.length >= keyBytes ? bytes : undefined;
+}
+
+function subkey(key: Buffer, use: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `gatewright/${use}/v1`, keyBytes));
+}
+
+function encrypt(plain: Buffer, key: Buffer, purpose: string): string {
+  const nonce = randomBytes(nonceBytes);
+  const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(Buffer.from(purpose, 'utf8'));
+  const body = Buffer.concat([nonce, sealing.update(plain), sealing.final(), sealing.getAuthTag()]);
+  return version + body.toString('base64url');
+}
+
+function decrypt(sealed: string, key: Buffer, purpose: string): Buffer | undefined {
+  if (!sealed.startsWith(version)) return undefined;
+  const body = Buffer.from(sealed.slice(version.length), 'base64url');
+  if (body.length < nonceBytes + tagBytes) return undefined;
+  const opening = createDecipheriv(cipher, key, body.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    .setAAD(Buffer.from(purpose, 'utf8'))
+    .setAuthTag(body.subarray(-tagBytes));
+  const plain = opening.update(body.subarray(nonceBytes, -tagBytes));
+  try {
+    return Buffer.concat([plain, opening.final()]);
+  } catch {
+    // The tag does not fit. There is nothing more to know: a better reason would help only somebody who forges.
+    return undefined;
+  }
+}
