@@ -1,0 +1,33 @@
+import { type Database, freshDatabase, startPostgres } from './postgres.ts';
+import { freshRedis, startRedis } from './redis.ts';
+
+/**
+ * The engines of this run: those that `npm test` started, or, when one test file is run by hand, some of this process's
+ * own that end with it.
+ */
+
+let postgresUrl: Promise<string> | undefined;
+let redisUrl: Promise<string> | undefined;
+
+/** A fresh, empty database for one test file. */
+export async function testPostgres(): Promise<Database> {
+  postgresUrl ??= given('GW_TEST_POSTGRES_URL') ?? owned(startPostgres);
+  return freshDatabase(await postgresUrl);
+}
+
+/** The url of an empty Redis database for one test file. */
+export async function testRedis(): Promise<string> {
+  redisUrl ??= given('GW_TEST_REDIS_URL') ?? owned(startRedis);
+  return freshRedis(await redisUrl);
+}
+
+function given(name: string): Promise<string> | undefined {
+  const url = process.env[name];
+  return url ? Promise.resolve(url) : undefined;
+}
+
+async function owned(start: () => Promise<{ url: string; stopNow(): void }>): Promise<string> {
+  const engine = await start();
+  process.once('exit', () => engine.stopNow());
+  return engine.url;
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
+export interface Identity {
+  uid: number;
+  gid: number;
+}
+
+/** A program that serves on one loopback port and can be killed and started again there. */
+export interface Server {
+  readonly port: number;
+  pause(): void;
+  resume(): void;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
+  restartOnSamePort(): Promise<void>;
+  /** Ends it without waiting, for use when this process itself ends. */
+  killNow(): void;
+}
+
+export interface ServerOptions {
+  program: string;
+  args(port: number): string[];
+  identity?: Identity | undefined;
+  /** What ends it at once and lets it take its own children along. */
+  killSignal?: NodeJS.Signals;
+  /** Resolves once the server answers on the port, rejects while it does not. */
+  answers(port: number): Promise<unknown>;
+}
+
+const startAttempts = 5;
+const startTimeoutMs = 60_000;
+const pollMs = 20;
+
+export async function startServer(options: ServerOptions): Promise<Server> {
+  // A free port can be taken by somebody else before the server binds it, so a failed start tries another one.
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return serverOn(port, options, await launch(port, options));
+    } catch (error) {
+      if (attempt === startAttempts) throw error;
+    }
+  }
+}
+
+function serverOn(port: number, options: ServerOptions, first: ChildProcess): Server {
+  let child = first;
+  const running = () => child.exitCode === null && child.signalCode === null;
+  const signal = options.killSignal ?? 'SIGKILL';
+  const kill = async () => {
+    if (!running()) return;
+    const ended = once(child.ref() ?? child, 'exit');
+    child.kill('SIGCONT');
+    child.kill(signal);
+    await ended;
+  };
+  return {
+    port,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    kill,
+    async restartOnSamePort() {
+      await kill();
+      child = await launch(port, options);
+    },
+    killNow: () => void child.kill(signal),
+  };
+}
+
+async function launch(port: number, options: ServerOptions): Promise<ChildProcess> {
+  let said = '';
+  // Detached, so that Ctrl-C in a terminal reaches the tests first and they end their servers in order.
+  const child = spawn(options.program, options.args(port), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    ...options.identity,
+  });
+  let failure: Error | undefined;
+  const collect = (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4000);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  child.once('error', error => {
+    failure = error;
+  });
+  child.once('exit', code => {
+    failure ??= new Error(`${options.program} ended with ${code ?? child.signalCode}: ${said.trim()}`);
+  });
+  const attempts = startTimeoutMs / pollMs;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    if (failure) throw failure;
+    if (await accepts(() => options.answers(port))) {
+      if (failure) throw failure;
+      letGo(child);
+      return child;
+    }
+    await new Promise(resolve => setTimeout(resolve, pollMs));
+  }
+  child.kill('SIGKILL');
+  throw new Error(`${options.program} did not answer on port ${port}: ${said.trim()}`);
+}
+
+/** The server must not keep a finished test process alive. */
+function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdout, child.stderr]) (stream as unknown as { unref(): void }).unref();
+}
+
+async function accepts(ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A loopback port nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, globSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** The programs that tests and benches run beside our own, where they are found, and what brings them on Debian. */
+interface Tool {
+  readonly title: string;
+  readonly package: string;
+  /** Any of these names will do. */
+  readonly programs: readonly string[];
+  /** Directories to look in besides PATH; patterns are allowed, the last match wins. */
+  readonly directories?: readonly string[];
+}
+
+const postgres: Tool = {
+  title: 'PostgreSQL',
+  package: 'postgresql',
+  programs: ['initdb'],
+  directories: ['/usr/lib/postgresql/*/bin'],
+};
+const redis: Tool = { title: 'Redis', package: 'redis-server', programs: ['redis-server'] };
+const chromium: Tool = {
+  title: 'Chromium',
+  package: 'chromium',
+  programs: ['chromium', 'chromium-browser', 'google-chrome'],
+};
+const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'], directories: ['/usr/sbin'] };
+const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
+
+/** Makes sure that what the tests need is installed. */
+export const ensureServices = (): void => ensure([postgres, redis, chromium]);
+
+/** Makes sure that what the benches need is installed. */
+export const ensureBenchTools = (): void => ensure([nginx, wrk]);
+
+/** The directory with PostgreSQL's server programs. */
+export const postgresBin = (): string => join(locate(postgres), '..');
+export const redisServer = (): string => locate(redis);
+export const chromiumProgram = (): string => locate(chromium);
+export const nginxProgram = (): string => locate(nginx);
+export const wrkProgram = (): string => locate(wrk);
+
+function ensure(tools: readonly Tool[]): void {
+  const missing = tools.filter(tool => find(tool) === undefined);
+  if (missing.length === 0) return;
+  const packages = missing.map(tool => tool.package).join(' ');
+  if (process.getuid?.() !== 0 || programIn('apt-get', searchPath()) === undefined) throw absent(missing);
+  console.log(`Installing ${packages} with apt-get …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  execFileSync('apt-get', ['update', '-q'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...packages.split(' ')], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const still = missing.filter(tool => find(tool) === undefined);
+  if (still.length > 0) throw absent(still);
+}
+
+function locate(tool: Tool): string {
+  const program = find(tool);
+  if (program === undefined) throw absent([tool]);
+  return program;
+}
+
+function absent(tools: readonly Tool[]): Error {
+  const titles = tools.map(tool => tool.title).join(', ');
+  const packages = tools.map(tool => tool.package).join(' ');
+  return new Error(`Please install ${titles} first (on Debian or Ubuntu: apt-get install ${packages}).`);
+}
+
+function find(tool: Tool): string | undefined {
+  const own = (tool.directories ?? []).flatMap(pattern => globSync(pattern).sort(byVersion).reverse());
+  for (const program of tool.programs) {
+    const path = programIn(program, [...own, ...searchPath()]);
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+const byVersion = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
+
+const searchPath = () => (process.env.PATH ?? '').split(delimiter);
+
+function programIn(program: string, directories: readonly string[]): string | undefined {
+  return directories.map(directory => join(directory, program)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

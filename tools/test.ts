@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { startPostgres } from '../tests/services/postgres.ts';
+import { startRedis } from '../tests/services/redis.ts';
+import { ensureServices } from './services.ts';
+
+/**
+ * `npm test`: makes sure the services are there, starts them once, runs every test file against them and ends them
+ * whatever happens. Arguments choose files by a part of their path (`npm test -- src/base`); those that begin with `--`
+ * go to Node. Afterwards no log that a test's process wrote may hold a secret that a test planted.
+ */
+
+const root = join(import.meta.dirname, '..');
+const concurrency = 2;
+
+const args = process.argv.slice(2);
+const forNode = args.filter(arg => arg.startsWith('--'));
+const wanted = args.filter(arg => !arg.startsWith('--')).map(arg => relative(root, join(root, arg)));
+const files = globSync(['src/**/*.test.ts', 'tests/**/*.test.ts'], { cwd: root })
+  .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
+  .sort();
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  if (files.length === 0) {
+    console.error(`No test file matches ${wanted.join(' ')}.`);
+    return 1;
+  }
+  try {
+    ensureServices();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+  const logs = mkdtempSync(join(tmpdir(), 'gw-test-logs-'));
+  const code = await withServices(env => runTests({ ...env, GW_TEST_LOGS: logs }));
+  const leaks = scan(logs);
+  if (code === 0 && leaks === 0) rmSync(logs, { recursive: true, force: true });
+  else console.log(`The logs of this run are in ${logs}.`);
+  return code !== 0 ? code : Math.min(leaks, 1);
+}
+
+async function withServices(use: (env: Record<string, string>) => Promise<number>): Promise<number> {
+  const started = await Promise.allSettled([startPostgres(), startRedis()]);
+  try {
+    const [postgres, redis] = started;
+    if (postgres.status === 'rejected') throw postgres.reason;
+    if (redis.status === 'rejected') throw redis.reason;
+    return await use({ GW_TEST_POSTGRES_URL: postgres.value.url, GW_TEST_REDIS_URL: redis.value.url });
+  } finally {
+    for (const service of started) if (service.status === 'fulfilled') await service.value.stop();
+  }
+}
+
+async function runTests(env: Record<string, string>): Promise<number> {
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, ...forNode, ...files],
+    { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' },
+  );
+  // The tests end first; then the services, in the `finally` above.
+  const forward = (signal: NodeJS.Signals) => child.kill(signal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
+  const [code] = await once(child, 'exit');
+  return typeof code === 'number' ? code : 1;
+}
+
+/** Looks for planted secrets in the collected logs; says where, never what. Returns how many lines hold one. */
+function scan(directory: string): number {
+  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name));
+  const lists = paths.filter(path => path.endsWith('.secrets'));
+  const logs = paths.filter(path => !path.endsWith('.secrets'));
+  const secrets = [...new Set(lists.flatMap(path => lines(path).filter(line => line !== '')))];
+  let leaks = 0;
+  for (const path of logs) {
+    for (const [index, line] of lines(path).entries()) {
+      if (!secrets.some(secret => line.includes(secret))) continue;
+      leaks += 1;
+      console.error(`A planted secret was logged: ${relative(directory, path)}, line ${index + 1}.`);
+    }
+  }
+  console.log(`Looked for ${secrets.length} planted secrets in ${logs.length} log files.`);
+  return leaks;
+}
+
+const lines = (path: string): string[] => readFileSync(path, 'utf8').split(/\r?\n/);
