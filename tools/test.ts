@@ -23,6 +23,10 @@ const files = globSync(['src/**/*.test.ts', 'tests/**/*.test.ts'], { cwd: root }
   .filter(file => wanted.length === 0 || wanted.some(part => file.includes(part)))
   .sort();
 
+/** Set by a signal: the tests end first, then the services, as at the end of any run. */
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort(signal));
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -57,14 +61,13 @@ async function withServices(use: (env: Record<string, string>) => Promise<number
 }
 
 async function runTests(env: Record<string, string>): Promise<number> {
+  if (interrupted.signal.aborted) return 1;
   const child = spawn(
     process.execPath,
     ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, ...forNode, ...files],
     { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' },
   );
-  // The tests end first; then the services, in the `finally` above.
-  const forward = (signal: NodeJS.Signals) => child.kill(signal);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, forward);
+  interrupted.signal.addEventListener('abort', () => child.kill(interrupted.signal.reason));
   const [code] = await once(child, 'exit');
   return typeof code === 'number' ? code : 1;
 }
@@ -89,4 +92,6 @@ function scan(directory: string): number {
   return leaks;
 }
 
-const lines = (path: string): string[] => readFileSync(path, 'utf8').split(/\r?\n/);
+function lines(path: string): string[] {
+  return readFileSync(path, 'utf8').split(/\r?\n/);
+}
