@@ -1,0 +1,25 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('certificates', {
+  already_exists: { status: 409, message: 'Certificate with {id} id already exists' },
+  not_found: { status: 404, message: 'Certificate with given SHA256 fingerprint not found' },
+  expired: { status: 400, message: 'certificate is expired' },
+  undecodable: { status: 400, message: 'Failed to decode certificate. It should be PEM encoded.' },
+  several_private_keys: { status: 400, message: 'Found multiple private keys' },
+  several_public_keys: { status: 400, message: 'Found multiple public keys' },
+  public_key_combined: { status: 400, message: "Public keys can't be combined with certificates" },
+  private_key_alone: { status: 400, message: 'A private key needs its certificate in the same upload' },
+  private_key_unreadable: { status: 400, message: 'Failed to read the private key' },
+  private_key_encrypted: {
+    status: 400,
+    message: 'The private key is encrypted with a passphrase: upload it decrypted, it is stored encrypted here',
+  },
+  private_key_foreign: { status: 400, message: 'The private key does not belong to the certificate' },
+  leaf_not_first: {
+    status: 400,
+    message: 'The private key belongs to certificate {place} of the chain: that certificate must come first',
+  },
+  unknown_block: { status: 400, message: 'A PEM block of type "{label}" cannot be used here' },
+  too_large: { status: 413, message: 'A certificate upload may have at most {maxBytes} bytes' },
+  too_many: { status: 400, message: 'A certificate upload may have at most {maxCertificates} certificates' },
+});
