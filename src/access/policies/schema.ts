@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { zeroTime } from '#base/clock.ts';
+import {
+  AccessRight,
+  type AccessRights,
+  noSmoothing,
+  rightsWarnings,
+  Smoothing,
+  smoothingWarnings,
+} from '../keys/schema.ts';
+import {
+  amount,
+  type Full,
+  filled,
+  flag,
+  listOf,
+  mapOf,
+  member,
+  objectRule,
+  text,
+  whole,
+} from '../keys/schema-fields.ts';
+
+const parts = ['acl', 'complexity', 'quota', 'rate_limit'] as const;
+const noPartitions = { acl: false, complexity: false, per_api: false, quota: false, rate_limit: false };
+
+export const Partitions = z
+  .looseObject({ acl: flag, complexity: flag, per_api: flag, quota: flag, rate_limit: flag })
+  .partial()
+  .refine(given => !given.per_api || !parts.some(part => given[part]), {
+    path: ['per_api'],
+    message: 'cannot be combined with acl, complexity, quota or rate_limit',
+  });
+export type Partitions = z.infer<typeof Partitions>;
+
+export const policyStates = ['deny', 'active', 'draft'] as const;
+export type PolicyState = (typeof policyStates)[number];
+
+/** How a state reads in the two flags older clients know. */
+const flagsOf: Record<PolicyState, { active: boolean; is_inactive: boolean }> = {
+  active: { active: true, is_inactive: false },
+  draft: { active: false, is_inactive: false },
+  deny: { active: false, is_inactive: true },
+};
+
+const idMessage = 'may hold letters, digits, ".", "_", "-" and "~" only';
+const publicId = text.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
+const RightOfArray = AccessRight.extend({ api_id: z.string().min(1, 'must name an API') });
+
+/** The members every policy shows, in the order it shows them. */
+const members = {
+  _id: member(publicId, '', 'Database id.'),
+  id: member(publicId, '', 'Public id; the database id where none was chosen.'),
+  access_rights: member(mapOf(AccessRight), {}, 'What keys of this policy may call, by API id.'),
+  access_rights_array: member(listOf(RightOfArray), [], 'The same rights as a list; may be sent instead of the map.'),
+  active: member(flag, true, 'Whether new keys may use the policy. Follows from state.'),
+  auth_type: member(text, 'other', 'How the APIs of the policy know their callers.'),
+  auth_types: member(listOf(text), [], 'The same, where the APIs agree on several ways.'),
+  date_created: member(text, zeroTime, 'When the policy was made; set by the server.'),
+  graphql_enabled: member(flag, false, 'Whether the policy is about GraphQL APIs.'),
+  hmac_enabled: member(flag, false, 'Lets keys of this policy sign their requests.'),
+  is_inactive: member(flag, false, 'Refuses all keys of the policy. Follows from state.'),
+  key_expires_in: member(whole, 0, 'Seconds a key made with this policy lives; 0 is for ever.'),
+  last_updated: member(text, '0', 'Unix time of the last change, as text; set by the server.'),
+  max_query_depth: member(whole, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
+  meta_data: member(mapOf(z.unknown()), {}, 'Data merged into the meta data of keys.'),
+  name: member(text, '', 'A name for people.'),
+  org_id: member(text, '', 'Organisation that owns the policy.'),
+  partitions: member(
+    Partitions.nullable(),
+    noPartitions,
+    'Which parts of a key the policy governs; none chosen is all.',
+  ),
+  per: member(amount, 0, 'Seconds of the rate window.'),
+  quota_max: member(whole, 0, 'Requests per quota period; -1 is any number.'),
+  quota_renewal_rate: member(whole, 0, 'Seconds of the quota period; -1 never renews.'),
+  rate: member(amount, 0, 'Requests allowed in each rate window; below 0 is any number.'),
+  smoothing: member(Smoothing.nullable(), noSmoothing, 'Moves the rate in steps between a threshold and its maximum.'),
+  state: member(
+    z.enum(policyStates),
+    'active',
+    'active: keys work. draft: keys work, none can be made. deny: keys are refused.',
+  ),
+  tags: member(listOf(text), [], 'Tags added to the analytics of keys.'),
+  throttle_interval: member(amount, 0, 'Seconds between two tries of a request held back.'),
+  throttle_retry_limit: member(whole, 0, 'Tries of a request held back; -1 refuses at once.'),
+};
+
+/** Members only policies that use them show. */
+const further = {
+  enable_http_signature_validation: member(flag, false, 'Lets keys of this policy sign with a certificate.'),
+  post_expiry_action: member(z.enum(['', 'retain', 'delete']), '', 'What becomes of a key’s record once it expired.'),
+  post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
+};
+
+/** A policy as callers send it: everything may be left out, what nobody declared is kept. */
+export const Policy = objectRule({ ...members, ...further });
+export type Policy = z.infer<typeof Policy>;
+
+/** The same where the settings allow ids of any characters. */
+export const PolicyOfAnyId = Policy.extend({ _id: text.optional(), id: text.optional() });
+
+/** A policy as readers see it. */
+export type FullPolicy = Full<typeof members>;
+
+/** The one state a policy is in, whichever way its author said so. */
+export function stateOf({ state, active, is_inactive }: Policy): PolicyState {
+  if (state !== undefined) return state;
+  if (is_inactive) return 'deny';
+  return active === false ? 'draft' : 'active';
+}
+
+/** The id keys name the policy by. */
+export const idOf = (policy: Policy): string => policy.id || policy._id || '';
+
+/** The rights of a policy: the map, or the list where no map was sent. */
+export function rightsOf(policy: Policy): AccessRights {
+  if (policy.access_rights && Object.keys(policy.access_rights).length > 0) return policy.access_rights;
+  return Object.fromEntries((policy.access_rights_array ?? []).map(right => [right.api_id, right]));
+}
+
+/** A policy as it is kept: one form of its rights, and state and flags that agree. */
+export function storedPolicy(policy: Policy): Policy {
+  const { access_rights_array: _list, ...rest } = policy;
+  const state = stateOf(policy);
+  return { ...rest, id: idOf(policy), access_rights: rightsOf(policy), state, ...flagsOf[state] };
+}
+
+/** Every documented member of the policy, with its zero where nothing was set. */
+export function fullPolicy(policy: Policy): FullPolicy {
+  const stored = storedPolicy(policy);
+  const list = Object.entries(stored.access_rights ?? {}).map(([apiId, right]) => ({ ...right, api_id: apiId }));
+  const full = filled(members, { ...stored, access_rights_array: list });
+  full.partitions = { ...noPartitions, ...full.partitions };
+  return full;
+}
+
+/** Which parts a policy governs; choosing none, or per_api, is all of them. */
+export function governs(policy: Policy, part: (typeof parts)[number]): boolean {
+  return policy.partitions?.[part] === true || !isPartitioned(policy);
+}
+
+export const isPerApi = (policy: Policy): boolean => policy.partitions?.per_api === true;
+export const isPartitioned = (policy: Policy): boolean => parts.some(part => policy.partitions?.[part] === true);
+
+/** What is accepted but will not do what its author hopes. */
+export function warnings(policy: Policy): string[] {
+  return [...smoothingWarnings(policy), ...rightsWarnings(policy.access_rights)];
+}
