@@ -1,0 +1,55 @@
+import { problems } from './problems.ts';
+
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** Deeper documents than any of ours; what is deeper is an attack on whoever walks it. */
+const deepest = 100;
+
+export const problem = problems('json', {
+  empty: { status: 400, message: 'Request body is empty' },
+  malformed: { status: 400, message: 'Request body malformed: {reason}' },
+  too_deep: { status: 400, message: `Request body malformed: nested deeper than ${deepest} levels` },
+  forbidden_name: { status: 400, message: 'Request body malformed: a member may not be called {name}' },
+  forbidden_text: { status: 400, message: 'Request body malformed: text may not hold a NUL character' },
+  forbidden_number: { status: 400, message: 'Request body malformed: a number is too large' },
+});
+
+/** Reads JSON as data: what could not be stored, read back or walked safely is refused here, once, for everybody. */
+export function parseJson(text: string): Json {
+  if (text.trim() === '') throw problem.empty();
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch (cause) {
+    throw problem.malformed({ detail: { reason: reasonOf(cause) }, cause });
+  }
+  inspect(value);
+  return value;
+}
+
+/** The engine's own message repeats the text it could not read, which may hold a secret: keep the place only. */
+function reasonOf(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : '';
+  const place = /at position (\d+)/.exec(message)?.[1];
+  return place === undefined ? 'it is not complete JSON' : `it is not JSON at character ${place}`;
+}
+
+function inspect(root: Json): void {
+  const waiting: [Json, number][] = [[root, 0]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, depth] = next;
+    if (typeof value === 'string') refuseNul(value);
+    else if (typeof value === 'number' && !Number.isFinite(value)) throw problem.forbidden_number();
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth >= deepest) throw problem.too_deep();
+    for (const [name, member] of Object.entries(value)) {
+      if (name === '__proto__') throw problem.forbidden_name({ detail: { name } });
+      refuseNul(name);
+      waiting.push([member, depth + 1]);
+    }
+  }
+}
+
+export function refuseNul(text: string): void {
+  if (text.includes('\u0000')) throw problem.forbidden_text();
+}

@@ -1,0 +1,103 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
+/**
+ * Where an address leads. `public` may be called by all; `local` (this machine and the networks around it) by those
+ * whose rules say so; `forbidden` by nobody: what answers there speaks for the machine, not for the caller.
+ */
+export type AddressReach = 'public' | 'local' | 'forbidden';
+
+export interface AddressKind {
+  readonly reach: AddressReach;
+  /** What the address is, as a word for a message. */
+  readonly about: string;
+}
+
+/** Read from the top, the first range that holds an address decides. */
+const ranges: readonly (readonly [cidr: string, reach: AddressReach, about: string])[] = [
+  ['0.0.0.0/8', 'forbidden', 'unspecified'],
+  ['::/128', 'forbidden', 'unspecified'],
+  ['169.254.0.0/16', 'forbidden', 'link-local'],
+  ['fe80::/10', 'forbidden', 'link-local'],
+  ['224.0.0.0/4', 'forbidden', 'multicast'],
+  ['ff00::/8', 'forbidden', 'multicast'],
+  ['240.0.0.0/4', 'forbidden', 'reserved'],
+  // Where clouds keep the credentials of the machine, besides 169.254.169.254.
+  ['100.100.100.200/32', 'forbidden', 'cloud metadata'],
+  ['168.63.129.16/32', 'forbidden', 'cloud metadata'],
+  ['192.0.0.192/32', 'forbidden', 'cloud metadata'],
+  ['fd00:ec2::/32', 'forbidden', 'cloud metadata'],
+  ['fd20:ce::254/128', 'forbidden', 'cloud metadata'],
+  ['fd00:42::42/128', 'forbidden', 'cloud metadata'],
+  ['127.0.0.0/8', 'local', 'loopback'],
+  ['::1/128', 'local', 'loopback'],
+  ['10.0.0.0/8', 'local', 'private'],
+  ['172.16.0.0/12', 'local', 'private'],
+  ['192.168.0.0/16', 'local', 'private'],
+  ['100.64.0.0/10', 'local', 'shared by carriers'],
+  ['192.0.0.0/24', 'local', 'special purpose'],
+  ['192.0.2.0/24', 'local', 'documentation'],
+  ['192.88.99.0/24', 'local', 'special purpose'],
+  ['198.18.0.0/15', 'local', 'benchmarking'],
+  ['198.51.100.0/24', 'local', 'documentation'],
+  ['203.0.113.0/24', 'local', 'documentation'],
+  ['::ffff:0:0/96', 'public', 'public'],
+  ['64:ff9b::/96', 'public', 'public'],
+  ['64:ff9b:1::/48', 'local', 'local translation'],
+  ['2001:db8::/32', 'local', 'documentation'],
+  ['3fff::/20', 'local', 'documentation'],
+  ['2001::/23', 'local', 'special purpose'],
+  ['fc00::/7', 'local', 'private'],
+  ['2000::/3', 'public', 'public'],
+  // Outside of what is given out as public unicast nothing is public.
+  ['::/0', 'local', 'special purpose'],
+];
+
+/** IPv6 forms that carry an IPv4 address the packet ends up at. Mapped addresses are IPv4 here already. */
+const carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bigint])[] = [
+  ['64:ff9b::/96', value => value & 0xffffffffn],
+  ['64:ff9b:1::/48', value => value & 0xffffffffn],
+  ['2002::/16', value => (value >> 80n) & 0xffffffffn],
+  ['2001::/32', value => ~value & 0xffffffffn],
+  ['::ffff:0:0:0/96', value => value & 0xffffffffn],
+  ['::/96', value => value & 0xffffffffn],
+];
+
+const mapped = 0xffffn << 32n;
+const readCidr = (cidr: string): { value: bigint; shift: bigint } => {
+  const [address = '', bits = ''] = cidr.split('/');
+  const shift = BigInt((isIPv4(address) ? 32 : 128) - Number(bits));
+  return { value: addressValue(address) >> shift, shift };
+};
+const rangeTable = ranges.map(([cidr, reach, about]) => ({ ...readCidr(cidr), kind: { reach, about } }));
+const carrierTable = carriers.map(([cidr, carried]) => ({ ...readCidr(cidr), carried }));
+
+/** Classifies an address as a resolver or a URL gives it; what is no address is forbidden. */
+export function addressKind(address: string): AddressKind {
+  if (!isIPv4(address) && !isIPv6(address)) return { reach: 'forbidden', about: 'not an address' };
+  const value = addressValue(address);
+  const own = kindOf(value);
+  const carrier = carrierTable.find(each => value >> each.shift === each.value);
+  // `::1` lies where addresses of an old form carry IPv4, and is none of them.
+  if (!carrier || own.about === 'loopback') return own;
+  return stricter(own, kindOf(mapped | carrier.carried(value)));
+}
+
+const severity: Record<AddressReach, number> = { public: 0, local: 1, forbidden: 2 };
+const stricter = (a: AddressKind, b: AddressKind): AddressKind => (severity[a.reach] >= severity[b.reach] ? a : b);
+
+function kindOf(value: bigint): AddressKind {
+  const found = rangeTable.find(each => value >> each.shift === each.value);
+  return found?.kind ?? { reach: 'forbidden', about: 'unknown' };
+}
+
+/** Both families in one space: an IPv4 address is its IPv4-mapped form. */
+function addressValue(address: string): bigint {
+  if (isIPv4(address)) return mapped | address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
+  // The URL parser writes IPv6 in groups of hexadecimal only; a zone (`%eth0`) does not change where a range begins.
+  const text = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const [head = '', tail] = text.split('::');
+  const groups = (part: string | undefined) => (part ? part.split(':') : []);
+  const missing = 8 - groups(head).length - groups(tail).length;
+  const zeros = Array.from({ length: missing }, () => '0');
+  return [...groups(head), ...zeros, ...groups(tail)].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n);
+}

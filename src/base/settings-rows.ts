@@ -1,0 +1,91 @@
+/** The kinds of setting. A row reads a value (from a file) or a text (from the environment or a flag), or says why not. */
+export interface Setting<T> {
+  readonly rule: string;
+  readonly default: T;
+  readonly about: string;
+  readonly secret: boolean;
+  read(value: unknown): T;
+}
+
+/** Why a value is refused; the reader adds which setting and where it came from. */
+export class SettingFault extends Error {}
+
+const refuse = (message: string): never => {
+  throw new SettingFault(message);
+};
+
+export const text = (fallback: string, about: string): Setting<string> => ({
+  rule: 'text',
+  default: fallback,
+  about,
+  secret: false,
+  read: value => (typeof value === 'string' ? value : refuse('must be text')),
+});
+
+export const secret = (about: string): Setting<string> => ({ ...text('', about), secret: true });
+
+export function count(fallback: number, about: string, range: { least?: number; most?: number } = {}): Setting<number> {
+  const least = range.least ?? 0;
+  const most = range.most ?? Number.MAX_SAFE_INTEGER;
+  return {
+    rule: `whole number, ${least} to ${most}`,
+    default: fallback,
+    about,
+    secret: false,
+    read(value) {
+      const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
+      if (typeof number !== 'number' || !Number.isInteger(number)) return refuse('must be a whole number');
+      return number < least || number > most ? refuse(`must be from ${least} to ${most}`) : number;
+    },
+  };
+}
+
+export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { most: 65_535 });
+
+const truths: Record<string, boolean> = {
+  true: true,
+  yes: true,
+  on: true,
+  1: true,
+  false: false,
+  no: false,
+  off: false,
+  0: false,
+};
+
+export const flag = (fallback: boolean, about: string): Setting<boolean> => ({
+  rule: 'true or false',
+  default: fallback,
+  about,
+  secret: false,
+  read: value =>
+    typeof value === 'boolean' ? value : (truths[String(value).toLowerCase()] ?? refuse('must be true or false')),
+});
+
+export function choice<const T extends string>(options: readonly T[], fallback: NoInfer<T>, about: string): Setting<T> {
+  return {
+    rule: options.join(', '),
+    default: fallback,
+    about,
+    secret: false,
+    read: value => options.find(option => option === value) ?? refuse(`must be one of ${options.join(', ')}`),
+  };
+}
+
+export const list = (about: string): Setting<readonly string[]> => ({
+  rule: 'list of text (comma separated in the environment)',
+  default: [],
+  about,
+  secret: false,
+  read(value) {
+    const items =
+      typeof value === 'string'
+        ? value
+            .split(',')
+            .map(item => item.trim())
+            .filter(Boolean)
+        : value;
+    if (Array.isArray(items) && items.every((item): item is string => typeof item === 'string')) return items;
+    return refuse('must be a list of text');
+  },
+});

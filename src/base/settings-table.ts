@@ -1,0 +1,88 @@
+import { choice, count, flag, list, port, secret, text } from './settings-rows.ts';
+
+/**
+ * Every setting, declared once. The name is its place in `gw.yaml` (`gateway.port` is `port` under `gateway`), its
+ * environment name is the same in capitals behind `GW_` with `_` for `.`, its flag the same behind `--`.
+ */
+export const settingsTable = {
+  role: choice(['all', 'gateway', 'dashboard', 'portal'], 'all', 'Which parts this process runs.'),
+  data_dir: text('./data', 'Directory of the embedded database, the master key and `credentials.json`.'),
+  demo: flag(false, 'Adds sample APIs, policies and a portal catalogue at first start.'),
+  threads: count(0, 'Traffic threads; 0 means one for each processor core.', { most: 256 }),
+  production: flag(false, 'Refuses to start with secrets that are short or well known.'),
+
+  'gateway.host': text('0.0.0.0', 'Address the gateway listens on for API traffic.'),
+  'gateway.port': port(8080, 'Port for API traffic. 0 takes any free port.'),
+  'gateway.secret': secret(
+    'Secret of the `/gw/*` interface, sent as `X-Gw-Authorization`. Made at first start if unset.',
+  ),
+  'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
+  'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
+
+  'dashboard.host': text('127.0.0.1', 'Address the dashboard listens on. Loopback unless you say otherwise.'),
+  'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*` and the dashboard pages. 0 takes any free port.'),
+  'admin.secret': secret('Secret of the `/admin/*` interface, sent as `Admin-Auth`. Made at first start if unset.'),
+
+  'portal.host': text('127.0.0.1', 'Address the developer portal listens on. Loopback unless you say otherwise.'),
+  'portal.port': port(3001, 'Port of `/portal-api/*` and the portal pages. 0 takes any free port.'),
+  'portal.token': secret(
+    'Token of the `/portal-api/*` interface, sent as `Authorization`. Made at first start if unset.',
+  ),
+
+  'database.url': secret('PostgreSQL as `postgres://user:password@host/name`. Unset: SQLite in the data directory.'),
+  'database.connections': count(10, 'Connections to PostgreSQL this process may hold.', { least: 1, most: 1000 }),
+  'redis.url': secret(
+    'Redis as `redis://host:port`, for several gateways that share limits. Unset: this process alone.',
+  ),
+  'redis.prefix': text('gw:', 'Put before every Redis name, so that two installations can share one Redis.'),
+  master_key: secret(
+    'Key that protects secrets at rest, at least 32 characters. Unset: made and kept in the data directory.',
+  ),
+
+  'bootstrap.organisation': text('Default organisation', 'Name of the organisation made at first start.'),
+  'bootstrap.email': text('admin@example.org', 'E-mail address of the administrator made at first start.'),
+  'bootstrap.password': secret('Password of that administrator. Made at first start if unset.'),
+  'bootstrap.access_key': secret('Access key of that administrator for `/api/*`. Made at first start if unset.'),
+
+  'keys.at_rest': choice(
+    ['encrypted', 'hashed'],
+    'encrypted',
+    'Whether key ids can be read back, or only their hashes.',
+  ),
+  'keys.hash_function': choice(
+    ['murmur32', 'murmur64', 'murmur128', 'sha256'],
+    'murmur64',
+    'How `key_hash` is made from a key id.',
+  ),
+  'keys.allow_master_keys': flag(false, 'Lets a key without access rights reach every API of its organisation.'),
+  'keys.min_length': count(3, 'Shortest custom key name that is accepted.', { least: 1, most: 64 }),
+
+  'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
+  'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
+  'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
+
+  'management.page_size': count(10, 'Items on a page of a management list.', { least: 1, most: 1000 }),
+  'management.body_bytes': count(5_242_880, 'Largest request body the management interfaces read.', {
+    least: 1024,
+    most: 104_857_600,
+  }),
+  'management.failures_per_minute': count(
+    60,
+    'Wrong credentials one address may present in a minute before it is asked to wait. 0 switches the limit off.',
+    { most: 1_000_000 },
+  ),
+  'management.trusted_proxies': list(
+    'Addresses or networks whose `X-Forwarded-For` is believed on the management listeners.',
+  ),
+  'management.check_answers': flag(false, 'Checks every answer against its declared shape. For tests and development.'),
+  'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
+  'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
+  'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { most: 36_500 }),
+  'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { most: 3600 }),
+
+  'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least serious log line that is written.'),
+  'log.format': choice(['json', 'text'], 'json', 'JSON lines for machines, or text for people.'),
+};
+
+export type SettingName = keyof typeof settingsTable;
+export type Settings = { readonly [K in SettingName]: ReturnType<(typeof settingsTable)[K]['read']> };

@@ -1,0 +1,29 @@
+import type { SurfaceName } from './operation.ts';
+
+/** Who calls. `orgId` is empty for those who stand above organisations: the admin and gateway secrets. */
+export interface Actor {
+  readonly surface: SurfaceName;
+  readonly id: string;
+  /** As audit records show it: an e-mail address, or the name of the secret. */
+  readonly name: string;
+  readonly orgId: string;
+  /** Permission name to level: `read`, `write`, `deny`, `admin`. */
+  readonly permissions: Readonly<Record<string, string>>;
+}
+
+/** Finds out who presents this credential; undefined when nobody does. */
+export type Authenticate = (credential: string) => Promise<Actor | undefined>;
+
+export const isAdmin = ({ permissions }: Pick<Actor, 'permissions'>): boolean => permissions.IsAdmin === 'admin';
+
+/** The one place where a permission is decided. An administrator holds everything that is not denied by name. */
+export function permits(actor: Actor, permission: string): boolean {
+  if (permission === 'secret') return actor.surface !== 'dashboard';
+  if (permission === 'any user') return true;
+  if (permission === 'admin') return isAdmin(actor);
+  const [name, wanted] = permission.split(':') as [string, string];
+  const held = actor.permissions[name];
+  if (held === 'deny') return false;
+  if (isAdmin(actor)) return true;
+  return held === 'write' || held === 'admin' || (held === 'read' && wanted === 'read');
+}

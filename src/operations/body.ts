@@ -1,0 +1,57 @@
+import type { Json } from '#base/json.ts';
+import { parseJson, refuseNul } from '#base/json.ts';
+import type { BodyKind } from './operation.ts';
+import { problem } from './problems.ts';
+
+/** One file as it came. */
+export interface Upload {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+const mediaType = (contentType: string | undefined) => (contentType ?? '').split(';')[0]!.trim().toLowerCase();
+
+/** Refuses a media type the operation does not take: known from the head, before the body is read. */
+export function checkMediaType(kind: BodyKind, contentType: string | undefined): void {
+  if (typeof kind !== 'object' || kind.only.includes(mediaType(contentType))) return;
+  throw problem.wrong_type({ detail: { accepted: kind.only.join(' or ') } });
+}
+
+export async function readBody(kind: BodyKind, bytes: Buffer, contentType: string | undefined): Promise<unknown> {
+  if (kind === 'text') return textOf(bytes);
+  if (kind === 'form') return formOf(textOf(bytes));
+  if (kind === 'upload') return uploadOf(bytes, contentType);
+  return parseJson(textOf(bytes));
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw problem.invalid({ detail: { faults: 'Request body malformed: it is not UTF-8 text' }, cause });
+  }
+}
+
+function formOf(text: string): Json {
+  const form: { [name: string]: Json } = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    refuseNul(value);
+    if (name !== '__proto__') form[name] = value;
+  }
+  return form;
+}
+
+async function uploadOf(bytes: Buffer, contentType: string | undefined): Promise<Upload | undefined> {
+  if (bytes.length === 0) return undefined;
+  if (mediaType(contentType) !== 'multipart/form-data') return { name: '', bytes };
+  let form: FormData;
+  try {
+    form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType! } }).formData();
+  } catch (cause) {
+    throw problem.invalid({ detail: { faults: 'Request body malformed: it is not a multipart form' }, cause });
+  }
+  for (const value of form.values()) {
+    if (typeof value !== 'string') return { name: value.name, bytes: Buffer.from(await value.arrayBuffer()) };
+  }
+  return undefined;
+}

@@ -1,0 +1,77 @@
+import type { z } from 'zod';
+
+/** Calls operations by route, with the types their declarations give. Needs no code of the server. */
+type Declared = { method: string; path: string; params?: unknown; query?: unknown; body?: unknown; returns: unknown };
+
+/** The operations of a list by route: `GET /api/keys/{keyId}`. */
+export type Routes<List extends readonly unknown[]> = {
+  [Each in List[number] as Each extends Declared ? `${Each['method']} ${Each['path']}` : never]: Each;
+};
+
+type In<S> = S extends z.ZodType ? z.input<S> : undefined;
+type Part<Name extends string, S> = S extends z.ZodType ? { [N in Name]: In<S> } : { [N in Name]?: undefined };
+type Member<Op, Name extends string> = Op extends { [N in Name]?: infer S } ? Exclude<S, undefined> : undefined;
+
+export type Asked<Op> = Part<'params', Member<Op, 'params'>> &
+  Partial<Part<'query', Member<Op, 'query'>>> &
+  Part<'body', Member<Op, 'body'>>;
+export type Answered<Op> = Op extends { returns: infer R extends z.ZodType } ? z.output<R> : never;
+
+export class CallFailed extends Error {
+  readonly status: number;
+  readonly body: unknown;
+
+  constructor(route: string, status: number, body: unknown) {
+    super(`${route} answered ${status}`);
+    this.name = 'CallFailed';
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export interface ClientOptions {
+  readonly url: string;
+  /** Sent with every call: the credential of the surface. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+export function client<List extends readonly unknown[]>({ url, headers, fetch: send = fetch }: ClientOptions) {
+  type All = Routes<List>;
+  return async function call<Route extends keyof All & string>(
+    route: Route,
+    asked: Asked<All[Route]>,
+  ): Promise<Answered<All[Route]>> {
+    const [method, path] = route.split(' ') as [string, string];
+    const { params, query, body } = asked as { params?: Values; query?: Values; body?: unknown };
+    const reply = await send(url + pathWith(path, params ?? {}) + queryText(query ?? {}), {
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await reply.text();
+    const value = text === '' ? undefined : parsed(text);
+    if (!reply.ok) throw new CallFailed(route, reply.status, value);
+    return value as Answered<All[Route]>;
+  };
+}
+
+type Values = Record<string, unknown>;
+
+const pathWith = (path: string, params: Values) =>
+  path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(String(params[name.replaceAll('-', '_')])),
+  );
+
+function queryText(query: Values): string {
+  const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

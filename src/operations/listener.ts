@@ -1,0 +1,209 @@
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import { refuseNul } from '#base/json.ts';
+import type { Log } from '#base/log.ts';
+import { type Actor, type Authenticate, permits } from './actor.ts';
+import type { WriteAudit } from './audit.ts';
+import { checkMediaType, readBody } from './body.ts';
+import { docsPage } from './docs-page.ts';
+import { failureLimit } from './failures.ts';
+import { check } from './faults.ts';
+import { openApi } from './openapi.ts';
+import { type AnyOperation, changes, type SurfaceName } from './operation.ts';
+import { problem } from './problems.ts';
+import { type Rendered, render } from './render.ts';
+import { type Surface, surfaces } from './surfaces.ts';
+
+/** A management listener: some surfaces of the catalogue on one port. */
+export interface ListenerOptions {
+  readonly surfaces: readonly SurfaceName[];
+  readonly operations: readonly AnyOperation[];
+  readonly tools: unknown;
+  readonly authenticate: Readonly<Partial<Record<SurfaceName, Authenticate>>>;
+  readonly writeAudit: WriteAudit;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly bodyBytes: number;
+  readonly failuresPerMinute: number;
+  readonly trustedProxies: readonly string[];
+  readonly checkAnswers: boolean;
+}
+
+/** Longer than any id we make or accept. */
+const paramLength = 1024;
+const requestTimeoutMs = 60_000;
+
+export function createListener(options: ListenerOptions): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    bodyLimit: options.bodyBytes,
+    requestTimeout: requestTimeoutMs,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: paramLength },
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.addHook('onSend', async (_request, reply) => {
+    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' });
+  });
+
+  const own = options.operations.filter(it => options.surfaces.includes(it.surface));
+  const door = doorkeeper(options);
+  for (const it of own) addOperation(app, it, options, door);
+  addDocuments(app, own, options);
+  addRefusals(app, own, options, door);
+  return app;
+}
+
+type Door = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
+
+/** Credentials are checked before the body is read. */
+function doorkeeper({ authenticate, failuresPerMinute, clock }: ListenerOptions): Door {
+  const failures = failureLimit(failuresPerMinute, clock);
+  return async (request, surfaceName) => {
+    const surface = surfaces[surfaceName];
+    const header = request.headers[surface.credentialHeader];
+    const credential = typeof header === 'string' ? surface.credential(header.trim()) : '';
+    if (!credential) throw problem.not_authorised();
+    failures.check(request.ip);
+    const actor = await authenticate[surfaceName]?.(credential);
+    if (actor) return actor;
+    failures.failed(request.ip);
+    throw problem.not_authorised();
+  };
+}
+
+const actors = new WeakMap<FastifyRequest, Actor>();
+
+function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerOptions, door: Door): void {
+  const surface = surfaces[it.surface];
+  const accepts = it.accepts ?? 'json';
+
+  async function onRequest(request: FastifyRequest) {
+    const actor = await door(request, it.surface);
+    actors.set(request, actor);
+    if (!permits(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
+    if (it.body) checkMediaType(accepts, request.headers['content-type']);
+  }
+
+  async function answer(request: FastifyRequest, actor: Actor, audit: (object: string) => void) {
+    const params = it.params && check(it.params, clean(request.params));
+    const query = it.query && check(it.query, clean(request.query));
+    const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+    const body = it.body && check(it.body, await readBody(accepts, bytes, request.headers['content-type']));
+    const call = { params, query, body, actor, address: request.ip, audit };
+    const value = await it.handle(call as never, options.tools as never);
+    return options.checkAnswers ? checkedAnswer(it, value) : value;
+  }
+
+  async function record(request: FastifyRequest, status: number, object: string) {
+    const actor = actors.get(request);
+    if (!actor || !changes(it)) return;
+    const { method, ip } = request;
+    await options.writeAudit({ actor, action: it.name, method, url: pathOf(request), status, ip, object });
+  }
+
+  async function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, object: string) {
+    const rendered = render(error, surface, options.log);
+    await record(request, rendered.status, object);
+    return send(reply, surface, rendered);
+  }
+
+  app.route({
+    method: it.method,
+    url: routePath(it.path),
+    onRequest,
+    errorHandler: (error, request, reply) => fail(request, reply, error, ''),
+    async handler(request, reply) {
+      let object = '';
+      try {
+        const body = await answer(request, actors.get(request)!, name => {
+          object = name;
+        });
+        await record(request, it.status ?? 200, object);
+        reply.code(it.status ?? 200).type(it.produces ?? surface.contentType);
+        return it.produces ? body : JSON.stringify(body);
+      } catch (error) {
+        return fail(request, reply, error, object);
+      }
+    },
+  });
+}
+
+function checkedAnswer(it: AnyOperation, value: unknown): unknown {
+  const result = it.returns.safeParse(value);
+  if (!result.success) throw new Error(`${it.name} broke its promise: ${result.error.message}`);
+  return value;
+}
+
+/** Query and path text reaches the database: what it could not hold is refused as the body is. */
+function clean(given: unknown): Record<string, unknown> {
+  const values = { ...(given as Record<string, unknown>) };
+  for (const value of Object.values(values)) for (const text of [value].flat()) refuseNul(String(text));
+  return values;
+}
+
+const routePath = (path: string) =>
+  path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
+const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
+
+function send(reply: FastifyReply, surface: Surface, { status, body, headers }: Rendered) {
+  return reply.code(status).headers(headers).type(surface.contentType).send(JSON.stringify(body));
+}
+
+/** `/openapi.json` and `/docs` for the listener, and the document of each surface under its own prefix. */
+function addDocuments(
+  app: FastifyInstance,
+  own: readonly AnyOperation[],
+  { surfaces: names, version }: ListenerOptions,
+) {
+  const json = (value: unknown) => async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.type('application/json').send(JSON.stringify(value));
+  app.get('/openapi.json', json(openApi(own, names, version)));
+  for (const name of names) {
+    const document = openApi(
+      own.filter(it => it.surface === name),
+      [name],
+      version,
+    );
+    app.get(`${surfaces[name].prefix}/openapi.json`, json(document));
+  }
+  const page = docsPage(own, names);
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'self'")
+      .send(page.html),
+  );
+  app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page.css));
+}
+
+/** Unknown paths under a surface are refused like known ones: first the credential, then the sentence. */
+function addRefusals(app: FastifyInstance, own: readonly AnyOperation[], options: ListenerOptions, door: Door) {
+  const known = own.map(it => ({ surface: it.surface, pattern: pathPattern(it.path) }));
+  const surfaceOf = (path: string) =>
+    options.surfaces.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
+
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = pathOf(request);
+    const name = surfaceOf(path);
+    if (!name) return reply.code(404).type('text/plain; charset=utf-8').send('Not Found');
+    const surface = surfaces[name];
+    try {
+      await door(request, name);
+      if (known.some(it => it.pattern.test(path))) throw problem.wrong_method();
+      throw problem.unknown_route({ detail: { method: request.method, path } });
+    } catch (error) {
+      return send(reply, surface, render(error, surface, options.log));
+    }
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const surface = surfaces[surfaceOf(pathOf(request)) ?? options.surfaces[0]!];
+    return send(reply, surface, render(error, surface, options.log));
+  });
+}
+
+const pathPattern = (path: string) =>
+  new RegExp(`^${path.replaceAll(/\{[\w-]+\}/g, '[^/]+').replaceAll('.', '\\.')}/?$`);

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Json } from '#base/json.ts';
+import type { AnyOperation, BodyKind, SurfaceName } from './operation.ts';
+import { surfaces } from './surfaces.ts';
+
+type JsonObject = { [name: string]: Json };
+
+/** The OpenAPI 3.1 document of some operations: a view of their declarations, nothing more. */
+export function openApi(
+  operations: readonly AnyOperation[],
+  names: readonly SurfaceName[],
+  version: string,
+): JsonObject {
+  const paths: { [path: string]: JsonObject } = {};
+  for (const it of operations) {
+    paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: operationObject(it) };
+  }
+  const schemes = names.map(name => [
+    name,
+    { type: 'apiKey', in: 'header', name: surfaces[name].credentialHeader, description: surfaces[name].about },
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: { title: `Gatewright: ${names.map(name => surfaces[name].title).join(', ')}`, version },
+    paths,
+    components: { securitySchemes: Object.fromEntries(schemes) as JsonObject },
+  };
+}
+
+function operationObject(it: AnyOperation): JsonObject {
+  const success = {
+    description: 'Success',
+    content: { [it.produces ?? 'application/json']: { schema: schemaOf(it.returns, 'output') } },
+  };
+  return {
+    operationId: it.name,
+    tags: [it.noun],
+    summary: it.about,
+    security: [{ [it.surface]: [] }],
+    parameters: [...parameters(it.params, 'path'), ...parameters(it.query, 'query')],
+    ...(it.body ? { requestBody: { required: true, content: bodyContent(it.accepts ?? 'json', it.body) } } : {}),
+    responses: { [String(it.status ?? 200)]: success, ...failures(it) },
+    'x-gw-permission': it.permission,
+  };
+}
+
+function bodyContent(kind: BodyKind, shape: z.ZodType): JsonObject {
+  if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
+  if (kind === 'upload') {
+    return {
+      'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
+    };
+  }
+  if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema: schemaOf(shape, 'input') } };
+  const types = typeof kind === 'object' ? kind.only : ['application/json'];
+  return Object.fromEntries(types.map(type => [type, { schema: schemaOf(shape, 'input') }]));
+}
+
+function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {
+  if (!shape) return [];
+  const schema = schemaOf(shape, 'input');
+  const required = new Set((schema.required as string[] | undefined) ?? []);
+  return Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject }).map(([name, rule]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.has(name),
+    ...(rule.description === undefined ? {} : { description: rule.description }),
+    schema: rule,
+  }));
+}
+
+function failures(it: AnyOperation): JsonObject {
+  const byStatus = new Map<number, string[]>();
+  for (const { status, message } of it.problems ?? []) byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
+  byStatus.set(surfaces[it.surface].refusedStatus, ['Missing or wrong credential']);
+  return Object.fromEntries(
+    [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; ') }]),
+  );
+}
+
+function schemaOf(shape: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const { $schema: _ignored, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any', reused: 'inline' });
+  return schema as JsonObject;
+}

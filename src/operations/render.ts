@@ -1,0 +1,45 @@
+import { publicId } from '#base/ids.ts';
+import type { Log } from '#base/log.ts';
+import { Problem } from '#base/problems.ts';
+import { databaseProblem } from '#storage/faults.ts';
+import { problem } from './problems.ts';
+import type { Surface } from './surfaces.ts';
+
+export interface Rendered {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Codes that say the request itself does not pass its check; surfaces differ in the status they give it. */
+const isCheck = (code: string) => code === problem.invalid.code || code.startsWith('json.');
+
+/** The one place where a problem becomes an answer. What nobody foresaw is logged with a reference the caller can quote. */
+export function render(error: unknown, surface: Surface, log: Log): Rendered {
+  const known = foreseen(error) ?? unforeseen(error, log);
+  const refused = known.code === problem.not_authorised.code;
+  const status = refused ? surface.refusedStatus : isCheck(known.code) ? surface.invalidStatus : known.status;
+  const message = (refused && surface.refusedMessage) || known.message;
+  const retryAfter = known.detail.retryAfter;
+  return {
+    status,
+    body: surface.render(message, known.detail.lines as string[] | undefined),
+    headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
+  };
+}
+
+function foreseen(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  const { code, statusCode, message } = (error ?? {}) as { code?: string; statusCode?: number; message?: string };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem.too_large({ message: 'The request body is too large' });
+  if (code?.startsWith('FST_') && statusCode !== undefined && statusCode < 500) {
+    return new Problem('http', { status: statusCode, message: message ?? 'Bad request' });
+  }
+  return databaseProblem(error);
+}
+
+function unforeseen(error: unknown, log: Log): Problem {
+  const reference = publicId();
+  log.error({ err: error, reference }, 'unexpected failure');
+  return problem.unexpected({ detail: { reference }, cause: error });
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Page, PageAsked } from '#storage/collection.ts';
+
+/** Wire shapes that many operations share. */
+
+/** `p` from 1; 0 and below mean everything; absent means the first page. */
+export const pageNumber = z.coerce
+  .number()
+  .int()
+  .min(-1_000_000)
+  .max(1_000_000)
+  .default(1)
+  .describe('Page, from 1; below 0 returns everything');
+
+export const pageQuery = z.object({ p: pageNumber });
+
+export const pageOf = (p: number, size: number): PageAsked => ({ page: p, size });
+
+/** Most changes on the dashboard and admin surfaces answer with this. */
+export const statusAnswer = z.object({ Status: z.string(), Message: z.string(), Meta: z.unknown() });
+export type StatusAnswer = z.input<typeof statusAnswer>;
+export const done = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
+
+/** The same with the public id, where something with one was made. */
+export const createdAnswer = statusAnswer.extend({ ID: z.string() });
+export const created = (message: string, databaseId: string, publicId: string) => ({
+  ...done(message, databaseId),
+  ID: publicId,
+});
+
+/** What the gateway's control interface answers to a change. */
+export const modifiedAnswer = z.object({
+  key: z.string(),
+  status: z.string(),
+  action: z.string(),
+  key_hash: z.string().optional(),
+});
+
+export type { Page };

@@ -1,0 +1,99 @@
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId, publicId, secretText } from '#base/ids.ts';
+import { hashPassword } from '#base/passwords.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Meta } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+import type { OrganisationStore } from '../organisations/store.ts';
+import { fullAdministrator, newUser } from '../users/schema.ts';
+import type { UserStore } from '../users/store.ts';
+import { type InstallationSecrets, secretNames } from './secrets.ts';
+
+/** What the operator needs after the first start; printed once and kept in `credentials.json`. */
+export interface Credentials {
+  organisation_id: string;
+  admin_email: string;
+  admin_password: string;
+  admin_access_key: string;
+  admin_secret: string;
+  gateway_secret: string;
+  portal_token: string;
+}
+
+export interface BootstrapTools {
+  records: Records;
+  meta: Meta;
+  organisations: OrganisationStore;
+  users: UserStore;
+  secrets: InstallationSecrets;
+  clock: Clock;
+  settings: Settings;
+}
+
+export const defaultOrgName = 'default_org';
+const administratorName = 'bootstrap_user';
+
+/** Makes the first organisation, its administrator and the secrets; undefined when that was done before. */
+export async function bootstrap(tools: BootstrapTools): Promise<Credentials | undefined> {
+  const { records, meta, settings } = tools;
+  if (await meta.get(defaultOrgName)) return undefined;
+  const password = settings['bootstrap.password'] || secretText().slice(0, 20);
+  const passwordHash = await hashPassword(password);
+  return records.write(async () => {
+    const organisationId = databaseId();
+    if (!(await meta.claim(defaultOrgName, organisationId))) return undefined;
+    const accessKey = await createAdministrator(tools, organisationId, passwordHash);
+    for (const name of secretNames) await tools.secrets.renew(name);
+    return credentialsOf(tools, { organisationId, password, accessKey });
+  });
+}
+
+async function createAdministrator(tools: BootstrapTools, orgId: string, passwordHash: string): Promise<string> {
+  const { organisations, users, meta, clock, settings } = tools;
+  const createdAt = isoTime(clock.now());
+  await organisations.insert({ id: orgId, owner_name: settings['bootstrap.organisation'], created_at: createdAt });
+  const accessKey = settings['bootstrap.access_key'] || publicId();
+  const write = {
+    email_address: settings['bootstrap.email'].toLowerCase(),
+    first_name: 'First',
+    last_name: 'Administrator',
+    active: true,
+    user_permissions: fullAdministrator as Record<string, 'admin'>,
+  };
+  const user = newUser({ id: databaseId(), accessKey, orgId, createdAt, write });
+  await users.insert({ ...user, password: passwordHash, password_updated: createdAt });
+  await meta.set(administratorName, user.id);
+  return accessKey;
+}
+
+async function credentialsOf(
+  { secrets, settings }: BootstrapTools,
+  made: { organisationId: string; password: string; accessKey: string },
+): Promise<Credentials> {
+  return {
+    organisation_id: made.organisationId,
+    admin_email: settings['bootstrap.email'].toLowerCase(),
+    admin_password: made.password,
+    admin_access_key: made.accessKey,
+    admin_secret: await secrets.read('admin'),
+    gateway_secret: await secrets.read('gateway'),
+    portal_token: await secrets.read('portal'),
+  };
+}
+
+/** New values for everything the settings do not fix. The old ones stop working at once. */
+export async function rotateCredentials(tools: BootstrapTools): Promise<Credentials | undefined> {
+  const { records, meta, users, clock, settings } = tools;
+  const password = settings['bootstrap.password'] || secretText().slice(0, 20);
+  const hash = await hashPassword(password);
+  return records.write(async () => {
+    const organisationId = await meta.get(defaultOrgName);
+    const userId = await meta.get(administratorName);
+    if (!organisationId || !userId) return undefined;
+    for (const name of secretNames) await tools.secrets.renew(name);
+    const accessKey = settings['bootstrap.access_key'] || publicId();
+    const change = { access_key: accessKey, password: hash, password_updated: isoTime(clock.now()) };
+    await users.change({ id: userId }, user => ({ ...user, ...change }));
+    return credentialsOf(tools, { organisationId, password, accessKey });
+  });
+}

@@ -1,0 +1,40 @@
+import { sameSecret } from '#base/compare.ts';
+import { secretText } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Meta } from '#storage/meta.ts';
+
+/** The secrets of the installation itself. A setting fixes one; otherwise it is made at first start and kept sealed. */
+export const installationSecrets = {
+  admin: 'admin.secret',
+  gateway: 'gateway.secret',
+  portal: 'portal.token',
+} as const;
+export type InstallationSecret = keyof typeof installationSecrets;
+export const secretNames = Object.keys(installationSecrets) as InstallationSecret[];
+
+export type InstallationSecrets = ReturnType<typeof installationSecretStore>;
+
+export function installationSecretStore(meta: Meta, vault: Vault, settings: Settings) {
+  const place = (name: InstallationSecret) => `secret.${name}`;
+  const fixed = (name: InstallationSecret) => settings[installationSecrets[name]];
+
+  async function read(name: InstallationSecret): Promise<string> {
+    const setting = fixed(name);
+    if (setting) return setting;
+    const sealed = await meta.get(place(name));
+    return sealed === undefined ? '' : vault.open(sealed, place(name));
+  }
+
+  return {
+    read,
+    /** Read anew at each call, so that a rotation by another process counts at once. */
+    async matches(name: InstallationSecret, given: string): Promise<boolean> {
+      const secret = await read(name);
+      return secret !== '' && sameSecret(secret, given);
+    },
+    async renew(name: InstallationSecret): Promise<void> {
+      if (!fixed(name)) await meta.set(place(name), vault.seal(secretText(), place(name)));
+    },
+  };
+}

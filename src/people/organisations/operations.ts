@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { problem } from '../problems.ts';
+import type { UserStore } from '../users/store.ts';
+import { fullOrganisation, Organisation, StoredOrganisation } from './schema.ts';
+import type { OrganisationStore } from './store.ts';
+
+export interface OrganisationTools {
+  organisations: OrganisationStore;
+  users: UserStore;
+  /** Names what else an organisation still holds, in words; undefined when it is empty. */
+  holdings: (orgId: string) => Promise<string | undefined>;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ orgId: z.string() });
+const declared = { surface: 'admin', noun: 'organisations', permission: 'secret' } as const;
+
+export const listOrganisations = operation({
+  ...declared,
+  name: 'listOrganisations',
+  method: 'GET',
+  path: '/admin/organisations',
+  about: 'Lists all organisations, newest first.',
+  query: pageQuery,
+  returns: z.object({ organisations: z.array(StoredOrganisation), pages: z.int() }),
+  async handle({ query }, { organisations, settings }: OrganisationTools) {
+    const { items, pages } = await organisations.page(pageOf(query.p, settings['management.page_size']));
+    return { organisations: items.map(fullOrganisation), pages };
+  },
+});
+
+export const createOrganisation = operation({
+  ...declared,
+  name: 'createOrganisation',
+  method: 'POST',
+  path: '/admin/organisations',
+  about: 'Makes an organisation; its id is the Meta of the answer.',
+  body: Organisation,
+  returns: statusAnswer,
+  async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
+    const id = databaseId();
+    await organisations.insert({ ...body, id, created_at: isoTime(clock.now()) });
+    audit(id);
+    return done('Org created', id);
+  },
+});
+
+export const importOrganisation = operation({
+  ...declared,
+  name: 'importOrganisation',
+  method: 'POST',
+  path: '/admin/organisations/import',
+  about: 'Makes an organisation with the id it had elsewhere.',
+  body: Organisation.extend({
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  }),
+  returns: statusAnswer,
+  problems: [problem.organisation_exists],
+  async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
+    await organisations.insert({ ...body, created_at: isoTime(clock.now()) });
+    audit(body.id);
+    return done('Org imported', body.id);
+  },
+});
+
+export const getOrganisation = operation({
+  ...declared,
+  name: 'getOrganisation',
+  method: 'GET',
+  path: '/admin/organisations/{orgId}',
+  about: 'Reads one organisation.',
+  params,
+  returns: StoredOrganisation,
+  problems: [problem.organisation_not_found],
+  async handle({ params: { orgId } }, { organisations }: OrganisationTools) {
+    const found = await organisations.get(orgId);
+    if (!found) throw problem.organisation_not_found();
+    return fullOrganisation(found);
+  },
+});
+
+export const updateOrganisation = operation({
+  ...declared,
+  name: 'updateOrganisation',
+  method: 'PUT',
+  path: '/admin/organisations/{orgId}',
+  about: 'Replaces an organisation’s record.',
+  params,
+  body: Organisation,
+  returns: statusAnswer,
+  problems: [problem.organisation_not_found],
+  async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationTools) {
+    audit(orgId);
+    const changed = await organisations.change(orgId, ({ created_at }) => ({ ...body, id: orgId, created_at }));
+    if (!changed) throw problem.organisation_not_found();
+    return done('Org updated');
+  },
+});
+
+export const deleteOrganisation = operation({
+  ...declared,
+  name: 'deleteOrganisation',
+  method: 'DELETE',
+  path: '/admin/organisations/{orgId}',
+  about: 'Removes an organisation and its users. One that still has APIs, policies or keys is kept.',
+  params,
+  returns: statusAnswer,
+  problems: [problem.organisation_not_found, problem.organisation_in_use],
+  async handle({ params: { orgId }, audit }, { organisations, users, holdings }: OrganisationTools) {
+    audit(orgId);
+    const what = await holdings(orgId);
+    if (what) throw problem.organisation_in_use({ detail: { what } });
+    if (!(await organisations.remove(orgId))) throw problem.organisation_not_found();
+    await users.removeAll(orgId);
+    return done('Org deleted');
+  },
+});

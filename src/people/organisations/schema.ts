@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** An organisation: everything an operator keeps about a tenant. Members we do not know are kept. */
+export const Organisation = z.looseObject({
+  owner_name: z.string().min(1).max(200),
+  owner_slug: z.string().max(200).optional(),
+  cname: z.string().max(253).optional(),
+  cname_enabled: z.boolean().optional(),
+  apis: z.array(z.looseObject({ api_human_name: z.string(), api_id: z.string() })).nullish(),
+  developer_count: z.int().optional(),
+  developer_quota: z.int().optional(),
+  event_options: z.record(z.string(), z.unknown()).nullish(),
+  hybrid_enabled: z.boolean().optional(),
+  sso_enabled: z.boolean().optional(),
+  org_options_meta: z.record(z.string(), z.unknown()).nullish(),
+  additional_permissions: z.record(z.string(), z.string()).nullish(),
+  open_policy: z.looseObject({ enabled: z.boolean().optional(), rules: z.string().optional() }).nullish(),
+  ui: z.looseObject({}).nullish(),
+});
+
+export const StoredOrganisation = Organisation.extend({ id: z.string(), created_at: z.string() });
+export type StoredOrganisation = z.infer<typeof StoredOrganisation>;
+
+/** Every member a reader may expect, with what it means to say nothing about it. */
+export const fullOrganisation = (stored: StoredOrganisation) => ({
+  owner_slug: '',
+  cname: '',
+  cname_enabled: false,
+  developer_count: 0,
+  developer_quota: 0,
+  hybrid_enabled: false,
+  sso_enabled: false,
+  ...stored,
+  apis: stored.apis ?? [],
+  event_options: stored.event_options ?? {},
+  org_options_meta: stored.org_options_meta ?? {},
+  additional_permissions: stored.additional_permissions ?? {},
+  open_policy: stored.open_policy ?? { enabled: false, rules: '' },
+  ui: stored.ui ?? {},
+});

@@ -1,0 +1,14 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('people', {
+  organisation_not_found: { status: 404, message: 'Organisation not found' },
+  organisation_exists: { status: 409, message: 'An organisation with this id already exists' },
+  organisation_in_use: { status: 409, message: 'The organisation still has {what}: remove them first' },
+  organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
+  user_not_found: { status: 404, message: 'User not found' },
+  email_exists: { status: 409, message: 'User email already exists for this Org' },
+  bad_password: { status: 400, message: '{faults}' },
+  wrong_password: { status: 403, message: 'current_password: is not your password' },
+  last_administrator: { status: 409, message: 'This is the last active administrator of the organisation' },
+  only_admin_grants: { status: 403, message: 'access denied: only an administrator may grant {permission}' },
+});

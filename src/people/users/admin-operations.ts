@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { done } from '#operations/shapes.ts';
+import type { OrganisationStore } from '../organisations/store.ts';
+import { problem } from '../problems.ts';
+import { passwordHash } from './operations.ts';
+import { AdminUserWrite, newUser, type StoredUser, shownUser, User } from './schema.ts';
+import type { UserStore } from './store.ts';
+
+export interface AdminUserTools {
+  users: UserStore;
+  organisations: OrganisationStore;
+  /** Where a user goes when the operator names no organisation. */
+  defaultOrgId: () => Promise<string>;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ userId: z.string() });
+const userAnswer = z.object({ Status: z.string(), Message: z.string(), Meta: User });
+const declared = { surface: 'admin', noun: 'users', permission: 'secret' } as const;
+
+export const adminCreateUser = operation({
+  ...declared,
+  name: 'adminCreateUser',
+  method: 'POST',
+  path: '/admin/users',
+  about: 'Adds a dashboard user; the message of the answer is the access key. Inactive unless told otherwise.',
+  body: AdminUserWrite,
+  returns: userAnswer,
+  problems: [problem.email_exists, problem.organisation_unknown],
+  async handle({ body, audit }, { users, organisations, defaultOrgId, clock }: AdminUserTools) {
+    const orgId = body.org_id || (await defaultOrgId());
+    if (!(await organisations.get(orgId))) throw problem.organisation_unknown({ detail: { id: orgId } });
+    const createdAt = isoTime(clock.now());
+    const user = newUser({ id: databaseId(), accessKey: publicId(), orgId, createdAt, write: body });
+    await users.insert(user);
+    audit(user.id);
+    return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
+  },
+});
+
+export const adminGetUser = operation({
+  ...declared,
+  name: 'adminGetUser',
+  method: 'GET',
+  path: '/admin/users/{userId}',
+  about: 'Reads any user.',
+  params,
+  returns: User,
+  problems: [problem.user_not_found],
+  async handle({ params: { userId } }, { users }: AdminUserTools) {
+    const user = await users.getAnywhere(userId);
+    if (!user) throw problem.user_not_found();
+    return shownUser(user);
+  },
+});
+
+export const adminUpdateUser = operation({
+  ...declared,
+  name: 'adminUpdateUser',
+  method: 'PUT',
+  path: '/admin/users/{userId}',
+  about: 'Changes any user, the password too. What is not sent stays as it was.',
+  params,
+  body: AdminUserWrite.partial(),
+  returns: userAnswer,
+  problems: [problem.user_not_found, problem.email_exists, problem.organisation_unknown, problem.bad_password],
+  async handle({ params: { userId }, body, audit }, { users, organisations, clock, settings }: AdminUserTools) {
+    audit(userId);
+    if (body.org_id && !(await organisations.get(body.org_id)))
+      throw problem.organisation_unknown({ detail: { id: body.org_id } });
+    const { password: plain, ...rest } = body;
+    const fresh =
+      plain === undefined
+        ? {}
+        : { password: await passwordHash(plain, settings), password_updated: isoTime(clock.now()) };
+    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
+    const user = await users.change({ id: userId }, it => ({ ...it, ...(given as Partial<StoredUser>), ...fresh }));
+    if (!user) throw problem.user_not_found();
+    return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
+  },
+});
+
+const setReset = (name: string, action: string, about: string, held: boolean) =>
+  operation({
+    ...declared,
+    name,
+    method: 'PUT',
+    path: `/admin/users/{userId}/actions/${action}`,
+    about,
+    params,
+    returns: userAnswer,
+    problems: [problem.user_not_found],
+    async handle({ params: { userId }, audit }, { users }: AdminUserTools) {
+      audit(userId);
+      const user = await users.change({ id: userId }, it => {
+        const { ResetPassword: _removed, ...rest } = it.user_permissions;
+        return { ...it, user_permissions: held ? { ...rest, ResetPassword: 'admin' } : rest };
+      });
+      if (!user) throw problem.user_not_found();
+      return done('User updated', shownUser(user)) as z.output<typeof userAnswer>;
+    },
+  });
+
+export const allowResetPasswords = setReset(
+  'allowResetPasswords',
+  'allow_reset_passwords',
+  'Lets a user set the passwords of colleagues.',
+  true,
+);
+export const disallowResetPasswords = setReset(
+  'disallowResetPasswords',
+  'disallow_reset_passwords',
+  'Takes that right away.',
+  false,
+);

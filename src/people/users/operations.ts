@@ -1,0 +1,279 @@
+import { z } from 'zod';
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import { hashPassword, passwordFaults, passwordMatches } from '#base/passwords.ts';
+import type { Settings } from '#base/settings.ts';
+import { type Actor, isAdmin } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageNumber, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { problem } from '../problems.ts';
+import { newUser, type StoredUser, shownUser, User, UserWrite } from './schema.ts';
+import type { UserStore } from './store.ts';
+
+export interface UserTools {
+  users: UserStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ userId: z.string() });
+const userPage = z.object({ users: z.array(User), pages: z.int() });
+const declared = { surface: 'dashboard', noun: 'users' } as const;
+
+const seenBy = (actor: Actor, settings: Settings) => (user: StoredUser) =>
+  shownUser(user, settings['users.hide_access_keys'] && user.id !== actor.id);
+
+async function listed({ users, settings }: UserTools, actor: Actor, p: number, emailPart = '') {
+  const { items, pages } = await users.page(actor.orgId, pageOf(p, settings['management.page_size']), emailPart);
+  return { users: items.map(seenBy(actor, settings)), pages };
+}
+
+export const listUsers = operation({
+  ...declared,
+  name: 'listUsers',
+  method: 'GET',
+  path: '/api/users',
+  about: 'Lists the users of the caller’s organisation, newest first.',
+  permission: 'users:read',
+  query: pageQuery,
+  returns: userPage,
+  handle: ({ actor, query }, tools: UserTools) => listed(tools, actor, query.p),
+});
+
+export const searchUsers = operation({
+  ...declared,
+  name: 'searchUsers',
+  method: 'GET',
+  path: '/api/users/search',
+  about: 'Finds users whose e-mail address contains a text.',
+  permission: 'users:read',
+  query: z.object({
+    q: z.string().max(254).optional().describe('Part of the e-mail address'),
+    email: z.string().max(254).optional().describe('The same as q'),
+    p: pageNumber,
+  }),
+  returns: userPage,
+  handle: ({ actor, query }, tools: UserTools) => listed(tools, actor, query.p, query.q ?? query.email ?? ''),
+});
+
+export const searchUsersPrivately = operation({
+  ...declared,
+  name: 'searchUsersPrivately',
+  method: 'POST',
+  path: '/api/users/search',
+  about: 'The same search with the text in the body, so that no address stands in a URL.',
+  permission: 'users:read',
+  query: pageQuery,
+  body: z.object({ filters: z.object({ query: z.string().min(1).max(254) }) }),
+  returns: userPage,
+  handle: ({ actor, query, body }, tools: UserTools) => listed(tools, actor, query.p, body.filters.query),
+});
+
+export const getMe = operation({
+  ...declared,
+  name: 'getMe',
+  method: 'GET',
+  path: '/api/users/me',
+  about: 'Reads the caller’s own record.',
+  permission: 'any user',
+  returns: User,
+  async handle({ actor }, { users }: UserTools) {
+    const user = await users.get(actor.orgId, actor.id);
+    if (!user) throw problem.user_not_found();
+    return shownUser(user);
+  },
+});
+
+export const getUser = operation({
+  ...declared,
+  name: 'getUser',
+  method: 'GET',
+  path: '/api/users/{userId}',
+  about: 'Reads one user.',
+  permission: 'users:read',
+  params,
+  returns: User,
+  problems: [problem.user_not_found],
+  async handle({ actor, params: { userId } }, { users, settings }: UserTools) {
+    const user = await users.get(actor.orgId, userId);
+    if (!user) throw problem.user_not_found();
+    return seenBy(actor, settings)(user);
+  },
+});
+
+/** Only an administrator makes administrators: whoever can write users could otherwise promote themselves. */
+export function refusePromotion(actor: Actor, permissions: Record<string, string>): void {
+  for (const permission of ['IsAdmin', 'ResetPassword']) {
+    if (permission in permissions && !isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission } });
+  }
+}
+
+export async function passwordHash(password: string, settings: Settings): Promise<string> {
+  const faults = passwordFaults(password, { minLength: settings['users.password_min_length'] });
+  if (faults.length > 0)
+    throw problem.bad_password({ detail: { faults: faults.map(fault => `password: ${fault}`).join('; ') } });
+  return hashPassword(password);
+}
+
+export const createUser = operation({
+  ...declared,
+  name: 'createUser',
+  method: 'POST',
+  path: '/api/users',
+  about: 'Makes a user in the caller’s organisation.',
+  permission: 'users:write',
+  body: UserWrite,
+  returns: statusAnswer,
+  problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants],
+  async handle({ actor, body, audit }, { users, clock, settings }: UserTools) {
+    refusePromotion(actor, body.user_permissions);
+    const createdAt = isoTime(clock.now());
+    const user = newUser({ id: databaseId(), accessKey: publicId(), orgId: actor.orgId, createdAt, write: body });
+    if (body.password !== undefined) {
+      user.password = await passwordHash(body.password, settings);
+      user.password_updated = createdAt;
+    }
+    await users.insert(user);
+    audit(user.id);
+    return done('User and session have been created', user.id);
+  },
+});
+
+/** `ResetPassword` is the operator's to give: here it stays as it was. */
+const keptReset = (previous: StoredUser, next: Record<string, string>) => {
+  const { ResetPassword: _ignored, ...rest } = next;
+  const held = previous.user_permissions.ResetPassword;
+  return held === undefined ? rest : { ...rest, ResetPassword: held };
+};
+
+export const updateUser = operation({
+  ...declared,
+  name: 'updateUser',
+  method: 'PUT',
+  path: '/api/users/{userId}',
+  about: 'Changes a user. The password has an operation of its own.',
+  permission: 'users:write',
+  params,
+  body: UserWrite.omit({ password: true }),
+  returns: statusAnswer,
+  problems: [problem.user_not_found, problem.email_exists, problem.only_admin_grants, problem.last_administrator],
+  async handle({ actor, params: { userId }, body, audit }, { users }: UserTools) {
+    audit(userId);
+    const stays = body.active !== false && body.user_permissions.IsAdmin === 'admin';
+    const target = await users.get(actor.orgId, userId);
+    if (!target) throw problem.user_not_found();
+    if (target.user_permissions.IsAdmin !== 'admin')
+      refusePromotion(actor, { ...(body.user_permissions.IsAdmin ? { IsAdmin: 'admin' } : {}) });
+    else if (!isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
+    else if (!stays && !(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
+    await users.change({ id: userId, org_id: actor.orgId }, user => ({
+      ...user,
+      ...body,
+      active: body.active ?? user.active,
+      group_id: body.group_id ?? user.group_id,
+      password_max_days: body.password_max_days ?? user.password_max_days,
+      user_permissions: keptReset(user, body.user_permissions),
+    }));
+    return done('User updated');
+  },
+});
+
+export const deleteUser = operation({
+  ...declared,
+  name: 'deleteUser',
+  method: 'DELETE',
+  path: '/api/users/{userId}',
+  about: 'Removes a user; its access key stops working at once.',
+  permission: 'users:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.user_not_found, problem.last_administrator],
+  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+    audit(userId);
+    await guardAdministrator(users, actor, userId);
+    if (!(await users.remove(actor.orgId, userId))) throw problem.user_not_found();
+    return done('User deleted');
+  },
+});
+
+/** Nobody below an administrator touches one, and an organisation keeps its last. */
+async function guardAdministrator(users: UserStore, actor: Actor, userId: string): Promise<void> {
+  const target = await users.get(actor.orgId, userId);
+  if (!target) throw problem.user_not_found();
+  if (target.user_permissions.IsAdmin !== 'admin') return;
+  if (!isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
+  if (!(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
+}
+
+export const resetAccessKey = operation({
+  ...declared,
+  name: 'resetAccessKey',
+  method: 'PUT',
+  path: '/api/users/{userId}/actions/key/reset',
+  about: 'Gives a user a new access key; the old one stops working at once. Everybody may renew their own.',
+  permission: 'any user',
+  params,
+  returns: statusAnswer,
+  problems: [problem.user_not_found],
+  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+    audit(userId);
+    if (userId !== actor.id && !isAdmin(actor)) throw problem.user_not_found();
+    const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
+      ...user,
+      access_key: publicId(),
+    }));
+    if (!changed) throw problem.user_not_found();
+    return done('User session renewed');
+  },
+});
+
+export const resetPassword = operation({
+  ...declared,
+  name: 'resetPassword',
+  method: 'POST',
+  path: '/api/users/{userId}/actions/reset',
+  about: 'Sets a password: one’s own, or a colleague’s for an administrator who holds ResetPassword.',
+  permission: 'any user',
+  params,
+  body: z.object({ current_password: z.string().max(1024).optional(), new_password: z.string().max(1024) }),
+  returns: statusAnswer,
+  problems: [problem.user_not_found, problem.wrong_password, problem.bad_password],
+  async handle({ actor, params: { userId }, body, audit }, { users, clock, settings }: UserTools) {
+    audit(userId);
+    const user = await users.get(actor.orgId, userId);
+    const own = userId === actor.id;
+    if (!user || !(own || (isAdmin(actor) && actor.permissions.ResetPassword === 'admin')))
+      throw problem.user_not_found();
+    if (own && user.password && !(await passwordMatches(body.current_password ?? '', user.password)))
+      throw problem.wrong_password();
+    const password = await passwordHash(body.new_password, settings);
+    await users.change({ id: userId, org_id: actor.orgId }, it => ({
+      ...it,
+      password,
+      password_updated: isoTime(clock.now()),
+    }));
+    return done('User password updated');
+  },
+});
+
+export const revokeUser = operation({
+  ...declared,
+  name: 'revokeUser',
+  method: 'PUT',
+  path: '/api/users/{userId}/actions/revoke',
+  about: 'Makes a user inactive and replaces the access key.',
+  permission: 'users:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.user_not_found, problem.last_administrator],
+  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+    audit(userId);
+    await guardAdministrator(users, actor, userId);
+    await users.change({ id: userId, org_id: actor.orgId }, user => ({
+      ...user,
+      active: false,
+      access_key: publicId(),
+    }));
+    return done('User revoked');
+  },
+});

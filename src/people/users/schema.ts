@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { zeroTime } from '#base/clock.ts';
+
+/** A person who signs in to the dashboard, or a script that calls it with an access key. */
+const email = z
+  .email()
+  .max(254)
+  .transform(text => text.toLowerCase());
+const name = z.string().min(1).max(100);
+export const permissionMap = z.record(z.string().min(1).max(64), z.enum(['read', 'write', 'deny', 'admin']));
+
+/** The members both surfaces let a caller write. `api_model` is always empty and ignored. */
+const writable = {
+  active: z.boolean().optional(),
+  group_id: z.string().max(64).optional(),
+  password: z.string().max(1024).optional(),
+  password_max_days: z.int().min(0).max(36_500).optional(),
+};
+
+/** What an administrator of an organisation sends to make or change a colleague. */
+export const UserWrite = z.object({
+  ...writable,
+  email_address: email,
+  first_name: name,
+  last_name: name,
+  user_permissions: permissionMap.refine(map => Object.keys(map).length > 0, 'needs at least one permission'),
+});
+export type UserWrite = z.output<typeof UserWrite>;
+
+/** What the operator sends: three members are enough. */
+export const AdminUserWrite = z.object({
+  ...writable,
+  email_address: email,
+  first_name: name,
+  last_name: name,
+  org_id: z.string().max(64).optional(),
+  user_permissions: permissionMap.optional(),
+  access_key: z.string().min(8).max(256).optional(),
+});
+export type AdminUserWrite = z.output<typeof AdminUserWrite>;
+
+export interface StoredUser {
+  id: string;
+  org_id: string;
+  email_address: string;
+  first_name: string;
+  last_name: string;
+  active: boolean;
+  group_id: string;
+  user_permissions: Record<string, string>;
+  access_key: string;
+  /** Hash, or empty while none was set. */
+  password: string;
+  password_max_days: number;
+  password_updated: string;
+  created_at: string;
+  last_login_date: string;
+}
+
+export const User = z.object({
+  access_key: z.string(),
+  active: z.boolean(),
+  api_model: z.object({}),
+  created_at: z.string(),
+  email_address: z.string(),
+  first_name: z.string(),
+  group_id: z.string(),
+  id: z.string(),
+  last_login_date: z.string(),
+  last_name: z.string(),
+  org_id: z.string(),
+  password_max_days: z.int(),
+  password_updated: z.string(),
+  user_permissions: z.record(z.string(), z.string()),
+});
+export type User = z.output<typeof User>;
+
+/** As others see a user: never the password. */
+export function shownUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {
+  return { ...user, access_key: hideAccessKey ? '' : user.access_key, api_model: {} };
+}
+
+export const fullAdministrator = { IsAdmin: 'admin', ResetPassword: 'admin' };
+
+/** A user nobody has signed in as yet. */
+export const newUser = (given: {
+  id: string;
+  accessKey: string;
+  orgId: string;
+  createdAt: string;
+  write: Pick<UserWrite, 'email_address' | 'first_name' | 'last_name'> & Partial<UserWrite>;
+}): StoredUser => ({
+  id: given.id,
+  org_id: given.orgId,
+  email_address: given.write.email_address,
+  first_name: given.write.first_name,
+  last_name: given.write.last_name,
+  active: given.write.active ?? false,
+  group_id: given.write.group_id ?? '',
+  user_permissions: given.write.user_permissions ?? fullAdministrator,
+  access_key: given.accessKey,
+  password: '',
+  password_max_days: given.write.password_max_days ?? 0,
+  password_updated: zeroTime,
+  created_at: given.createdAt,
+  last_login_date: zeroTime,
+});

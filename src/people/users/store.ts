@@ -1,0 +1,59 @@
+import type { Vault } from '#base/vault.ts';
+import { collection, contains, type PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+import type { StoredUser } from './schema.ts';
+
+export type UserStore = ReturnType<typeof userStore>;
+
+const purpose = 'user access key';
+
+/** Access keys are sealed in the record and found by their digest. */
+export function userStore(records: Records, vault: Vault) {
+  const users = collection<'users', StoredUser>(
+    records,
+    'users',
+    it => ({
+      id: it.id,
+      org_id: it.org_id,
+      email: it.email_address,
+      access_digest: vault.digest(vault.open(it.access_key, purpose), purpose),
+      active: Number(it.active),
+      created_at: Date.parse(it.created_at),
+    }),
+    problem.email_exists,
+  );
+  const sealed = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
+  const opened = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
+  const maybe = (user: StoredUser | undefined) => user && opened(user);
+  const newest = ['-created_at', '-id'] as const;
+
+  return {
+    get: async (orgId: string, id: string) => maybe(await users.find({ org_id: orgId, id })),
+    /** Whatever its organisation: for the operator only. */
+    getAnywhere: async (id: string) => maybe(await users.find({ id })),
+    byAccessKey: async (key: string) => maybe(await users.find({ access_digest: vault.digest(key, purpose) })),
+    insert: (user: StoredUser) => users.insert(sealed(user)),
+    async change(where: { id: string; org_id?: string }, change: (user: StoredUser) => StoredUser) {
+      return maybe(await users.change(where, user => sealed(change(opened(user)))));
+    },
+    remove: (orgId: string, id: string) => users.remove({ org_id: orgId, id }),
+    removeAll: (orgId: string) => users.remove({ org_id: orgId }),
+    count: (orgId: string) => users.count({ org_id: orgId }),
+    async otherAdministrators(orgId: string, id: string): Promise<boolean> {
+      const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newest });
+      return active.some(user => user.id !== id && user.user_permissions.IsAdmin === 'admin');
+    },
+    async page(orgId: string, asked: PageAsked, emailPart = '') {
+      const text = emailPart.toLowerCase();
+      const filter = text ? { filter: withEmail(text) } : {};
+      const found = await users.page({ where: { org_id: orgId }, order: newest, ...filter }, asked);
+      return { ...found, items: found.items.map(opened) };
+    },
+  };
+}
+
+const withEmail =
+  (text: string) =>
+  <Q extends { where(condition: ReturnType<typeof contains>): Q }>(query: Q): Q =>
+    query.where(contains('email', text));

@@ -1,0 +1,158 @@
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import type { ProblemMaker } from '#base/problems.ts';
+import { databaseProblem, problem } from './faults.ts';
+import type { Records } from './records.ts';
+import type { TableName, Tables } from './tables.ts';
+
+/** Tables of records: an id, what is searched or sorted, and the rest as JSON in `body`. */
+type RecordTable = { [T in TableName]: Tables[T] extends { id: unknown; body: string } ? T : never }[TableName];
+
+/** The columns a store fills; `body` is filled from the object. */
+export type Columns<T extends RecordTable> = Omit<{ [C in keyof Tables[T]]: Plain<Tables[T][C]> }, 'body'>;
+type Plain<C> = C extends { __select__: infer S } ? S : C;
+
+type Match<T extends RecordTable> = Partial<Columns<T>>;
+export type Query = SelectQueryBuilder<Tables, RecordTable, { body: string }>;
+
+export interface PageAsked {
+  /** From 1; below 1 means everything. */
+  page: number;
+  size: number;
+}
+
+export interface Page<Doc> {
+  items: Doc[];
+  /** At least 1. */
+  pages: number;
+  total: number;
+}
+
+export interface Listing<T extends RecordTable> {
+  where?: Match<T>;
+  /** Whatever equality cannot say. */
+  filter?: (query: Query) => Query;
+  /** Column names, `-` before one for descending. */
+  order: readonly (`-${keyof Columns<T> & string}` | (keyof Columns<T> & string))[];
+}
+
+/** A bound on what "everything" means, so that one call cannot fill the memory. */
+const everythingAtMost = 100_000;
+
+/** What every noun's store begins with; the noun adds its own questions. */
+export function collection<T extends RecordTable, Doc>(
+  records: Records,
+  table: T,
+  columnsOf: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
+  conflict: ProblemMaker = problem.conflict,
+) {
+  // Kysely cannot follow a table name that is itself a parameter, so the generic queries are typed here, by hand, once.
+  const name = table as RecordTable;
+  const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
+  const parse = ({ body }: { body: string }) => JSON.parse(body) as Doc;
+  const rowOf = (doc: Doc) => ({ ...columnsOf(doc), body: JSON.stringify(doc) }) as never;
+
+  function matching(query: Query, where: Match<T> = {}): Query {
+    let narrowed = query;
+    for (const [column, value] of Object.entries(where))
+      narrowed = narrowed.where(column as never, '=', value as never);
+    return narrowed;
+  }
+
+  async function guarded<R>(work: Promise<R>): Promise<R> {
+    try {
+      return await work;
+    } catch (error) {
+      if (databaseProblem(error)?.code === problem.conflict.code) throw conflict({ cause: error });
+      throw error;
+    }
+  }
+
+  function listing({ where, filter, order }: Listing<T>): Query {
+    let query = matching(select(), where);
+    if (filter) query = filter(query);
+    for (const column of order) {
+      const descending = column.startsWith('-');
+      query = query.orderBy(sql.ref(descending ? column.slice(1) : column), descending ? 'desc' : 'asc');
+    }
+    return query;
+  }
+
+  async function count(where: Match<T> = {}, filter?: (query: Query) => Query): Promise<number> {
+    const matched = matching(select(), where);
+    const counted = (filter ? filter(matched) : matched).clearSelect().select(sql<number>`count(*)`.as('total'));
+    return Number((await counted.executeTakeFirstOrThrow()).total);
+  }
+
+  return {
+    select,
+    parse,
+    count,
+    listing,
+
+    async find(where: Match<T>): Promise<Doc | undefined> {
+      const row = await matching(select(), where).limit(1).executeTakeFirst();
+      return row && parse(row);
+    },
+
+    async all(asked: Listing<T>): Promise<Doc[]> {
+      const rows = await listing(asked)
+        .limit(everythingAtMost + 1)
+        .execute();
+      if (rows.length > everythingAtMost) throw problem.too_many({ detail: { most: everythingAtMost } });
+      return rows.map(parse);
+    },
+
+    async page(asked: Listing<T>, { page, size }: PageAsked): Promise<Page<Doc>> {
+      const total = await count(asked.where, asked.filter);
+      if (page < 1) return { items: await this.all(asked), pages: 1, total };
+      const rows = await listing(asked)
+        .limit(size)
+        .offset((page - 1) * size)
+        .execute();
+      return { items: rows.map(parse), pages: Math.max(1, Math.ceil(total / size)), total };
+    },
+
+    async insert(doc: Doc): Promise<void> {
+      await guarded(records.db.insertInto(name).values(rowOf(doc)).execute());
+    },
+
+    /** For tables that number their rows: the new number is put into the object by `withId`. */
+    async insertNumbered(doc: Doc, withId: (doc: Doc, id: number) => Doc): Promise<Doc> {
+      return records.write(async () => {
+        const inserted = records.db.insertInto(name).values(rowOf(doc)).returning('id').executeTakeFirstOrThrow();
+        const id = Number((await guarded(inserted)).id);
+        const numbered = withId(doc, id);
+        await this.replace({ id } as unknown as Match<T>, numbered);
+        return numbered;
+      });
+    },
+
+    async replace(where: Match<T>, doc: Doc): Promise<boolean> {
+      let query = records.db.updateTable(name).set(rowOf(doc));
+      for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
+      return (await guarded(query.executeTakeFirst())).numUpdatedRows > 0n;
+    },
+
+    /** Reads, changes and writes back as one: nobody else's change to the same record is lost. */
+    async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {
+      return records.write(async () => {
+        const locked = matching(select(), where).limit(1);
+        const row = await (records.engine === 'postgres' ? locked.forUpdate() : locked).executeTakeFirst();
+        if (!row) return undefined;
+        const next = await change(parse(row));
+        await this.replace(where, next);
+        return next;
+      });
+    },
+
+    async remove(where: Match<T>): Promise<boolean> {
+      let query = records.db.deleteFrom(name);
+      for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
+      return (await query.executeTakeFirst()).numDeletedRows > 0n;
+    },
+  };
+}
+
+/** `column` holds `text` somewhere, with `%` and `_` meaning themselves. */
+export const contains = (column: string, text: string): Expression<SqlBool> =>
+  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { secretText } from '#base/ids.ts';
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('data_dir', {
+  unusable: { status: 500, message: 'The data directory {path} cannot be used: {reason}' },
+  in_use: {
+    status: 500,
+    message: 'Another gw is running on the data directory {path}: stop it, or choose another with GW_DATA_DIR',
+  },
+});
+
+/** The files of one installation: who holds it has it alone. */
+export interface DataDirectory {
+  readonly path: string;
+  readonly database: string;
+  file(name: string): string;
+  read(name: string): string | undefined;
+  /** Readable by the owner only, and never half written. */
+  write(name: string, content: string): void;
+  release(): void;
+}
+
+export function openDataDirectory(given: string): DataDirectory {
+  const path = resolve(given);
+  const file = (name: string) => join(path, name);
+  const lock = guarded(path, () => {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return takeLock(path, file('lock'));
+  });
+  return {
+    path,
+    database: file('gw.db'),
+    file,
+    read: name => guarded(path, () => readIfThere(file(name))),
+    write(name, content) {
+      guarded(path, () => {
+        const draft = file(`${name}.new`);
+        rmSync(draft, { force: true });
+        writeFileSync(draft, content, { mode: 0o600, flush: true });
+        renameSync(draft, file(name));
+      });
+    },
+    release: () => lock.close(),
+  };
+}
+
+/** The lock is one SQLite takes on a file of its own: the system lets go of it however the process ends. */
+function takeLock(path: string, name: string): DatabaseSync {
+  const lock = new DatabaseSync(name, { timeout: 0 });
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    return lock;
+  } catch (cause) {
+    lock.close();
+    const busy = 5;
+    if ((cause as { errcode?: number }).errcode === busy) throw problem.in_use({ detail: { path }, cause });
+    throw cause;
+  }
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if ((cause as Error).name === 'Problem') throw cause;
+    throw problem.unusable({ detail: { path, reason: (cause as Error).message }, cause });
+  }
+}
+
+function readIfThere(name: string): string | undefined {
+  try {
+    return readFileSync(name, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw cause;
+  }
+}
+
+const masterKeyFile = 'master.key';
+const nextMasterKeyFile = 'master.key.next';
+
+/** The master keys to try, the usual one first; a second is there only when a rotation was interrupted. */
+export function masterKeys(directory: DataDirectory, setting: string): string[] {
+  if (setting) return [setting];
+  const kept = [directory.read(masterKeyFile), directory.read(nextMasterKeyFile)].filter(text => text !== undefined);
+  if (kept.length > 0) return kept;
+  const made = secretText();
+  directory.write(masterKeyFile, made);
+  return [made];
+}
+
+/** The new key is on disk before the database depends on it, and in its place after. */
+export async function replaceMasterKey(
+  directory: DataDirectory,
+  next: string,
+  rewrap: () => Promise<void>,
+): Promise<void> {
+  directory.write(nextMasterKeyFile, next);
+  await rewrap();
+  directory.write(masterKeyFile, next);
+  rmSync(directory.file(nextMasterKeyFile), { force: true });
+}

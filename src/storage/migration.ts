@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** One step of the schema. Steps are numbered by their place in the list and never change once released. */
+export interface Migration {
+  readonly name: string;
+  up(schema: Schema): Promise<void>;
+}
+
+export interface Schema {
+  readonly db: Kysely<Tables>;
+  /** Text that sorts by its bytes on both engines. */
+  readonly text: string;
+  /** A whole number that counts up by itself: the column type and what follows it. */
+  readonly serial: string;
+  run(sql: string): Promise<void>;
+}
+
+/** `table` and its columns, written the same for both engines. */
+export async function createTable(schema: Schema, table: string, columns: Record<string, string>, ...rest: string[]) {
+  const lines = Object.entries(columns).map(([name, type]) => `${name} ${typeOf(schema, type)}`);
+  await schema.run(`create table ${table} (${[...lines, ...rest].join(', ')})`);
+}
+
+function typeOf(schema: Schema, type: string): string {
+  const [head, ...tail] = type.split(' ');
+  const known: Record<string, string> = {
+    text: schema.text,
+    serial: schema.serial,
+    number: 'bigint',
+    truth: 'integer',
+  };
+  return [known[head!] ?? head, ...tail].join(' ');
+}
+
+export const createIndex = (schema: Schema, table: string, name: string, columns: string, unique = false) =>
+  schema.run(`create ${unique ? 'unique ' : ''}index ${table}_${name} on ${table} (${columns})`);

@@ -1,0 +1,5 @@
+import type { Migration } from '../migration.ts';
+import { foundation } from './0001-foundation.ts';
+
+/** In order. A step's number is its place here, from 1. */
+export const migrations: readonly Migration[] = [foundation];

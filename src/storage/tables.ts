@@ -1,0 +1,57 @@
+import type { Generated } from 'kysely';
+import type { PortalTables } from './portal-tables.ts';
+
+/**
+ * The columns that are searched or sorted; everything else of a record is in `body`, as JSON. Times are milliseconds
+ * since the epoch, truths are 0 or 1: the same on both engines.
+ */
+interface Record {
+  id: string;
+  org_id: string;
+  created_at: number;
+  body: string;
+}
+
+export interface Tables extends PortalTables {
+  meta: { name: string; value: string };
+  organisations: { id: string; name: string; created_at: number; body: string };
+  users: Record & { email: string; access_digest: string; active: number };
+  apis: Record & {
+    api_id: string;
+    kind: string;
+    name: string;
+    name_fold: string;
+    domain: string;
+    listen_path: string;
+    updated_at: number;
+  };
+  api_categories: { org_id: string; category: string; api: string };
+  policies: Record & {
+    policy_id: string;
+    name: string;
+    name_fold: string;
+    state: string;
+    auth_type: string;
+  };
+  policy_apis: { org_id: string; api_id: string; policy: string };
+  keys: Record & { digest: string; key_hash: string; kind: string; sealed: string };
+  key_apis: { org_id: string; api_id: string; key: string };
+  key_policies: { org_id: string; policy_id: string; key: string };
+  oauth_clients: Record & { api_id: string; client_id: string };
+  certificates: Record & { has_private: number; not_after: number };
+  hooks: Record & { webhook_id: string; name: string };
+  audit: {
+    id: Generated<number>;
+    org_id: string;
+    at: number;
+    actor: string;
+    action: string;
+    method: string;
+    url: string;
+    status: number;
+    ip: string;
+    body: string;
+  };
+}
+
+export type TableName = keyof Tables & string;
