@@ -85,7 +85,7 @@ export function logs({ names, logs: table }: Memory): Logs {
     if (way < 0 && cost > 0) way = table.claim(bucket, nowMs);
     if (way < 0) {
       table.leave(bucket);
-      return { allowed: limit > 0, used: 0, remaining: remaining(limit, 0), resetsAtMs: nowMs };
+      return { allowed: limit > 0, used: 0, remaining: remaining(limit, 0), resetsAtMs: nowMs + periodMs };
     }
     const at = table.fieldsAt(bucket, way);
     expire(at, nowMs, periodMs);

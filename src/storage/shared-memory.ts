@@ -34,9 +34,12 @@ export interface Memory {
 }
 
 export interface MemorySize {
-  /** Fixed windows that can be open at once; about 44 bytes each. */
+  /**
+   * Fixed windows that there is room for; 44 bytes each, used only as they fill. Buckets fill unevenly, so that some are
+   * full when the table is half full: allow for four times as many as will be open.
+   */
   windows: number;
-  /** Sliding logs that can be open at once; about 1100 bytes each. */
+  /** Sliding logs, likewise; 1088 bytes each. */
   logs: number;
 }
 
@@ -93,7 +96,7 @@ export function openMemory(buffer: SharedArrayBuffer): Memory {
   };
 }
 
-/** A power of two, with room to spare: buckets fill unevenly, and a full one gives slots away. */
+/** A power of two, so that a hash finds its bucket with a mask. */
 const bucketsFor = (slots: number, ways: number): number => 2 ** Math.ceil(Math.log2(Math.max(1, slots / ways)));
 
 function regions(windowBuckets: number, logBuckets: number) {
