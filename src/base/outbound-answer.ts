@@ -12,18 +12,20 @@ export interface OutboundAnswer {
 
 type Received = Dispatcher.ResponseData;
 
-const decoders: Readonly<Record<string, (body: Buffer, bound: { maxOutputLength: number }) => Promise<Buffer>>> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
+type Decode = (body: Buffer, bound: { maxOutputLength: number }) => Promise<Buffer>;
+
+const decoders = new Map<string, Decode>([
+  ['gzip', promisify(gunzip)],
+  ['x-gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
 
 /** Reads a whole answer, bounded both as it came and as it unfolds. */
 export async function readAnswer(received: Received, host: string, maxBytes: number): Promise<OutboundAnswer> {
   const { statusCode: status, headers } = received;
   const raw = await readBody(received, host, maxBytes);
-  const decode = decoders[String(headers['content-encoding'] ?? '').toLowerCase()];
+  const decode = decoders.get(String(headers['content-encoding'] ?? '').toLowerCase());
   if (!decode || raw.length === 0) return { status, headers, body: raw };
   const body = await decode(raw, { maxOutputLength: maxBytes }).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(host, maxBytes);

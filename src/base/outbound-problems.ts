@@ -6,7 +6,7 @@ export const outboundProblem = problems('outbound', {
   credentials_in_url: { status: 400, message: 'A URL to call may not hold a user name or password' },
   bad_method: { status: 400, message: 'The method {method} cannot be used for this call' },
   bad_request: { status: 400, message: 'The call to {host} cannot be made: {reason}' },
-  refused: { status: 400, message: 'Calls to {host} are not allowed' },
+  refused: { status: 400, message: 'The host {host} cannot be found, or may not be called from here' },
   refused_address: {
     status: 400,
     message: 'Calls to {host} are not allowed: its address {address} is {about}',

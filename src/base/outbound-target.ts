@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { type AddressKind, addressKind } from './outbound-addresses.ts';
 import { outboundProblem } from './outbound-problems.ts';
+import type { Problem } from './problems.ts';
 
 /** On whose word a call is made: a setting of an operator, or something a visitor of the portal typed. */
 export type Audience = 'operator' | 'visitor';
@@ -37,8 +38,8 @@ export function readTarget(text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw outboundProblem.bad_scheme({ detail: { scheme: url.protocol.slice(0, -1) } });
   if (url.username || url.password) throw outboundProblem.credentials_in_url();
-  // The parser has already turned every odd spelling of an address into the plain one; the dot of a full name is left.
-  url.hostname = url.hostname.replace(/\.$/, '');
+  // The parser has already turned every odd spelling of an address into the plain one; closing dots are left.
+  url.hostname = url.hostname.replace(/\.+$/, '');
   url.hash = '';
   return url;
 }
@@ -52,7 +53,7 @@ export async function checkTarget(
 ): Promise<Target> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (forbiddenHosts.has(host)) throw outboundProblem.refused({ detail: { host } });
-  const addresses = isIP(host) ? [host] : await resolveHost(host, resolve);
+  const addresses = isIP(host) ? [host] : await resolveHost(host, audience, resolve);
   for (const address of addresses) {
     const kind = addressKind(address);
     if (!allows(rules, url, kind)) throw refusal(audience, host, address, kind);
@@ -65,17 +66,17 @@ function allows(rules: AudienceRules, url: URL, { reach }: AddressKind): boolean
   return reach === 'public';
 }
 
-/** A visitor is not told what a name means inside. */
-function refusal(audience: Audience, host: string, address: string, { about }: AddressKind) {
+/** A visitor is not told what a name means inside, nor whether it means anything there. */
+function refusal(audience: Audience, host: string, address: string, { about }: AddressKind): Problem {
   if (audience === 'visitor') return outboundProblem.refused({ detail: { host } });
   return outboundProblem.refused_address({ detail: { host, address, about } });
 }
 
-async function resolveHost(host: string, resolve: Resolve): Promise<readonly string[]> {
-  const unknown = (cause?: unknown) => outboundProblem.unknown_host({ detail: { host }, cause });
+async function resolveHost(host: string, audience: Audience, resolve: Resolve): Promise<readonly string[]> {
+  const make = audience === 'visitor' ? outboundProblem.refused : outboundProblem.unknown_host;
   const addresses = await resolve(host).catch((cause: unknown) => {
-    throw unknown(cause);
+    throw make({ detail: { host }, cause });
   });
-  if (addresses.length === 0) throw unknown();
+  if (addresses.length === 0) throw make({ detail: { host } });
   return addresses.slice(0, maxAddresses);
 }

@@ -58,7 +58,7 @@ const ownHeaders = new Set([
   ...['proxy-authorization', 'proxy-connection', 'accept-encoding'],
 ]);
 /** What may follow a redirect to another origin: nothing that could be a credential. */
-const harmlessHeaders = new Set(['accept', 'accept-language', 'user-agent']);
+const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 const redirects = new Set([301, 302, 303, 307, 308]);
 
 const askSystem: Resolve = async host => (await lookup(host, { all: true })).map(({ address }) => address);
@@ -181,7 +181,7 @@ async function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 function foreseen(error: unknown, host: string): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
-  const detail = { host, reason: code === undefined ? error.message : `${error.message} (${code})` };
+  if (code === undefined) return error;
   const make = code === 'UND_ERR_INVALID_ARG' ? outboundProblem.bad_request : outboundProblem.unreachable;
-  return code === undefined ? error : make({ detail, cause: error });
+  return make({ detail: { host, reason: error.message || code }, cause: error });
 }

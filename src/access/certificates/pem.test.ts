@@ -136,7 +136,7 @@ test('what is no PEM, cut off, nested or damaged is refused with one sentence', 
 });
 
 test('text around the blocks, other line ends and a byte order mark do no harm', () => {
-  const text = `\uFEFFBag Attributes\r\n  friendlyName: x\r\n${leaf.certPem.replaceAll('\n', '\r\n')}\r\ntrailing words`;
+  const text = `\uFEFFBag Attributes\r\n  friendlyName: x\r\n${leaf.certPem.replaceAll('\n', '\r\n')}\r\nmore words`;
   assert.equal(read(text).id, orgId + leaf.fingerprint);
   assert.equal(read(leaf.certPem.replaceAll(/^/gm, '  ')).certificatesPem, leaf.certPem);
 });
@@ -151,7 +151,7 @@ test('keys and certificates that do not go together are refused by name', () => 
   refuses(leaf.certPem + other.keyPem, 'private_key_foreign');
   refuses(authority.certPem + leaf.certPem + leaf.keyPem, 'leaf_not_first', /certificate 2 of the chain/);
   refuses(leaf.certPem + leaf.keyPem.replace(/\n.{8}/, '\nAAAAAAAA'), 'private_key_unreadable');
-  refuses('-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----', 'unknown_block', /OPENSSH/);
+  refuses('-----BEGIN OPENSSH KEY-----\nAAAA\n-----END OPENSSH KEY-----', 'unknown_block', /OPENSSH/);
   refuses('-----BEGIN CONSTRUCTOR-----\nAAAA\n-----END CONSTRUCTOR-----', 'unknown_block');
 });
 
