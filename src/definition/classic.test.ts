@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkClassic, classicSchema } from './classic.ts';
+import type { Fault } from './faults.ts';
+
+const faultsIn = (value: unknown): Fault[] => {
+  const checked = checkClassic(value);
+  return checked.ok ? [] : checked.faults;
+};
+
+const sample = {
+  name: 'Orders #shop',
+  api_id: 'orders-1',
+  org_id: '5e9d9544a1dcd60001d0ed20',
+  active: true,
+  use_keyless: true,
+  proxy: { listen_path: '/orders/', target_url: 'http://127.0.0.1:9/', strip_listen_path: true, target_list: null },
+  definition: { location: 'header', key: 'x-api-version', versions: null },
+  version_data: {
+    not_versioned: true,
+    versions: {
+      Default: {
+        name: 'Default',
+        use_extended_paths: true,
+        global_headers: { a: 'b' },
+        extended_paths: {
+          white_list: [
+            { path: '/a', method: 'GET', ignore_case: false, method_actions: { GET: { action: 'no_action' } } },
+          ],
+          url_rewrites: [{ path: '/r', method: 'GET', match_pattern: '/r/(.*)', rewrite_to: '/$1', triggers: null }],
+          cache: ['/c'],
+        },
+        future: { deep: [1, null] },
+      },
+    },
+  },
+  CORS: { enable: true, max_age: 24, allowed_origins: null },
+  event_handlers: { events: { QuotaExceeded: [{ handler_name: 'eh_log_handler', handler_meta: { prefix: 'q' } }] } },
+  graphql: { enabled: false, execution_mode: 'proxyOnly', last_schema_update: null, engine: { data_sources: null } },
+  something_new: { kept: true },
+};
+
+test('what passes is what was written, unknown members included and nothing added', () => {
+  const before = structuredClone(sample);
+  const checked = checkClassic(sample);
+  assert.ok(checked.ok);
+  assert.equal(checked.definition, sample);
+  assert.deepEqual(sample, before);
+  assert.deepEqual(classicSchema.parse(sample), before);
+});
+
+test('an empty definition is a definition, and null stands for an empty container', () => {
+  assert.deepEqual(faultsIn({}), []);
+  assert.deepEqual(faultsIn({ tags: null, proxy: null, auth_configs: null, version_data: { versions: null } }), []);
+});
+
+test('every fault is told at once, with its place', () => {
+  const faults = faultsIn({
+    name: 7,
+    api_id: 'a/b',
+    active: 'yes',
+    listen_port: 70_000,
+    proxy: { target_list: ['http://a', 'http://b', 3] },
+    version_data: { versions: { '': { extended_paths: { size_limits: [{ size_limit: 'big' }] } } } },
+    graphql: { engine: { field_configs: [{ path: 'x' }] }, supergraph: { subgraphs: [{ headers: { a: 1 } }] } },
+  });
+  assert.deepEqual(faults.map(({ path }) => path).sort(), [
+    'active',
+    'api_id',
+    'graphql.engine.field_configs[0].path',
+    'graphql.supergraph.subgraphs[0].headers.a',
+    'listen_port',
+    'name',
+    'proxy.target_list[2]',
+    'version_data.versions[""].extended_paths.size_limits[0].size_limit',
+  ]);
+  assert.equal(faults.find(({ path }) => path === 'listen_port')?.message, 'must be at most 65535');
+  assert.equal(faults.find(({ path }) => path === 'name')?.message, 'must be a string');
+});
+
+test('what is no object is refused at its root', () => {
+  for (const value of [null, 7, 'x', [], undefined])
+    assert.deepEqual(faultsIn(value), [{ path: '', message: 'must be an object' }]);
+});
+
+test('a pattern that cannot run in linear time is refused', () => {
+  const [fault] = faultsIn({ definition: { url_versioning_pattern: '(?!a)b' } });
+  assert.equal(fault?.path, 'definition.url_versioning_pattern');
+});
+
+test('words outside a closed list are refused with the list', () => {
+  assert.deepEqual(faultsIn({ definition: { location: 'cookie' } }), [
+    { path: 'definition.location', message: 'must be one of header, url-param, url' },
+  ]);
+  assert.deepEqual(
+    faultsIn({ graphql: { execution_mode: 'other' } }).map(({ path }) => path),
+    ['graphql.execution_mode'],
+  );
+});
+
+test('a mode of authentication without any place to look is refused', () => {
+  assert.deepEqual(faultsIn({ enable_jwt: true, auth_configs: { jwt: { disable_header: true } } }), [
+    {
+      path: 'auth_configs.jwt',
+      message: 'all auth sources are disabled for jwt, at least one of header/cookie/query must be enabled',
+    },
+  ]);
+});
+
+test('addresses are checked once their list is on', () => {
+  const allowed_ips = ['10.0.0.1', '10.0.0.0/8', '::1/128', '10.0.0.0/33', 'host'];
+  assert.deepEqual(faultsIn({ allowed_ips }), []);
+  assert.deepEqual(faultsIn({ allowed_ips, enable_ip_whitelisting: true }), [
+    { path: 'allowed_ips[3]', message: 'invalid IP/CIDR "10.0.0.0/33"' },
+    { path: 'allowed_ips[4]', message: 'invalid IP/CIDR "host"' },
+  ]);
+});
+
+test('balancing needs a target, and a raw service a port', () => {
+  assert.deepEqual(
+    faultsIn({ proxy: { enable_load_balancing: true }, protocol: 'tcp' }).map(({ path }) => path),
+    ['listen_port', 'proxy.target_list'],
+  );
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { durationMs, isoOf, shorthandOf } from './duration.ts';
+
+test('ISO 8601 and shorthand say the same thing', () => {
+  for (const [text, ms] of [
+    ['PT1M', 60_000],
+    ['1m', 60_000],
+    ['P1DT2H', 93_600_000],
+    ['1h30m', 5_400_000],
+    ['PT0.5S', 500],
+    ['1m30s500ms', 90_500],
+    ['', 0],
+    ['0', 0],
+  ] as const)
+    assert.equal(durationMs(text), ms, text);
+});
+
+test('what is not a length of time is not read as one', () => {
+  for (const text of ['soon', '10', '-1s', 'P', 'PT', 'P1DT', '1h banana', '99999999999999h', '1 m'])
+    assert.equal(durationMs(text), undefined, text);
+});
+
+test('a written duration reads back as itself in both notations', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 1e12 }), ms => {
+      assert.equal(durationMs(shorthandOf(ms)), ms);
+      assert.equal(durationMs(isoOf(ms)), ms);
+    }),
+  );
+});

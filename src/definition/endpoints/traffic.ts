@@ -1,0 +1,174 @@
+import { z } from 'zod';
+import type { Side, Values } from '../facet.ts';
+import { amount, choice, count, flag, object, optionalStatus, pattern, seconds, statusCodes, text } from '../rules.ts';
+import { inverted, millisecondsText, secondsText } from '../wires.ts';
+import { feature } from './feature.ts';
+import { placesOf, sourceOf } from './transforms.ts';
+
+export const cacheEndpoint = feature({
+  name: 'cache',
+  about: 'Answers of this endpoint are kept.',
+  classic: 'advance_cache_config',
+  oas: 'cache',
+  fields: {
+    timeout: { rule: seconds, about: 'Seconds an answer is kept; 0 for the time of the API.' },
+    cacheByRegex: {
+      rule: pattern,
+      classic: 'cache_key_regex',
+      about: 'The part of the body that makes calls different; empty for all of it.',
+    },
+    cacheResponseCodes: {
+      rule: statusCodes,
+      classic: 'cache_response_codes',
+      about: 'Statuses kept; empty for those of the API.',
+    },
+  },
+});
+
+export const enforceTimeout = feature({
+  name: 'enforceTimeout',
+  about: 'How long the upstream may take here.',
+  classic: 'hard_timeouts',
+  oas: 'enforceTimeout',
+  fields: {
+    seconds: { rule: seconds, classic: 'timeout', oas: 'value', about: 'The time in whole seconds.' },
+    ms: {
+      rule: z.number().min(0).default(0),
+      classic: millisecondsText('duration'),
+      oas: millisecondsText('duration'),
+      about: 'The time; it wins over the whole seconds.',
+    },
+  },
+});
+
+export const validateRequest = feature({
+  name: 'validateRequest',
+  about: 'Checks calls against the OpenAPI document.',
+  classic: 'validate_request',
+  oas: 'validateRequest',
+  fields: {
+    enabled: { rule: flag, about: 'Lets the entry count.' },
+    errorResponseCode: {
+      rule: optionalStatus,
+      classic: 'error_response_code',
+      about: 'Status of a refusal; 0 for 422.',
+    },
+  },
+});
+
+export const validateJson = feature({
+  name: 'validateJson',
+  about: 'Checks bodies against a JSON Schema.',
+  classic: 'validate_json',
+  oas: null,
+  fields: {
+    schema: { rule: object, about: 'The schema.' },
+    schemaBase64: { rule: text, classic: 'schema_b64', about: 'The schema as text in base64.' },
+    errorResponseCode: {
+      rule: optionalStatus,
+      classic: 'error_response_code',
+      about: 'Status of a refusal; 0 for 422.',
+    },
+  },
+});
+
+export const virtualEndpoint = feature({
+  name: 'virtualEndpoint',
+  about: 'A script answers the call.',
+  classic: 'virtual',
+  oas: 'virtualEndpoint',
+  fields: {
+    functionName: {
+      rule: text,
+      classic: 'response_function_name',
+      oas: ['functionName', 'name'],
+      about: 'The function called.',
+    },
+    mode: {
+      rule: choice('blob', 'file'),
+      classic: 'function_source_type',
+      oas: null,
+      about: 'Whether the source is the script itself, in base64, or a file.',
+    },
+    source: { rule: text, classic: 'function_source_uri', oas: null, about: 'The script.' },
+    body: { rule: text, classic: null, about: 'The script itself in base64; it wins over the file.' },
+    file: { rule: text, classic: null, oas: 'path', about: 'The file the script is in.' },
+    requireSession: { rule: flag, classic: 'use_session', about: 'Hands over the session of the caller.' },
+    proxyOnError: { rule: flag, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
+  },
+  lens: {
+    carries: ['mode', 'source', 'body', 'file'],
+    complete: (values: Values, from: Side) => ({
+      ...values,
+      ...(from === 'oas' ? sourceOf(values.body, values.file) : placesOf(values.mode, values.source)),
+    }),
+  },
+});
+
+export const goPlugin = feature({
+  name: 'endpointPlugin',
+  about: 'A plugin for this endpoint.',
+  classic: 'go_plugin',
+  oas: 'postPlugins',
+  oasList: true,
+  fields: {
+    functionName: { rule: text, classic: 'func_name', about: 'The function called.' },
+    file: { rule: text, classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
+  },
+});
+
+export const circuitBreaker = feature({
+  name: 'circuitBreaker',
+  about: 'Stops calling an upstream that keeps failing.',
+  classic: 'circuit_breakers',
+  oas: 'circuitBreaker',
+  fields: {
+    threshold: {
+      rule: z.number().min(0).max(1).default(0),
+      classic: 'threshold_percent',
+      about: 'The share of failures, from 0 to 1, that opens it.',
+    },
+    sampleSize: { rule: count, classic: 'samples', about: 'Calls looked at.' },
+    coolDownPeriod: { rule: seconds, classic: 'return_to_service_after', about: 'Seconds it stays open.' },
+    halfOpenStateEnabled: {
+      rule: flag,
+      classic: inverted('disable_half_open_state'),
+      about: 'Lets single calls through to see whether the upstream is back.',
+    },
+  },
+});
+
+export const trackEndpoint = feature({
+  name: 'trackEndpoint',
+  about: 'Counted by itself in analytics.',
+  classic: 'track_endpoints',
+  oas: 'trackEndpoint',
+  fields: {},
+});
+
+export const doNotTrackEndpoint = feature({
+  name: 'doNotTrackEndpoint',
+  about: 'Left out of analytics.',
+  classic: 'do_not_track_endpoints',
+  oas: 'doNotTrackEndpoint',
+  fields: {},
+});
+
+export const endpointSizeLimit = feature({
+  name: 'requestSizeLimit',
+  about: 'How large a request body may be here.',
+  classic: 'size_limits',
+  oas: 'requestSizeLimit',
+  fields: { bytes: { rule: count, classic: 'size_limit', oas: 'value', about: 'The most bytes.' } },
+});
+
+export const endpointRateLimit = feature({
+  name: 'rateLimit',
+  about: 'How many calls this endpoint takes in a period, in place of the limit of the API.',
+  classic: 'rate_limit',
+  oas: 'rateLimit',
+  fields: {
+    rate: { rule: amount, about: 'Calls allowed in one period.' },
+    perSeconds: { rule: amount, classic: 'per', oas: secondsText('per'), about: 'Length of the period.' },
+  },
+});

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { Side, Values } from '../facet.ts';
+import { choice, flag, pattern, text, textMap, texts } from '../rules.ts';
+import { headerPairs } from '../wires.ts';
+import { feature } from './feature.ts';
+import { triggers } from './triggers.ts';
+
+export const transformRequestMethod = feature({
+  name: 'transformRequestMethod',
+  about: 'Another method for the upstream.',
+  classic: 'method_transforms',
+  oas: 'transformRequestMethod',
+  fields: { toMethod: { rule: text, classic: 'to_method', about: 'That method.' } },
+});
+
+const headerFields = {
+  remove: { rule: texts, classic: 'delete_headers', about: 'Headers taken away first.' },
+  add: { rule: textMap, classic: 'add_headers', oas: headerPairs('add'), about: 'Headers set, in place of others.' },
+  actOn: { rule: flag, classic: 'act_on', oas: null, about: 'Kept for older tools; says nothing.' },
+};
+
+export const transformRequestHeaders = feature({
+  name: 'transformRequestHeaders',
+  about: 'Headers changed on the way to the upstream.',
+  classic: 'transform_headers',
+  oas: 'transformRequestHeaders',
+  fields: headerFields,
+});
+
+export const transformResponseHeaders = feature({
+  name: 'transformResponseHeaders',
+  about: 'Headers changed on the way back.',
+  classic: 'transform_response_headers',
+  oas: 'transformResponseHeaders',
+  fields: headerFields,
+});
+
+const templateFields = {
+  format: {
+    rule: choice('json', 'xml'),
+    classic: 'template_data.input_type',
+    about: 'What the body is read as.',
+  },
+  mode: {
+    rule: choice('blob', 'file'),
+    classic: 'template_data.template_mode',
+    oas: null,
+    about: 'Whether the source is the template itself, in base64, or a file.',
+  },
+  source: { rule: text, classic: 'template_data.template_source', oas: null, about: 'The template.' },
+  enableSession: {
+    rule: flag,
+    classic: 'template_data.enable_session',
+    oas: null,
+    about: 'Lets the template see the metadata of the session; always so in the OpenAPI form.',
+  },
+  body: { rule: text, classic: null, about: 'The template itself in base64; it wins over the file.' },
+  file: { rule: text, classic: null, oas: 'path', about: 'The file the template is in.' },
+};
+
+/** The OpenAPI form has a member for each kind of source, the classic form one source and its kind. */
+function completeTemplate(values: Values, from: Side): Values {
+  if (from === 'oas') return { ...values, ...sourceOf(values.body, values.file), enableSession: true };
+  return { ...values, ...placesOf(values.mode, values.source) };
+}
+
+export const sourceOf = (body: unknown, file: unknown) =>
+  body ? { mode: 'blob', source: body } : file ? { mode: 'file', source: file } : { mode: '', source: '' };
+export const placesOf = (mode: unknown, source: unknown) =>
+  mode === 'file' ? { body: '', file: source } : { body: source, file: '' };
+
+const templateLens = { carries: ['mode', 'source', 'body', 'file'], complete: completeTemplate };
+
+export const transformRequestBody = feature({
+  name: 'transformRequestBody',
+  about: 'A template that writes the request body anew.',
+  classic: 'transform',
+  oas: 'transformRequestBody',
+  fields: templateFields,
+  lens: templateLens,
+});
+
+export const transformResponseBody = feature({
+  name: 'transformResponseBody',
+  about: 'A template that writes the response body anew.',
+  classic: 'transform_response',
+  oas: 'transformResponseBody',
+  fields: templateFields,
+  lens: templateLens,
+});
+
+const jqFields = { filter: { rule: text, about: 'The jq program.' } };
+
+export const transformJq = feature({
+  name: 'transformJq',
+  about: 'A jq program that writes the request body anew.',
+  classic: 'transform_jq',
+  oas: null,
+  fields: jqFields,
+});
+
+export const transformJqResponse = feature({
+  name: 'transformJqResponse',
+  about: 'A jq program that writes the response body anew.',
+  classic: 'transform_jq_response',
+  oas: null,
+  fields: jqFields,
+});
+
+export const urlRewrite = feature({
+  name: 'urlRewrite',
+  about: 'Another path, or another target, for the call.',
+  classic: 'url_rewrites',
+  oas: 'urlRewrite',
+  fields: {
+    pattern: { rule: pattern, classic: 'match_pattern', about: 'What the path and query must match.' },
+    rewriteTo: { rule: text, classic: 'rewrite_to', about: 'The new path or address; $1 is the first group.' },
+    triggers,
+  },
+});
+
+export const persistGraphql = feature({
+  name: 'persistGraphql',
+  about: 'A GraphQL operation behind a plain path.',
+  classic: 'persist_graphql',
+  oas: null,
+  fields: {
+    operation: { rule: text, about: 'The operation sent.' },
+    variables: {
+      rule: z.record(z.string(), z.unknown()).default({}),
+      about: 'Its variables; $path.NAME is a segment.',
+    },
+  },
+});

@@ -1,0 +1,153 @@
+import type { z } from 'zod';
+
+/**
+ * A definition has two wire forms and one meaning. A facet is one part of that meaning: its fields are rows, each with
+ * our own name, a rule with its default, what it means, and where it stands in both forms. Checking, the model,
+ * both conversions, the JSON Schemas and the documentation are walks over these rows.
+ */
+export type Side = 'classic' | 'oas';
+
+/** Where and how a field stands in one form. What is left out is the plain case: the value as the rule has it. */
+export interface Wire {
+  /** Dotted path below the facet, or from the top of the form with a leading `/`; several: the first is written, all are read. */
+  readonly path: string | readonly string[];
+  readonly schema?: z.ZodType;
+  /** What silence means in this form, where that differs from the rule's default. */
+  readonly absent?: unknown;
+  readonly read?: (wire: unknown) => unknown;
+  readonly write?: (value: unknown) => unknown;
+}
+
+/** Left out: the field's own name. `null`: this form cannot say it. */
+export type Place = string | readonly string[] | Wire | null;
+
+interface FieldBase {
+  readonly about: string;
+  readonly classic?: Place;
+  readonly oas?: Place;
+  /** For an `enabled` field: the neighbours of which one at least must say something for it to mean anything. */
+  readonly needs?: readonly string[];
+}
+
+export interface PlainField extends FieldBase {
+  readonly rule: z.ZodType;
+}
+export interface ListField extends FieldBase {
+  readonly list: Fields;
+}
+export interface MapField extends FieldBase {
+  readonly map: Fields;
+}
+export type Field = PlainField | ListField | MapField;
+export interface Fields {
+  readonly [name: string]: Field;
+}
+
+export type ValueOf<F> = F extends { rule: infer Rule extends z.ZodType }
+  ? z.output<Rule>
+  : F extends { list: infer Items extends Fields }
+    ? ValuesOf<Items>[]
+    : F extends { map: infer Items extends Fields }
+      ? Record<string, ValuesOf<Items>>
+      : never;
+export type ValuesOf<T extends Fields> = { -readonly [K in keyof T]: ValueOf<T[K]> };
+
+/** A wire with nothing left out. Paths are lists of segments; a first segment with `@` is an anchor. */
+export interface SettledWire {
+  readonly paths: readonly (readonly string[])[];
+  readonly schema: z.ZodType | undefined;
+  readonly absent: unknown;
+  readonly read: (wire: unknown) => unknown;
+  readonly write: (value: unknown) => unknown;
+}
+
+export interface Row {
+  readonly name: string;
+  readonly about: string;
+  readonly rule: z.ZodType | undefined;
+  readonly items: { readonly kind: 'list' | 'map'; readonly rows: readonly Row[] } | undefined;
+  readonly fallback: unknown;
+  readonly needs: readonly string[];
+  readonly classic: SettledWire | null;
+  readonly oas: SettledWire | null;
+}
+
+/** Several: the first is written, all are read. */
+export type Base = string | readonly string[] | null;
+
+export interface FacetGiven<T extends Fields> {
+  readonly name: string;
+  readonly about: string;
+  /** Where the facet stands: a dotted path, `''` for the top, an anchor such as `@version`, or `null` for nowhere. */
+  readonly classic: Base;
+  readonly oas: Base;
+  readonly fields: T;
+  /** Fields of one form that say together what other fields of the other form say. */
+  readonly lens?: Lens;
+}
+
+export type Values = Record<string, unknown>;
+
+export interface Lens {
+  /** The one-sided fields this lens carries over. */
+  readonly carries: readonly string[];
+  /** Completes what was read from one form, so that the fields of the other form are filled too. */
+  readonly complete: (values: Values, from: Side) => Values;
+}
+
+export interface Facet<T extends Fields = Fields> extends FacetGiven<T> {
+  readonly rows: readonly Row[];
+}
+
+export function facet<const T extends Fields>(given: FacetGiven<T>): Facet<T> {
+  return { ...given, rows: rowsOf(given.fields, given.classic, given.oas) };
+}
+
+function rowsOf(fields: Fields, classic: Base, oas: Base): Row[] {
+  return Object.entries(fields).map(([name, field]) => rowOf(name, field, classic, oas));
+}
+
+function rowOf(name: string, field: Field, classic: Base, oas: Base): Row {
+  const rule = 'rule' in field ? field.rule : undefined;
+  const items =
+    'list' in field
+      ? { kind: 'list' as const, rows: rowsOf(field.list, '', '') }
+      : 'map' in field
+        ? { kind: 'map' as const, rows: rowsOf(field.map, '', '') }
+        : undefined;
+  const fallback = rule ? rule.parse(undefined) : items?.kind === 'map' ? {} : [];
+  const settle = (place: Place | undefined, base: Base) => settledWire(name, place, base, fallback);
+  return {
+    name,
+    about: field.about,
+    rule,
+    items,
+    fallback,
+    needs: field.needs ?? [],
+    classic: settle(field.classic, classic),
+    oas: settle(field.oas, oas),
+  };
+}
+
+const same = (value: unknown) => value;
+
+function settledWire(name: string, place: Place | undefined, base: Base, fallback: unknown) {
+  if (place === null || (place === undefined && base === null)) return null;
+  const wire: Wire = isWire(place) ? place : { path: place ?? name };
+  const bases = many(base ?? '');
+  return {
+    paths: many(wire.path).flatMap(path =>
+      path.startsWith('/') ? [segments(path.slice(1))] : bases.map(above => segments(joined(above, path))),
+    ),
+    schema: wire.schema,
+    absent: 'absent' in wire ? wire.absent : fallback,
+    read: wire.read ?? same,
+    write: wire.write ?? same,
+  };
+}
+
+const isWire = (place: Place | undefined): place is Wire =>
+  typeof place === 'object' && place !== null && !Array.isArray(place);
+const many = (one: string | readonly string[]) => (typeof one === 'string' ? [one] : one);
+const joined = (base: string, path: string) => (base === '' ? path : `${base}.${path}`);
+const segments = (path: string) => path.split('.');

@@ -1,0 +1,256 @@
+import { z } from 'zod';
+import { facet } from '../facet.ts';
+import { choice, flag, seconds, text, textMap, texts } from '../rules.ts';
+import { inverted, pairs, secondsText } from '../wires.ts';
+import { pluginFields } from './plugins.ts';
+
+export const authentication = facet({
+  name: 'authentication',
+  about: 'Whether callers must show who they are, and which of several ways in gives the session.',
+  classic: '',
+  oas: 'server.authentication',
+  fields: {
+    enabled: { rule: flag, classic: inverted('use_keyless'), about: 'Off: anyone may call.' },
+    stripAuthorizationData: { rule: flag, classic: 'strip_auth_data', about: 'Keeps credentials from the upstream.' },
+    baseIdentityProvider: {
+      rule: choice('auth_token', 'hmac_key', 'basic_auth_user', 'jwt_claim', 'oidc_user', 'oauth_key', 'custom_auth'),
+      classic: 'base_identity_provided_by',
+      about: 'With several ways in: the one whose session counts; empty for the last.',
+    },
+    processingMode: {
+      rule: choice('legacy', 'compliant'),
+      classic: null,
+      oas: 'securityProcessingMode',
+      about: 'legacy: all schemes of the first requirement. compliant: the first requirement that is met.',
+    },
+    requirements: {
+      rule: z.array(z.array(z.string())).default([]),
+      classic: 'security_requirements',
+      oas: 'security',
+      about: 'Lists of scheme names; each list is one way in.',
+    },
+    sessionLifetimeSeconds: {
+      rule: seconds,
+      classic: 'session_lifetime',
+      oas: secondsText('customKeyLifetime.value'),
+      about: 'How long keys are remembered; 0 for the default.',
+    },
+    sessionLifetimeRespectsExpiry: {
+      rule: flag,
+      classic: 'session_lifetime_respects_key_expiration',
+      oas: 'customKeyLifetime.respectValidity',
+      about: 'A key is remembered at least until it expires.',
+    },
+  },
+});
+
+export const hmac = facet({
+  name: 'hmac',
+  about: 'Callers sign their calls with a shared secret.',
+  classic: '',
+  oas: 'server.authentication.hmac',
+  fields: {
+    enabled: { rule: flag, classic: 'enable_signature_checking', about: 'Checks signatures.' },
+    ...sources('/auth_configs.hmac'),
+    allowedAlgorithms: {
+      rule: texts,
+      classic: 'hmac_allowed_algorithms',
+      about: 'hmac-sha1 to hmac-sha512; empty for all.',
+    },
+    allowedClockSkewMs: {
+      rule: z.number().min(-1).default(0),
+      classic: 'hmac_allowed_clock_skew',
+      oas: 'allowedClockSkew',
+      about: 'How far the Date of a call may be off; 0 for no check.',
+    },
+  },
+});
+
+export const oidc = facet({
+  name: 'oidc',
+  about: 'Callers show an ID token of an OpenID provider.',
+  classic: '',
+  oas: 'server.authentication.oidc',
+  fields: {
+    enabled: { rule: flag, classic: 'use_openid', about: 'Checks ID tokens.' },
+    ...sources('/auth_configs.oidc'),
+    segregateByClientId: {
+      rule: flag,
+      classic: 'openid_options.segregate_by_client',
+      about: 'One user through two clients has two sessions.',
+    },
+    providers: {
+      list: {
+        issuer: { rule: text, about: 'The issuer, whose discovery document is read.' },
+        clientToPolicy: {
+          rule: textMap,
+          classic: {
+            path: 'client_ids',
+            read: wire => mapKeys(wire, key => Buffer.from(key, 'base64').toString()),
+            write: value => mapKeys(value, key => Buffer.from(key).toString('base64')),
+          },
+          oas: pairs('clientToPolicyMapping', 'clientId', 'policyId'),
+          about: 'Client id to the policy its callers get.',
+        },
+      },
+      classic: 'openid_options.providers',
+      about: 'The providers trusted.',
+    },
+    ...scopes('scopes.oidc'),
+  },
+});
+
+export const custom = facet({
+  name: 'custom',
+  about: 'A plugin decides who the caller is.',
+  classic: '',
+  oas: 'server.authentication.custom',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth'],
+      about: 'Asks the plugin.',
+    },
+    ...sources('/auth_configs.coprocess'),
+    pluginEnabled: {
+      rule: flag,
+      classic: inverted('custom_middleware.auth_check.disabled'),
+      oas: 'config.enabled',
+      needs: ['functionName'],
+      about: pluginFields.enabled.about,
+    },
+    functionName: {
+      rule: text,
+      classic: 'custom_middleware.auth_check.name',
+      oas: 'config.functionName',
+      about: pluginFields.functionName.about,
+    },
+    path: {
+      rule: text,
+      classic: 'custom_middleware.auth_check.path',
+      oas: 'config.path',
+      about: pluginFields.path.about,
+    },
+    code: {
+      rule: text,
+      classic: 'custom_middleware.auth_check.code',
+      oas: 'config.code',
+      about: pluginFields.code.about,
+    },
+    rawBodyOnly: {
+      rule: flag,
+      classic: 'custom_middleware.auth_check.raw_body_only',
+      oas: 'config.rawBodyOnly',
+      about: pluginFields.rawBodyOnly.about,
+    },
+    requireSession: {
+      rule: flag,
+      classic: 'custom_middleware.auth_check.require_session',
+      oas: 'config.requireSession',
+      about: pluginFields.requireSession.about,
+    },
+  },
+});
+
+export const idExtractor = facet({
+  name: 'idExtractor',
+  about: 'Finds the caller’s id in the call, so that a plugin need not be asked each time.',
+  classic: 'custom_middleware.id_extractor',
+  oas: 'server.authentication.custom.config.idExtractor',
+  fields: {
+    enabled: { rule: flag, classic: inverted('disabled'), needs: ['source'], about: 'Looks for it.' },
+    source: { rule: text, classic: 'extract_from', about: 'header, form, body or querystring.' },
+    with: { rule: text, classic: 'extract_with', about: 'value, regex or xpath.' },
+    headerName: { rule: text, classic: 'extractor_config.header_name', oas: 'config.headerName', about: 'The header.' },
+    formParamName: {
+      rule: text,
+      classic: ['extractor_config.param_name', 'extractor_config.form_param_name'],
+      oas: 'config.formParamName',
+      about: 'The form field.',
+    },
+    regexp: {
+      rule: text,
+      classic: 'extractor_config.regex_expression',
+      oas: 'config.regexp',
+      about: 'The expression.',
+    },
+    regexpMatchIndex: {
+      rule: z.int().min(0).default(0),
+      classic: 'extractor_config.regex_match_index',
+      oas: 'config.regexpMatchIndex',
+      about: 'Which of its matches.',
+    },
+    xPathExp: { rule: text, classic: 'extractor_config.xpath_expression', oas: 'config.xPathExp', about: 'The path.' },
+  },
+});
+
+/** Where a credential is looked for. The OpenAPI form has these inline, or under `AuthSources`. */
+export function sources(classic: string) {
+  return {
+    label: { rule: text, classic: `${classic}.name`, oas: null, about: 'The name of the scheme.' },
+    headerEnabled: {
+      rule: flag,
+      classic: inverted(`${classic}.disable_header`),
+      oas: ['header.enabled', 'AuthSources.header.enabled'],
+      about: 'Looks in a header.',
+    },
+    headerName: {
+      rule: text,
+      classic: `${classic}.auth_header_name`,
+      oas: ['header.name', 'AuthSources.header.name'],
+      about: 'That header; Authorization when empty.',
+    },
+    queryEnabled: {
+      rule: flag,
+      classic: `${classic}.use_param`,
+      oas: ['query.enabled', 'AuthSources.query.enabled'],
+      about: 'Looks in a query parameter, which wins over the header.',
+    },
+    queryName: {
+      rule: text,
+      classic: `${classic}.param_name`,
+      oas: ['query.name', 'AuthSources.query.name'],
+      about: 'That parameter; the header name when empty.',
+    },
+    cookieEnabled: {
+      rule: flag,
+      classic: `${classic}.use_cookie`,
+      oas: ['cookie.enabled', 'AuthSources.cookie.enabled'],
+      about: 'Looks in a cookie, which wins over both.',
+    },
+    cookieName: {
+      rule: text,
+      classic: `${classic}.cookie_name`,
+      oas: ['cookie.name', 'AuthSources.cookie.name'],
+      about: 'That cookie; the header name when empty.',
+    },
+  } as const;
+}
+
+/** Which scopes of a token give which policies. */
+export function scopes(classic: string, older: { claim?: string; map?: string } = {}) {
+  return {
+    scopeClaimName: {
+      rule: text,
+      classic: [`${classic}.scope_claim_name`, ...(older.claim ? [older.claim] : [])],
+      oas: ['scopes.claimName'],
+      about: 'The claim that lists scopes; scope when empty.',
+    },
+    scopeToPolicy: {
+      rule: textMap,
+      classic: [`${classic}.scope_to_policy`, ...(older.map ? [older.map] : [])],
+      oas: pairs('scopes.scopeToPolicyMapping', 'scope', 'policyId'),
+      about: 'Scope to the policy it gives.',
+    },
+    scopeClaims: {
+      rule: texts,
+      classic: null,
+      oas: 'scopes.claims',
+      about: 'Several claims that may list scopes.',
+    },
+  } as const;
+}
+
+function mapKeys(map: unknown, turn: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(map as object).map(([key, value]) => [turn(key), value]));
+}

@@ -1,0 +1,207 @@
+import type { Side, Values } from '../facet.ts';
+import { facet } from '../facet.ts';
+import { choice, flag, object, seconds, statusCodes, text, texts } from '../rules.ts';
+import { inverted, secondsText } from '../wires.ts';
+import { pluginFields } from './plugins.ts';
+
+export const cors = facet({
+  name: 'cors',
+  about: 'Answers browsers that ask whether a page of another origin may call this API.',
+  classic: 'CORS',
+  oas: 'middleware.global.cors',
+  fields: {
+    enabled: { rule: flag, classic: 'enable', about: 'Turns the block on.' },
+    allowedOrigins: { rule: texts, classic: 'allowed_origins', about: 'Origins let in; empty for all.' },
+    allowedMethods: { rule: texts, classic: 'allowed_methods', about: 'Methods let in; empty for GET, POST and HEAD.' },
+    allowedHeaders: { rule: texts, classic: 'allowed_headers', about: 'Request headers let in; * for any.' },
+    exposedHeaders: { rule: texts, classic: 'exposed_headers', about: 'Response headers a page may read.' },
+    allowCredentials: { rule: flag, classic: 'allow_credentials', about: 'Lets a page send cookies and credentials.' },
+    maxAge: { rule: seconds, classic: 'max_age', about: 'Seconds a preflight may be remembered.' },
+    optionsPassthrough: {
+      rule: flag,
+      classic: 'options_passthrough',
+      about: 'Lets the upstream answer preflights itself.',
+    },
+    debug: { rule: flag, about: 'Logs every decision.' },
+  },
+});
+
+export const cache = facet({
+  name: 'cache',
+  about: 'Answers repeated calls from memory.',
+  classic: 'cache_options',
+  oas: 'middleware.global.cache',
+  fields: {
+    enabled: { rule: flag, classic: 'enable_cache', about: 'Turns all caching of the API on.' },
+    timeout: { rule: seconds, classic: 'cache_timeout', about: 'Seconds an answer is kept.' },
+    cacheAllSafeRequests: {
+      rule: flag,
+      classic: 'cache_all_safe_requests',
+      about: 'Caches every GET, HEAD and OPTIONS, not only the endpoints that ask for it.',
+    },
+    cacheResponseCodes: { rule: statusCodes, classic: 'cache_response_codes', about: 'Statuses kept; empty for all.' },
+    cacheByHeaders: { rule: texts, classic: 'cache_by_headers', about: 'Headers that make calls different.' },
+    enableUpstreamCacheControl: {
+      rule: flag,
+      classic: 'enable_upstream_cache_control',
+      about: 'Lets the upstream say by header what is kept, and how long.',
+    },
+    controlTTLHeaderName: {
+      rule: text,
+      classic: 'cache_control_ttl_header',
+      about: 'The header in which the upstream says how long.',
+    },
+  },
+});
+
+export const contextVariables = facet({
+  name: 'contextVariables',
+  about: 'Facts about the call that templates and headers may name.',
+  classic: '',
+  oas: 'middleware.global.contextVariables',
+  fields: { enabled: { rule: flag, classic: 'enable_context_vars', about: 'Collects them.' } },
+});
+
+export const pluginConfig = facet({
+  name: 'pluginConfig',
+  about: 'What the plugins of the API share.',
+  classic: '',
+  oas: 'middleware.global.pluginConfig',
+  fields: {
+    driver: {
+      rule: choice('otto', 'javascript', 'python', 'lua', 'grpc', 'goplugin'),
+      classic: 'custom_middleware.driver',
+      about: 'What runs the plugins.',
+    },
+    bundleEnabled: {
+      rule: flag,
+      classic: inverted('custom_middleware_bundle_disabled'),
+      oas: 'bundle.enabled',
+      needs: ['bundlePath'],
+      about: 'Takes the plugins from a bundle.',
+    },
+    bundlePath: {
+      rule: text,
+      classic: 'custom_middleware_bundle',
+      oas: 'bundle.path',
+      about: 'The bundle, or several with commas.',
+    },
+    dataEnabled: {
+      rule: flag,
+      classic: inverted('config_data_disabled'),
+      oas: 'data.enabled',
+      needs: ['data'],
+      about: 'Hands the data below to plugins.',
+    },
+    data: { rule: object, classic: 'config_data', oas: 'data.value', about: 'Anything the plugins need to know.' },
+  },
+});
+
+export const plugins = facet({
+  name: 'plugins',
+  about: 'The code of others that runs around every call.',
+  classic: 'custom_middleware',
+  oas: 'middleware.global',
+  fields: {
+    pre: {
+      list: pluginFields,
+      oas: ['prePlugins', 'prePlugin.plugins'],
+      about: 'Before anything is known about the caller.',
+    },
+    postAuth: {
+      list: pluginFields,
+      classic: 'post_key_auth',
+      oas: ['postAuthenticationPlugins', 'postAuthenticationPlugin.plugins'],
+      about: 'Once the caller is known.',
+    },
+    post: {
+      list: pluginFields,
+      oas: ['postPlugins', 'postPlugin.plugins'],
+      about: 'Last before the call goes upstream.',
+    },
+    response: {
+      list: pluginFields,
+      oas: ['responsePlugins', 'responsePlugin.plugins'],
+      about: 'On the way back.',
+    },
+  },
+});
+
+export const trafficLogs = facet({
+  name: 'trafficLogs',
+  about: 'One analytics record for each call.',
+  classic: '',
+  oas: 'middleware.global.trafficLogs',
+  fields: {
+    enabled: { rule: flag, classic: inverted('do_not_track'), about: 'Writes them.' },
+    tagHeaders: { rule: texts, classic: 'tag_headers', about: 'Headers whose values become tags of the record.' },
+    retentionSeconds: {
+      rule: seconds,
+      classic: 'expire_analytics_after',
+      oas: secondsText('customRetentionPeriod'),
+      about: 'How long records are kept; 0 for ever.',
+    },
+    plugins: {
+      list: {
+        enabled: { rule: flag, about: 'Runs it.' },
+        functionName: { rule: text, about: 'The function.' },
+        path: { rule: text, about: 'The file.' },
+      },
+      classic: null,
+      about: 'Code that may change a record before it is written; the first one counts.',
+    },
+    pluginEnabled: {
+      rule: flag,
+      classic: '/analytics_plugin.enable',
+      oas: null,
+      about: 'Runs code that may change a record before it is written.',
+    },
+    pluginFunction: { rule: text, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
+    pluginPath: { rule: text, classic: '/analytics_plugin.plugin_path', oas: null, about: 'The file.' },
+  },
+  lens: { carries: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], complete: completePlugin },
+});
+
+/** The classic form knows one plugin, the OpenAPI form a list of which the first counts. */
+function completePlugin(values: Values, from: Side): Values {
+  if (from === 'oas') {
+    const [first] = values.plugins as { enabled: boolean; functionName: string; path: string }[];
+    if (!first) return values;
+    return { ...values, pluginEnabled: first.enabled, pluginFunction: first.functionName, pluginPath: first.path };
+  }
+  const { pluginEnabled: enabled, pluginFunction: functionName, pluginPath: path } = values;
+  return { ...values, plugins: functionName || path ? [{ enabled, functionName, path }] : [] };
+}
+
+export const skips = facet({
+  name: 'skips',
+  about: 'Limits of keys that this API does not count.',
+  classic: '',
+  oas: 'middleware.global',
+  fields: {
+    rateLimit: { rule: flag, classic: 'disable_rate_limit', oas: 'skipRateLimit', about: 'Counts no rate.' },
+    quota: { rule: flag, classic: 'disable_quota', oas: 'skipQuota', about: 'Counts no quota.' },
+    quotaReset: {
+      rule: flag,
+      classic: 'dont_set_quota_on_create',
+      oas: 'skipQuotaReset',
+      about: 'Leaves the quota of a key alone when the key is created or updated.',
+    },
+  },
+});
+
+export const errorOverrides = facet({
+  name: 'errorOverrides',
+  about: 'Other answers in place of errors of the gateway or the upstream.',
+  classic: '',
+  oas: 'errorOverrides',
+  fields: {
+    enabled: { rule: flag, classic: inverted('error_overrides_disabled'), needs: ['rules'], about: 'Applies them.' },
+    rules: {
+      rule: object,
+      classic: 'error_overrides',
+      oas: 'value',
+      about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',
+    },
+  },
+});

@@ -1,0 +1,306 @@
+import { z } from 'zod';
+import type { Wire } from '../facet.ts';
+import { facet } from '../facet.ts';
+import { amount, choice, count, flag, seconds, text, textMap, texts, textsMap } from '../rules.ts';
+import { inverted, joinedMap, millisecondsText, pairs, secondsText, tlsNumber } from '../wires.ts';
+import { discoveryFields } from './discovery.ts';
+
+export const upstream = facet({
+  name: 'upstream',
+  about: 'Where calls go.',
+  classic: 'proxy',
+  oas: 'upstream',
+  fields: {
+    url: { rule: text, classic: 'target_url', about: 'The address of the service behind the API.' },
+    preserveHostHeader: {
+      rule: flag,
+      classic: 'preserve_host_header',
+      oas: 'preserveHostHeader.enabled',
+      about: 'Sends the Host header of the caller instead of the one of the target.',
+    },
+    preserveTrailingSlash: {
+      rule: flag,
+      classic: 'disable_strip_slash',
+      oas: 'preserveTrailingSlash.enabled',
+      about: 'Keeps a trailing slash of the target when the call adds no path.',
+    },
+  },
+});
+
+/** The classic form weighs a target by repeating it. */
+const repeated: Wire = {
+  path: 'target_list',
+  schema: z.array(z.string()).nullable(),
+  read: wire => {
+    const weights = new Map<string, number>();
+    for (const url of wire as string[]) weights.set(url, (weights.get(url) ?? 0) + 1);
+    return [...weights].map(([url, weight]) => ({ url, weight }));
+  },
+  write: value => (value as { url: string; weight: number }[]).flatMap(({ url, weight }) => Array(weight).fill(url)),
+};
+const weighted: Wire = {
+  path: 'targets',
+  schema: z.array(z.looseObject({ url: z.string(), weight: z.int().min(0).max(1000).optional() })).nullable(),
+  read: wire => (wire as { url: string; weight?: number }[]).map(({ url, weight }) => ({ url, weight: weight ?? 0 })),
+};
+
+export const loadBalancing = facet({
+  name: 'loadBalancing',
+  about: 'Spreads calls over several targets.',
+  classic: 'proxy',
+  oas: 'upstream.loadBalancing',
+  fields: {
+    enabled: { rule: flag, classic: 'enable_load_balancing', about: 'Uses the targets instead of the one address.' },
+    skipUnavailableHosts: {
+      rule: flag,
+      classic: 'check_host_against_uptime_tests',
+      about: 'Leaves out targets that the uptime tests found down.',
+    },
+    targets: {
+      rule: z.array(z.object({ url: z.string(), weight: z.int() })).default([]),
+      classic: repeated,
+      oas: weighted,
+      about: 'The targets and the share of calls each one takes.',
+    },
+  },
+});
+
+export const serviceDiscovery = facet({
+  name: 'serviceDiscovery',
+  about: 'Asks a registry where the service is.',
+  classic: 'proxy.service_discovery',
+  oas: 'upstream.serviceDiscovery',
+  fields: discoveryFields,
+});
+
+export const mutualTls = facet({
+  name: 'mutualTls',
+  about: 'The certificates the gateway shows to upstream hosts.',
+  classic: '',
+  oas: 'upstream.mutualTLS',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('upstream_certificates_disabled'),
+      needs: ['certificates'],
+      about: 'Shows them.',
+    },
+    certificates: {
+      rule: textMap,
+      classic: 'upstream_certificates',
+      oas: pairs('domainToCertificateMapping', 'domain', 'certificate'),
+      about: 'Host pattern to certificate id.',
+    },
+  },
+});
+
+export const certificatePinning = facet({
+  name: 'certificatePinning',
+  about: 'Upstream hosts must show one of these public keys.',
+  classic: '',
+  oas: 'upstream.certificatePinning',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('certificate_pinning_disabled'),
+      needs: ['publicKeys'],
+      about: 'Checks them.',
+    },
+    publicKeys: {
+      rule: textsMap,
+      classic: joinedMap('pinned_public_keys'),
+      oas: pairs('domainToPublicKeysMapping', 'domain', 'publicKeys', z.array(z.string())),
+      about: 'Host pattern to public key ids.',
+    },
+  },
+});
+
+export const rateLimit = facet({
+  name: 'rateLimit',
+  about: 'How many calls the API as a whole takes in a period.',
+  classic: 'global_rate_limit',
+  oas: 'upstream.rateLimit',
+  fields: {
+    enabled: { rule: flag, classic: inverted('disabled'), needs: ['rate'], about: 'Counts and refuses.' },
+    rate: { rule: amount, about: 'Calls allowed in one period.' },
+    perSeconds: { rule: amount, classic: 'per', oas: secondsText('per', 'iso'), about: 'Length of the period.' },
+  },
+});
+
+export const transport = facet({
+  name: 'transport',
+  about: 'How the connection to the upstream is made.',
+  classic: 'proxy.transport',
+  oas: 'upstream.tlsTransport',
+  fields: {
+    insecureSkipVerify: {
+      rule: flag,
+      classic: 'ssl_insecure_skip_verify',
+      about: 'Accepts any upstream certificate. For development only.',
+    },
+    ciphers: { rule: texts, classic: 'ssl_ciphers', about: 'Cipher suites allowed; empty for the usual ones.' },
+    minVersion: {
+      rule: choice('1.0', '1.1', '1.2', '1.3'),
+      classic: tlsNumber('ssl_min_version'),
+      about: 'The oldest TLS version accepted.',
+    },
+    maxVersion: {
+      rule: choice('1.0', '1.1', '1.2', '1.3'),
+      classic: tlsNumber('ssl_max_version'),
+      about: 'The newest TLS version offered.',
+    },
+    forceCommonNameCheck: {
+      rule: flag,
+      classic: 'ssl_force_common_name_check',
+      about: 'The common name of the upstream certificate must be the host name.',
+    },
+    proxyUrl: {
+      rule: text,
+      classic: 'proxy_url',
+      oas: '/upstream.proxy.url',
+      about: 'A forward proxy to reach the upstream through.',
+    },
+  },
+});
+
+export const requestSigning = facet({
+  name: 'requestSigning',
+  about: 'Signs calls to the upstream.',
+  classic: 'request_signing',
+  oas: 'upstream.authentication.requestSigning',
+  fields: {
+    enabled: { rule: flag, classic: 'is_enabled', about: 'Signs them.' },
+    algorithm: { rule: text, about: 'hmac-sha1, -sha256, -sha384, -sha512 or rsa-sha256.' },
+    keyId: { rule: text, classic: 'key_id', about: 'The key id written into the signature.' },
+    secret: { rule: text, about: 'The shared secret of the hmac algorithms.' },
+    certificateId: { rule: text, classic: 'certificate_id', about: 'The certificate of rsa-sha256.' },
+    headers: { rule: texts, classic: 'header_list', about: 'Headers that are signed; empty for all.' },
+    signatureHeader: { rule: text, classic: 'signature_header', about: 'The header that carries the signature.' },
+  },
+});
+
+const oauthClientFields = {
+  clientId: { rule: text, classic: 'client_id', about: 'Client id at the authorisation server.' },
+  clientSecret: { rule: text, classic: 'client_secret', about: 'Client secret at the authorisation server.' },
+  tokenUrl: { rule: text, classic: 'token_url', about: 'Where tokens are asked for.' },
+  method: {
+    rule: text,
+    about: 'How the client is shown: client_secret_basic or client_secret_post.',
+  },
+  scopes: { rule: texts, about: 'Scopes asked for.' },
+  headerEnabled: {
+    rule: flag,
+    classic: 'header.enabled',
+    oas: 'header.enabled',
+    about: 'Sends the token in a header.',
+  },
+  headerName: {
+    rule: text,
+    classic: 'header.name',
+    oas: 'header.name',
+    about: 'That header; Authorization when empty.',
+  },
+  extraMetadata: { rule: texts, classic: 'extra_metadata', about: 'Members of the token reply kept in the session.' },
+};
+
+export const upstreamAuth = facet({
+  name: 'upstreamAuth',
+  about: 'How the gateway signs in at the upstream.',
+  classic: 'upstream_auth',
+  oas: 'upstream.authentication',
+  fields: {
+    enabled: { rule: flag, about: 'Signs in.' },
+    basicEnabled: { rule: flag, classic: 'basic_auth.enabled', oas: 'basicAuth.enabled', about: 'By user name.' },
+    basicUsername: { rule: text, classic: 'basic_auth.username', oas: 'basicAuth.username', about: 'User name.' },
+    basicPassword: { rule: text, classic: 'basic_auth.password', oas: 'basicAuth.password', about: 'Password.' },
+    basicHeaderEnabled: {
+      rule: flag,
+      classic: 'basic_auth.header.enabled',
+      oas: 'basicAuth.header.enabled',
+      about: 'Sends them in a header of another name.',
+    },
+    basicHeaderName: {
+      rule: text,
+      classic: 'basic_auth.header.name',
+      oas: 'basicAuth.header.name',
+      about: 'That header; Authorization when empty.',
+    },
+    oauthEnabled: { rule: flag, classic: 'oauth.enabled', oas: 'oauth.enabled', about: 'By OAuth token.' },
+    allowedAuthorizeTypes: {
+      rule: texts,
+      classic: 'oauth.allowed_authorize_types',
+      oas: 'oauth.allowedAuthorizeTypes',
+      about: 'clientCredentials or password.',
+    },
+  },
+});
+
+const below = (fields: typeof oauthClientFields, grant: string) =>
+  facet({
+    name: grant,
+    about: 'A client of an authorisation server that the gateway fetches upstream tokens from.',
+    classic: `upstream_auth.oauth.${grant === 'upstreamPassword' ? 'password' : 'client_credentials'}`,
+    oas: `upstream.authentication.oauth.${grant === 'upstreamPassword' ? 'password' : 'clientCredentials'}`,
+    fields: {
+      ...fields,
+      username: { rule: text, about: 'The user of the password grant.' },
+      password: { rule: text, about: 'The password of the password grant.' },
+    },
+  });
+
+export const upstreamClientCredentials = below(oauthClientFields, 'upstreamClientCredentials');
+export const upstreamPassword = below(oauthClientFields, 'upstreamPassword');
+
+const checkFields = {
+  url: { rule: text, about: 'What is called.' },
+  protocol: { rule: text, oas: null, about: 'tcp or tls; anything else is HTTP.' },
+  timeoutMs: {
+    rule: count,
+    classic: 'timeout',
+    oas: millisecondsText('timeout'),
+    about: 'How long an answer may take.',
+  },
+  method: { rule: text, about: 'The method; GET when empty.' },
+  headers: { rule: textMap, about: 'Headers sent.' },
+  body: { rule: text, about: 'Body sent, in base64.' },
+  enableProxyProtocol: { rule: flag, classic: 'enable_proxy_protocol', about: 'Starts with a PROXY protocol header.' },
+  commands: {
+    list: {
+      name: { rule: text, about: 'send or expect.' },
+      message: { rule: text, about: 'What is sent or expected.' },
+    },
+    about: 'What is said over a raw connection.',
+  },
+};
+
+export const uptimeTests = facet({
+  name: 'uptimeTests',
+  about: 'Calls the gateway makes to learn which upstream hosts are alive.',
+  classic: 'uptime_tests',
+  oas: 'upstream.uptimeTests',
+  fields: {
+    enabled: { rule: flag, classic: inverted('disabled'), needs: ['tests'], about: 'Makes them.' },
+    tests: { list: checkFields, classic: 'check_list', about: 'The calls.' },
+    hostDownRetestSeconds: {
+      rule: seconds,
+      classic: 'config.recheck_wait',
+      oas: secondsText('hostDownRetestPeriod'),
+      about: 'Wait before a discovered list is read again.',
+    },
+    logRetentionSeconds: {
+      rule: seconds,
+      classic: 'config.expire_utime_after',
+      oas: secondsText('logRetentionPeriod'),
+      about: 'How long results are kept; 0 for ever.',
+    },
+  },
+});
+
+export const uptimeDiscovery = facet({
+  name: 'uptimeDiscovery',
+  about: 'Asks a registry for the list of uptime tests.',
+  classic: 'uptime_tests.config.service_discovery',
+  // `test` is the older name of `uptimeTests`.
+  oas: ['upstream.uptimeTests.serviceDiscovery', 'upstream.test.serviceDiscovery'],
+  fields: discoveryFields,
+});

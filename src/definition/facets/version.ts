@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { facet } from '../facet.ts';
+import { count, flag, text, textMap, texts } from '../rules.ts';
+import { headerPairs, inverted, millisecondsText } from '../wires.ts';
+
+/**
+ * What the classic form says for each version and the OpenAPI form, where a version is an API of its own, says once.
+ * `@version` stands for `version_data.versions.<name>`.
+ */
+export const version = facet({
+  name: 'version',
+  about: 'One version of the API inside its definition.',
+  classic: '@version',
+  oas: null,
+  fields: {
+    name: { rule: text, about: 'The name calls use.' },
+    expires: { rule: text, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
+    overrideTarget: { rule: text, classic: 'override_target', about: 'An upstream of its own.' },
+    useExtendedPaths: {
+      rule: flag,
+      classic: 'use_extended_paths',
+      about: 'Endpoint lists are read from extended_paths instead of paths.',
+    },
+    ignoreCase: {
+      rule: flag,
+      classic: 'ignore_endpoint_case',
+      oas: '/middleware.global.ignoreCase.enabled',
+      about: 'Paths of endpoint lists match in any case.',
+    },
+    pathsIgnored: { rule: texts, classic: 'paths.ignored', about: 'Older list of paths without authentication.' },
+    pathsAllowed: { rule: texts, classic: 'paths.white_list', about: 'Older list of allowed paths.' },
+    pathsBlocked: { rule: texts, classic: 'paths.black_list', about: 'Older list of blocked paths.' },
+    cachedPaths: {
+      rule: texts,
+      classic: 'extended_paths.cache',
+      about: 'Paths whose GET, HEAD and OPTIONS answers are cached.',
+    },
+  },
+});
+
+export const requestHeaders = facet({
+  name: 'requestHeaders',
+  about: 'Headers changed on every call that goes upstream.',
+  classic: '@version',
+  oas: 'middleware.global.transformRequestHeaders',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('global_headers_disabled'),
+      needs: ['add', 'remove'],
+      about: 'Changes them.',
+    },
+    remove: { rule: texts, classic: 'global_headers_remove', about: 'Headers taken away first.' },
+    add: {
+      rule: textMap,
+      classic: 'global_headers',
+      oas: headerPairs('add'),
+      about: 'Headers set, in place of others.',
+    },
+  },
+});
+
+export const responseHeaders = facet({
+  name: 'responseHeaders',
+  about: 'Headers changed on every answer.',
+  classic: '@version',
+  oas: 'middleware.global.transformResponseHeaders',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('global_response_headers_disabled'),
+      needs: ['add', 'remove'],
+      about: 'Changes them.',
+    },
+    remove: { rule: texts, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
+    add: {
+      rule: textMap,
+      classic: 'global_response_headers',
+      oas: headerPairs('add'),
+      about: 'Headers set, in place of others.',
+    },
+  },
+});
+
+export const requestSizeLimit = facet({
+  name: 'requestSizeLimit',
+  about: 'How large a request body may be.',
+  classic: '@version',
+  oas: 'middleware.global.requestSizeLimit',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('global_size_limit_disabled'),
+      needs: ['bytes'],
+      about: 'Refuses larger ones.',
+    },
+    bytes: { rule: count, classic: 'global_size_limit', oas: 'value', about: 'The most bytes.' },
+  },
+});
+
+export const timeout = facet({
+  name: 'timeout',
+  about: 'How long the upstream may take, for every endpoint that says nothing else.',
+  classic: '@version',
+  oas: 'upstream.enforceTimeout',
+  fields: {
+    enabled: {
+      rule: flag,
+      classic: inverted('global_enforce_timeout_disabled'),
+      needs: ['ms'],
+      about: 'Gives up after it.',
+    },
+    ms: {
+      rule: z.number().min(0).default(0),
+      classic: millisecondsText('global_enforce_timeout'),
+      oas: millisecondsText('duration'),
+      about: 'The time allowed.',
+    },
+  },
+});

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+
+/** What is wrong with a definition, and where: `proxy.target_list[2]`. */
+export interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Checked<T> =
+  | { readonly ok: true; readonly definition: T }
+  | { readonly ok: false; readonly faults: Fault[] };
+
+/** Enough to mend a definition by; a hostile one could have millions. */
+export const mostFaults = 200;
+
+export function pathText(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const segment of path) {
+    if (typeof segment === 'number') text += `[${segment}]`;
+    else if (/^[\w$/-]+$/.test(String(segment))) text += text === '' ? String(segment) : `.${String(segment)}`;
+    else text += `[${JSON.stringify(String(segment))}]`;
+  }
+  return text;
+}
+
+export function faultsOf(error: z.ZodError): Fault[] {
+  return error.issues.slice(0, mostFaults).map(issue => ({ path: pathText(issue.path), message: messageOf(issue) }));
+}
+
+const named: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+function messageOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${named[issue.expected] ?? issue.expected}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.filter(value => value !== '').join(', ')}`;
+    case 'invalid_union':
+      return alternatives(issue);
+    default:
+      return issue.message;
+  }
+}
+
+function alternatives(issue: z.core.$ZodIssueInvalidUnion): string {
+  const wanted = issue.errors.flatMap(errors => errors.map(messageOf)).map(message => message.replace(/^must be /, ''));
+  return wanted.length === 0 ? issue.message : `must be ${[...new Set(wanted)].join(', or ')}`;
+}
