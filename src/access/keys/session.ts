@@ -1,0 +1,207 @@
+import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
+
+/** A key as the gateway uses it: policies applied, limits decided per API, absent things absent. */
+
+export interface ActiveSmoothing {
+  readonly threshold: number;
+  readonly step: number;
+  readonly delaySeconds: number;
+  readonly trigger: number;
+}
+
+export interface RateLimit {
+  readonly rate: number;
+  readonly perSeconds: number;
+  readonly smoothing: ActiveSmoothing | undefined;
+}
+
+/** What is undefined is not limited. */
+export interface Limits {
+  readonly rate: RateLimit | undefined;
+  readonly throttle: { readonly retries: number; readonly intervalSeconds: number } | undefined;
+  /** A quota without a renewal period stays used up. */
+  readonly quota: { readonly max: number; readonly renewalSeconds: number | undefined } | undefined;
+  readonly queryDepth: number | undefined;
+}
+
+export interface EndpointRate {
+  readonly path: string;
+  readonly method: string;
+  readonly rate: RateLimit;
+}
+
+export interface FieldDepth {
+  readonly typeName: string;
+  readonly fieldName: string;
+  readonly queryDepth: number | undefined;
+}
+
+/** What the key may do with one API. */
+export interface Right {
+  readonly versions: readonly string[];
+  /** Empty allows every path. */
+  readonly allowedUrls: readonly { readonly url: string; readonly methods: readonly string[] }[];
+  /** Limits in force on this API: its own where it has some, else those of the key. */
+  readonly limits: Limits;
+  /** Names the counters; APIs with an empty scope share those of the key. */
+  readonly scope: string;
+  readonly endpoints: readonly EndpointRate[];
+  /** Empty allows every type; otherwise restrictedTypes is empty. */
+  readonly allowedTypes: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  readonly restrictedTypes: readonly { readonly name: string; readonly fields: readonly string[] }[];
+  readonly fieldDepths: readonly FieldDepth[];
+  readonly introspection: boolean;
+  /** The right as written, for members only some steps read. */
+  readonly written: AccessRight;
+}
+
+export interface Session {
+  readonly orgId: string;
+  readonly alias: string;
+  readonly inactive: boolean;
+  /** Unix seconds; undefined is never. */
+  readonly expires: number | undefined;
+  readonly limits: Limits;
+  readonly rights: ReadonlyMap<string, Right>;
+  /** What a key without rights may do with every API; undefined where it has rights. */
+  readonly everyApi: Right | undefined;
+  readonly policyIds: readonly string[];
+  readonly tags: readonly string[];
+  readonly metaData: Readonly<Record<string, unknown>>;
+  /** Text whose value replaces the key as the name of its counters. */
+  readonly counterPattern: string | undefined;
+  readonly lastUpdated: string;
+  readonly detailedRecording: boolean;
+  readonly password: { readonly hash: string; readonly hashType: string } | undefined;
+  readonly hmacSecret: string | undefined;
+  readonly signatureCertificate: string | undefined;
+  readonly jwtSecret: string | undefined;
+  readonly certificate: string | undefined;
+  readonly boundCertificates: readonly string[];
+  readonly oauthClientId: string | undefined;
+  /** Unix seconds until which a custom plugin need not be asked again. */
+  readonly pluginDeadline: number;
+  readonly quotaAlertPercents: readonly number[];
+  readonly lifetimeSeconds: number | undefined;
+  readonly afterExpiry: { readonly action: 'retain' | 'delete'; readonly graceSeconds: number } | undefined;
+}
+
+export function smoothingOf(given: Smoothing | null | undefined): ActiveSmoothing | undefined {
+  if (!given?.enabled || !given.threshold || !given.step || !given.delay) return undefined;
+  return { threshold: given.threshold, step: given.step, delaySeconds: given.delay, trigger: given.trigger ?? 0 };
+}
+
+type Rated = Pick<ApiLimit, 'rate' | 'per' | 'smoothing'>;
+
+function rateOf({ rate = 0, per = 0, smoothing }: Rated): RateLimit | undefined {
+  return rate > 0 && per > 0 ? { rate, perSeconds: per, smoothing: smoothingOf(smoothing) } : undefined;
+}
+
+const positive = (value: number | undefined) => (value !== undefined && value > 0 ? value : undefined);
+const nonEmpty = (value: string | undefined) => value || undefined;
+
+function limitsOf(limit: ApiLimit | Key): Limits {
+  const retries = positive(limit.throttle_retry_limit);
+  const max = positive(limit.quota_max);
+  return {
+    rate: rateOf(limit),
+    throttle: retries ? { retries, intervalSeconds: Math.max(limit.throttle_interval ?? 0, 0) } : undefined,
+    quota: max ? { max, renewalSeconds: positive(limit.quota_renewal_rate) } : undefined,
+    queryDepth: positive(limit.max_query_depth),
+  };
+}
+
+/** A right's own limits win; its rate is smoothed as the key's where it says nothing of that. */
+function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: Limits): Limits {
+  if (!limitIsSet(limit)) return ofKey;
+  const own = limitsOf(limit);
+  if (!own.rate || own.rate.smoothing) return own;
+  return { ...own, rate: { ...own.rate, smoothing: ofKey.rate?.smoothing } };
+}
+
+const urlOf = ({ url, methods }: AllowedUrl) => ({ url: url ?? '', methods: methods ?? [] });
+
+function endpointRates(right: AccessRight): EndpointRate[] {
+  return (right.endpoints ?? []).flatMap(({ path = '', methods }) =>
+    (methods ?? []).flatMap(({ name = '', limit }) => {
+      const rate = rateOf(limit ?? {});
+      return rate ? [{ path, method: name, rate }] : [];
+    }),
+  );
+}
+
+function rightOf(right: AccessRight, ofKey: Limits): Right {
+  const allowed = (right.allowed_types ?? []).map(({ name = '', fields }) => ({ name, fields: fields ?? [] }));
+  const restricted = (right.restricted_types ?? []).map(({ name = '', fields }) => ({ name, fields: fields ?? [] }));
+  return {
+    versions: right.versions ?? [],
+    allowedUrls: (right.allowed_urls ?? []).map(urlOf),
+    limits: limitsOfRight(right.limit, ofKey),
+    scope: right.allowance_scope ?? '',
+    endpoints: endpointRates(right),
+    allowedTypes: allowed,
+    restrictedTypes: allowed.length > 0 ? [] : restricted,
+    fieldDepths: (right.field_access_rights ?? []).map(({ type_name = '', field_name = '', limits }) => ({
+      typeName: type_name,
+      fieldName: field_name,
+      queryDepth: positive(limits?.max_query_depth),
+    })),
+    introspection: right.disable_introspection !== true,
+    written: right,
+  };
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function credentialsOf(key: Key) {
+  const { password, hash_type } = key.basic_auth_data ?? {};
+  return {
+    password: password ? { hash: password, hashType: hash_type ?? '' } : undefined,
+    hmacSecret: key.hmac_enabled ? nonEmpty(key.hmac_string) : undefined,
+    signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
+    jwtSecret: nonEmpty(key.jwt_data?.secret),
+    certificate: nonEmpty(key.certificate),
+    boundCertificates: key.mtls_static_certificate_bindings ?? [],
+    oauthClientId: nonEmpty(key.oauth_client_id),
+    pluginDeadline: key.id_extractor_deadline ?? 0,
+  };
+}
+
+/** Compiles a key whose policies have been applied. */
+export function sessionOf(key: Key, policyIds: readonly string[] = []): Session {
+  const limits = limitsOf(key);
+  const rights = new Map(Object.entries(key.access_rights ?? {}).map(([id, right]) => [id, rightOf(right, limits)]));
+  const metaData = isRecord(key.meta_data) ? key.meta_data : {};
+  const pattern = metaData.rate_limit_pattern;
+  return {
+    orgId: key.org_id ?? '',
+    alias: key.alias ?? '',
+    inactive: key.is_inactive === true,
+    expires: positive(key.expires),
+    limits,
+    rights,
+    everyApi: rights.size === 0 ? rightOf({}, limits) : undefined,
+    policyIds,
+    tags: key.tags ?? [],
+    metaData,
+    counterPattern: typeof pattern === 'string' ? nonEmpty(pattern) : undefined,
+    lastUpdated: key.last_updated ?? '',
+    detailedRecording: key.enable_detailed_recording === true || key.enable_detail_recording === true,
+    ...credentialsOf(key),
+    quotaAlertPercents: key.monitor?.trigger_limits ?? [],
+    lifetimeSeconds: positive(key.session_lifetime),
+    afterExpiry: key.post_expiry_action
+      ? { action: key.post_expiry_action, graceSeconds: key.post_expiry_grace_period ?? 0 }
+      : undefined,
+  };
+}
+
+/** What the session may do with an API; nothing where it may not call it. */
+export function rightOn(session: Session, apiId: string): Right | undefined {
+  return session.everyApi ?? session.rights.get(apiId);
+}
+
+export function isExpired(session: Session, nowMs: number): boolean {
+  return session.expires !== undefined && nowMs > session.expires * 1000;
+}
