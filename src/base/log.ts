@@ -6,16 +6,18 @@ export type Log = Logger;
 export interface LogOptions {
   level: string;
   format: 'json' | 'text';
+  /** Where lines go; standard error unless said. */
+  write?: (line: string) => void;
 }
 
-export function createLog({ level, format }: LogOptions): Log {
+export function createLog({ level, format, write = line => process.stderr.write(line) }: LogOptions): Log {
   const settings = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: redacted, censor: '***' },
   };
-  const stream = { write: (line: string) => process.stderr.write(format === 'text' ? readable(line) : line) };
+  const stream = { write: (line: string) => void write(format === 'text' ? readable(line) : line) };
   return pino(settings, stream);
 }
 

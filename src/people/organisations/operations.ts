@@ -121,3 +121,12 @@ export const deleteOrganisation = operation({
     return done('Org deleted');
   },
 });
+
+export const organisationOperations = [
+  listOrganisations,
+  createOrganisation,
+  importOrganisation,
+  getOrganisation,
+  updateOrganisation,
+  deleteOrganisation,
+];

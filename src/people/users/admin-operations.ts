@@ -118,3 +118,11 @@ export const disallowResetPasswords = setReset(
   'Takes that right away.',
   false,
 );
+
+export const adminUserOperations = [
+  adminCreateUser,
+  adminGetUser,
+  adminUpdateUser,
+  allowResetPasswords,
+  disallowResetPasswords,
+];

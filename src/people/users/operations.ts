@@ -277,3 +277,17 @@ export const revokeUser = operation({
     return done('User revoked');
   },
 });
+
+export const userOperations = [
+  listUsers,
+  searchUsers,
+  searchUsersPrivately,
+  getMe,
+  getUser,
+  createUser,
+  updateUser,
+  deleteUser,
+  resetAccessKey,
+  resetPassword,
+  revokeUser,
+];

@@ -1,0 +1,218 @@
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { problems } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { createGateway } from '#gateway/server.ts';
+import { addHealth, type Health, hello } from '#operations/health.ts';
+import { createListener } from '#operations/listener.ts';
+import type { SurfaceName, ToolsOf } from '#operations/operation.ts';
+import { auditStore } from '#people/audit/store.ts';
+import { authenticators } from '#people/installation/authenticate.ts';
+import { bootstrap, type Credentials, defaultOrgName } from '#people/installation/bootstrap.ts';
+import { installationSecretStore } from '#people/installation/secrets.ts';
+import { organisationStore } from '#people/organisations/store.ts';
+import { userStore } from '#people/users/store.ts';
+import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
+import { metaStore, openVault } from '#storage/meta.ts';
+import { openRecords, type Records } from '#storage/records.ts';
+import { catalogue } from './catalogue.ts';
+import { version } from './version.ts';
+
+const problem = problems('start', {
+  port_taken: { status: 500, message: 'Port {port} on {host} is taken: stop what listens there, or set {setting}' },
+  cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+});
+
+export interface Surroundings {
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The installation without listeners: what commands other than `start` work on too. */
+export interface Installation {
+  readonly directory: DataDirectory;
+  readonly records: Records;
+  readonly tools: Awaited<ReturnType<typeof openTools>>;
+  close(): Promise<void>;
+}
+
+export async function openInstallation(settings: Settings, around: Surroundings): Promise<Installation> {
+  const directory = openDataDirectory(settings.data_dir);
+  try {
+    const records = await openRecords({
+      ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database }),
+      connections: settings['database.connections'],
+      onIdleError: error => around.log.warn({ reason: error.message }, 'a database connection was lost'),
+    });
+    const tools = await openTools(records, directory, settings, around);
+    return {
+      directory,
+      records,
+      tools,
+      async close() {
+        await records.close();
+        directory.release();
+      },
+    };
+  } catch (error) {
+    directory.release();
+    throw error;
+  }
+}
+
+/** Every store and tool an operation may ask for, by name. */
+async function openTools(records: Records, directory: DataDirectory, settings: Settings, { clock }: Surroundings) {
+  const meta = metaStore(records);
+  const vault = await openVault(meta, masterKeys(directory, settings.master_key));
+  const organisations = organisationStore(records);
+  const users = userStore(records, vault);
+  return {
+    records,
+    meta,
+    vault,
+    clock,
+    settings,
+    organisations,
+    users,
+    audit: auditStore(records, clock),
+    secrets: installationSecretStore(meta, vault, settings),
+    defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
+    holdings: async (_orgId: string): Promise<string | undefined> => undefined,
+  };
+}
+
+export interface Application {
+  readonly credentials: Credentials | undefined;
+  readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
+  readonly installation: Installation;
+  close(): Promise<void>;
+}
+
+/** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
+export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
+  const installation = await openInstallation(settings, around);
+  const closers: (() => Promise<unknown>)[] = [() => installation.close()];
+  const close = async () => {
+    for (const step of closers.splice(0).reverse()) await step();
+  };
+  try {
+    const { tools, directory } = installation;
+    const credentials = await bootstrap(tools);
+    if (credentials) directory.write('credentials.json', `${JSON.stringify(credentials, null, 2)}\n`);
+    await tools.audit.removeOlderThan(settings['audit.retention_days']);
+    const urls = await openListeners(settings, around, installation, closers);
+    return { credentials, urls, installation, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Listening {
+  readonly name: 'dashboard' | 'portal' | 'control';
+  readonly host: string;
+  readonly port: number;
+  readonly setting: string;
+  readonly surfaces: readonly SurfaceName[];
+}
+
+/** Which management listeners a role has. */
+function managementListeners(settings: Settings): Listening[] {
+  const dashboard = {
+    name: 'dashboard',
+    host: settings['dashboard.host'],
+    port: settings['dashboard.port'],
+    setting: 'GW_DASHBOARD_PORT',
+    surfaces: ['dashboard', 'admin', 'gateway'],
+  } as const;
+  const portal = {
+    name: 'portal',
+    host: settings['portal.host'],
+    port: settings['portal.port'],
+    setting: 'GW_PORTAL_PORT',
+    surfaces: ['portal'],
+  } as const;
+  const control = {
+    name: 'control',
+    host: settings['dashboard.host'],
+    port: settings['gateway.control_port'],
+    setting: 'GW_GATEWAY_CONTROL_PORT',
+    surfaces: ['gateway'],
+  } as const;
+  const byRole = { all: [dashboard, portal], dashboard: [dashboard], portal: [portal], gateway: [control] };
+  return byRole[settings.role];
+}
+
+async function openListeners(
+  settings: Settings,
+  around: Surroundings,
+  { tools, records }: Installation,
+  closers: (() => Promise<unknown>)[],
+) {
+  const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
+  let ready = false;
+  const health: Health = { version, ready: () => ready, parts: async () => ({ database: await faultOf(records) }) };
+  const typedTools: ToolsOf<typeof catalogue> = tools;
+
+  for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
+    const app = createListener({
+      surfaces,
+      operations: catalogue,
+      tools: typedTools,
+      authenticate: authenticators(tools.users, tools.secrets),
+      writeAudit: tools.audit.write,
+      log: around.log,
+      clock: around.clock,
+      version,
+      bodyBytes: settings['management.body_bytes'],
+      failuresPerMinute: settings['management.failures_per_minute'],
+      trustedProxies: settings['management.trusted_proxies'],
+      checkAnswers: settings['management.check_answers'],
+    });
+    addHealth(app, health);
+    closers.push(() => app.close());
+    await listening(host, port, setting, () => app.listen({ host, port }));
+    urls[name] = urlOf(host, app.server.address() as AddressInfo);
+  }
+
+  if (settings.role === 'all' || settings.role === 'gateway') {
+    const host = settings['gateway.host'];
+    const port = settings['gateway.port'];
+    const server = createGateway({ hello: () => hello(health), ready: () => ready });
+    closers.push(() => new Promise(resolve => server.close(resolve)));
+    await listening(
+      host,
+      port,
+      'GW_GATEWAY_PORT',
+      () => new Promise((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve(undefined))),
+    );
+    urls.gateway = urlOf(host, server.address() as AddressInfo);
+  }
+  ready = true;
+  return urls;
+}
+
+async function listening(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {
+  try {
+    await listen();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw problem.port_taken({ detail: { host, port, setting }, cause });
+    throw problem.cannot_listen({ detail: { host, port, reason: message }, cause });
+  }
+}
+
+const urlOf = (host: string, { port }: AddressInfo) => {
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+};
+
+async function faultOf(records: Records): Promise<string> {
+  try {
+    await records.revision();
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

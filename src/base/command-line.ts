@@ -1,0 +1,34 @@
+import { problems } from './problems.ts';
+
+const problem = problems('command', {
+  needs_value: { status: 500, message: '{flag} needs a value' },
+});
+
+export interface CommandLine {
+  /** The words that are not flags, in order. */
+  readonly words: readonly string[];
+  /** `--name value`, `--name=value`; a flag in `switches` needs no value. */
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+export function parseCommandLine(given: readonly string[], switches: ReadonlySet<string>): CommandLine {
+  const words: string[] = [];
+  const flags: Record<string, string> = {};
+  const rest = [...given];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const flag = /^--([^=]+)(?:=(.*))?$/s.exec(word);
+    if (!flag) {
+      words.push(word);
+      continue;
+    }
+    const [, name, value] = flag as unknown as [string, string, string | undefined];
+    flags[name] = value ?? (switches.has(name) ? 'true' : (nextValue(rest) ?? missing(name)));
+  }
+  return { words, flags };
+}
+
+const nextValue = (rest: string[]) => (rest[0]?.startsWith('--') ? undefined : rest.shift());
+
+function missing(name: string): never {
+  throw problem.needs_value({ detail: { flag: `--${name}` } });
+}

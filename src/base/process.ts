@@ -1,0 +1,31 @@
+/** The program's ties to the process it is: output, environment, signals, the end. */
+
+export const print = (text: string): void => {
+  process.stdout.write(text);
+};
+
+export const printFault = (text: string): void => {
+  process.stderr.write(`${text}\n`);
+};
+
+export const environment = (): Record<string, string | undefined> => process.env;
+
+export const finish = (code: number): void => {
+  process.exitCode = code;
+};
+
+/** Stops once, whatever was asked how often; a second signal, or more time than given, ends the process at once. */
+export function whenToldToStop(stop: (signal: string) => Promise<void>, graceMs: number): void {
+  let stopping = false;
+  const told = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => process.exit(1), graceMs).unref();
+    stop(signal).catch(error => {
+      printFault(`could not stop cleanly: ${(error as Error).message}`);
+      process.exit(1);
+    });
+  };
+  process.on('SIGTERM', told);
+  process.on('SIGINT', told);
+}

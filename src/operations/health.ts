@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Whether a part works: `pass`, or why not. */
+export interface Health {
+  readonly version: string;
+  /** Each part by name. Empty text means it works. */
+  parts(): Promise<Readonly<Record<string, string>>>;
+  ready(): boolean;
+}
+
+/** `/hello` for people, `/live` and `/ready` for orchestrators: the only paths that need no credential. */
+export function addHealth(app: FastifyInstance, health: Health): void {
+  app.get('/hello', async () => hello(health));
+  app.get('/live', async () => ({ message: 'Success' }));
+  app.get('/ready', async (_request, reply) => {
+    const { status, details } = await hello(health);
+    if (health.ready() && status === 'ok') return { message: 'Success' };
+    return reply.code(503).send({ message: 'Not ready', details });
+  });
+}
+
+export async function hello({ version, parts }: Health) {
+  const found = Object.entries(await parts());
+  const details = Object.fromEntries(
+    found.map(([name, fault]) => [name, fault ? { status: 'fail', output: fault } : { status: 'pass' }]),
+  );
+  const failing = found.filter(([, fault]) => fault).length;
+  const status = failing === 0 ? 'ok' : failing === found.length ? 'fail' : 'warn';
+  return { status, version, description: 'Gatewright', details };
+}
