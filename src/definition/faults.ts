@@ -40,6 +40,8 @@ const named: Record<string, string> = {
 function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      // The library tells a missing member from a wrong one only in its own sentence.
+      if (issue.path.length > 0 && issue.message.endsWith('received undefined')) return 'is required';
       return `must be ${named[issue.expected] ?? issue.expected}`;
     case 'too_small':
       return `must be at least ${issue.minimum}`;
@@ -47,6 +49,10 @@ function messageOf(issue: z.core.$ZodIssue): string {
       return `must be at most ${issue.maximum}`;
     case 'invalid_value':
       return `must be one of ${issue.values.filter(value => value !== '').join(', ')}`;
+    case 'unrecognized_keys':
+      return `must not hold ${issue.keys.join(', ')}`;
+    case 'invalid_key':
+      return issue.issues.map(messageOf).join(', ');
     case 'invalid_union':
       return alternatives(issue);
     default:

@@ -1,0 +1,108 @@
+import { isAddressRange } from './classic-laws.ts';
+import type { Fault } from './faults.ts';
+import { pathText } from './faults.ts';
+import type { OasDefinition } from './oas.ts';
+
+/** What a document must keep to beyond the shape of its members. */
+type Bag = Record<string, unknown>;
+const root = 'x-gw-api-gateway';
+const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const missing = (...path: string[]): Fault => ({ path: pathText([root, ...path]), message: 'is required' });
+const said = (value: unknown) => typeof value === 'string' && value.trim() !== '';
+
+/** Members without which there is no API to serve. Wrong types are told by the schema. */
+export function extensionLaws(document: Bag, asks: { upstream: boolean }): Fault[] {
+  const { info, server, upstream } = bag(document[root]);
+  const faults: Fault[] = [];
+  if (info === undefined || info === null) faults.push(missing('info'));
+  else if (needed(bag(info).name)) faults.push(missing('info', 'name'));
+  if (server === undefined || server === null) faults.push(missing('server'));
+  else if (needed(bag(bag(server).listenPath).value)) faults.push(missing('server', 'listenPath', 'value'));
+  else if (/\s/.test(String(bag(bag(server).listenPath).value)))
+    faults.push({ path: `${root}.server.listenPath.value`, message: 'must not hold spaces' });
+  if (!asks.upstream) return faults;
+  if (upstream === undefined || upstream === null) faults.push(missing('upstream'));
+  else if (needed(bag(upstream).url) && bag(upstream).loadBalancing === undefined)
+    faults.push(missing('upstream', 'url'));
+  return faults;
+}
+
+const needed = (value: unknown) => value === undefined || value === null || (typeof value === 'string' && !said(value));
+
+export function documentLaws(document: OasDefinition): Fault[] {
+  const { server, upstream, info } = document[root];
+  return [
+    ...securityNames(document),
+    ...addresses(bag(server.ipAccessControl)),
+    ...balancing(bag(bag(upstream).loadBalancing)),
+    ...versionKey(bag(info.versioning)),
+    ...sources(bag(server.authentication)),
+  ];
+}
+
+function securityNames({ security, components }: OasDefinition): Fault[] {
+  const known = Object.keys(bag(components?.securitySchemes));
+  return list(security).flatMap((requirement, at) =>
+    Object.keys(bag(requirement))
+      .filter(name => !known.includes(name))
+      .map(name => ({ path: `security[${at}]`, message: `${name} is not one of components.securitySchemes` })),
+  );
+}
+
+const addresses = (control: Bag): Fault[] =>
+  control.enabled !== true
+    ? []
+    : ['allow', 'block'].flatMap(name =>
+        list(control[name]).flatMap((entry, at) =>
+          isAddressRange(String(entry))
+            ? []
+            : [
+                {
+                  path: `${root}.server.ipAccessControl.${name}[${at}]`,
+                  message: `invalid IP/CIDR ${JSON.stringify(entry)}`,
+                },
+              ],
+        ),
+      );
+
+const balancing = ({ enabled, targets }: Bag): Fault[] =>
+  enabled === true && !list(targets).some(target => Number(bag(target).weight) > 0)
+    ? [
+        {
+          path: `${root}.upstream.loadBalancing.targets`,
+          message: 'all load balancing targets have weight 0, at least one target must have weight > 0',
+        },
+      ]
+    : [];
+
+const versionKey = ({ enabled, location, key }: Bag): Fault[] =>
+  enabled === true && (location === 'header' || location === 'url-param') && !said(key)
+    ? [{ path: `${root}.info.versioning.key`, message: `is needed when the location is ${location}` }]
+    : [];
+
+/** The ways in that are the gateway's own say where they look inside their block. */
+const sources = (authentication: Bag): Fault[] =>
+  ['hmac', 'oidc', 'custom'].flatMap(mode => {
+    const block = bag(authentication[mode]);
+    const places = ['header', 'query', 'cookie'].map(name => bag(block[name] ?? bag(block.AuthSources)[name]));
+    if (block.enabled !== true || !places.some(place => Object.keys(place).length > 0)) return [];
+    if (places.some(place => place.enabled === true)) return [];
+    const message = `all auth sources are disabled for ${mode}, at least one of header/cookie/query must be enabled`;
+    return [{ path: `${root}.server.authentication.${mode}`, message }];
+  });
+
+/** An operation id names one operation. */
+export function operationLaws({ paths }: OasDefinition): Fault[] {
+  const seen = new Set<string>();
+  const faults: Fault[] = [];
+  for (const [path, item] of Object.entries(paths ?? {}))
+    for (const [method, operation] of Object.entries(item)) {
+      const id = bag(operation).operationId;
+      if (typeof id !== 'string' || id === '') continue;
+      if (seen.has(id))
+        faults.push({ path: pathText(['paths', path, method, 'operationId']), message: 'is not unique' });
+      seen.add(id);
+    }
+  return faults;
+}

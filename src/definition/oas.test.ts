@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Checked, Fault } from './faults.ts';
+import { checkOas, oasSchema } from './oas.ts';
+import { checkStreams } from './streams.ts';
+
+const faultsIn = (checked: Checked<unknown>): readonly Fault[] => (checked.ok ? [] : checked.faults);
+
+const gateway = () => ({
+  info: { name: 'Orders', id: 'orders', state: { active: true }, future: 1 },
+  server: { listenPath: { value: '/orders/', strip: true } },
+  upstream: { url: 'http://127.0.0.1:9/', rateLimit: { enabled: true, rate: 10, per: 'PT1M' } },
+});
+const document = () => ({
+  openapi: '3.0.3',
+  info: { title: 'Orders', version: '1' },
+  paths: { '/a': { get: { operationId: 'readA', responses: {} } } },
+  'x-gw-api-gateway': gateway(),
+  'x-own': [1, { kept: true }],
+});
+
+test('a document passes as it is, unknown members included', () => {
+  const given = document();
+  const checked = checkOas(given);
+  assert.ok(checked.ok);
+  assert.equal(checked.definition, given);
+  assert.deepEqual(given, document());
+  assert.deepEqual(oasSchema.parse(document()), document());
+});
+
+test('what a document lacks is told, each with its place', () => {
+  assert.deepEqual(faultsIn(checkOas({ openapi: '2.0', 'x-gw-api-gateway': { info: {} } })), [
+    { path: 'openapi', message: 'must be an OpenAPI version 3.0 or 3.1' },
+    { path: 'info', message: 'is required' },
+    { path: 'paths', message: 'is required' },
+    { path: 'x-gw-api-gateway.info.name', message: 'is required' },
+    { path: 'x-gw-api-gateway.server', message: 'is required' },
+    { path: 'x-gw-api-gateway.upstream', message: 'is required' },
+  ]);
+  assert.deepEqual(faultsIn(checkOas({ ...document(), 'x-gw-api-gateway': undefined })), [
+    { path: 'x-gw-api-gateway', message: 'is required' },
+  ]);
+});
+
+test('members of the gateway part are checked wherever they stand', () => {
+  const given = document() as Record<string, unknown>;
+  given['x-gw-api-gateway'] = {
+    ...gateway(),
+    middleware: {
+      global: { cors: { maxAge: 'long' }, prePlugin: { plugins: [{ enabled: 'yes' }] } },
+      operations: { readA: { allow: { enabled: 1 }, rateLimit: { per: 'often' }, postPlugins: [{ path: 2 }] } },
+    },
+  };
+  assert.deepEqual(
+    faultsIn(checkOas(given))
+      .map(({ path }) => path.replace('x-gw-api-gateway.middleware.', ''))
+      .sort(),
+    [
+      'global.cors.maxAge',
+      'global.prePlugin.plugins[0].enabled',
+      'operations.readA.allow.enabled',
+      'operations.readA.postPlugins[0].path',
+      'operations.readA.rateLimit.per',
+    ],
+  );
+});
+
+test('a duration is read in both notations and refused in any other', () => {
+  for (const [per, ok] of [
+    ['PT1M', true],
+    ['1m30s', true],
+    ['60', false],
+    ['a minute', false],
+  ] as const) {
+    const given = document();
+    given['x-gw-api-gateway'].upstream.rateLimit.per = per;
+    assert.equal(checkOas(given).ok, ok, per);
+  }
+});
+
+test('sources of a credential are checked inline and under AuthSources', () => {
+  const hmac = (sources: object) => {
+    const given = document();
+    Object.assign(given['x-gw-api-gateway'].server, {
+      authentication: { enabled: true, hmac: { enabled: true, ...sources } },
+    });
+    return checkOas(given);
+  };
+  assert.ok(hmac({ header: { enabled: true, name: 'Authorization' } }).ok);
+  assert.ok(hmac({ AuthSources: { header: { enabled: true, name: 'Authorization' } } }).ok);
+  assert.ok(!hmac({ AuthSources: { header: { enabled: 'true' } } }).ok);
+  assert.ok(!hmac({ header: { enabled: false, name: 'Authorization' } }).ok);
+});
+
+test('one operation id names one operation, and security names declared schemes', () => {
+  const given = {
+    ...document(),
+    paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
+    security: [{ key: [] }],
+  };
+  assert.deepEqual(faultsIn(checkOas(given)), [
+    { path: 'security[0]', message: 'key is not one of components.securitySchemes' },
+    { path: 'paths./b.get.operationId', message: 'is not unique' },
+  ]);
+});
+
+test('a streams document needs no OpenAPI part and no upstream', () => {
+  const { upstream: _, ...rest } = gateway();
+  const stream = { input: { http_server: { path: '/in' } }, output: { http_server: { path: '/out' } } };
+  const given = { 'x-gw-api-gateway': rest, 'x-gw-streaming': { streams: { one: stream } } };
+  const checked = checkStreams(given);
+  assert.ok(checked.ok);
+  assert.equal(checked.definition, given);
+  assert.ok(checkStreams({ ...document(), 'x-gw-streaming': { streams: {} } }).ok);
+});
+
+test('a streams document without its streams, or with an unknown pipeline member, is refused', () => {
+  assert.deepEqual(faultsIn(checkStreams({ 'x-gw-api-gateway': gateway(), 'x-gw-streaming': {} })), [
+    { path: 'x-gw-streaming.streams', message: 'is required' },
+  ]);
+  assert.deepEqual(
+    faultsIn(
+      checkStreams({
+        'x-gw-api-gateway': gateway(),
+        'x-gw-streaming': { streams: { one: { pipeline: { bloblang: '' } } } },
+      }),
+    ),
+    [{ path: 'x-gw-streaming.streams.one.pipeline', message: 'must not hold bloblang' }],
+  );
+  assert.deepEqual(
+    faultsIn(checkStreams({})).map(({ path }) => path),
+    ['x-gw-api-gateway', 'x-gw-streaming'],
+  );
+});
