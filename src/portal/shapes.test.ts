@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { capped, intBetween, lenientBool, lenientInt, pageQuery, portalId, references } from './shapes.ts';
+
+test('whole numbers and truths are read from text too', () => {
+  assert.equal(lenientInt.parse('2'), 2);
+  assert.equal(lenientInt.parse(-1), -1);
+  assert.equal(lenientBool.parse('true'), true);
+  assert.equal(lenientBool.parse('False'), false);
+  assert.equal(lenientBool.parse(false), false);
+});
+
+test('what is neither is refused with a sentence', () => {
+  for (const wrong of ['two', '', 1.5, null, {}, '1e3', '99999999999999999999'])
+    assert.equal(lenientInt.safeParse(wrong).error?.issues[0]?.message, 'must be a whole number', String(wrong));
+  for (const wrong of ['yes', 2, null])
+    assert.equal(lenientBool.safeParse(wrong).error?.issues[0]?.message, 'must be true or false');
+  assert.equal(intBetween(0, 5).safeParse('6').success, false);
+});
+
+test('a path names an object by its number or its persistent id', () => {
+  assert.deepEqual(portalId.parse('12'), { id: 12 });
+  assert.deepEqual(portalId.parse('2xQ9bR7mKf3TzL0aYw5HcV8nPdE'), { cid: '2xQ9bR7mKf3TzL0aYw5HcV8nPdE' });
+});
+
+test('a list of objects takes numbers, names and whole objects', () => {
+  assert.deepEqual(references.parse([1, '2', 'Public Catalogue', { ID: 4, Name: 'x' }]), [1, 2, 'Public Catalogue', 4]);
+});
+
+test('limit caps the rows of a page', () => {
+  const query = pageQuery.parse({ limit: '2' });
+  assert.deepEqual(query, { page: 1, per_page: 20, limit: 2 });
+  assert.deepEqual(capped([1, 2, 3], query), [1, 2]);
+  assert.equal(pageQuery.safeParse({ page: '0' }).success, false);
+});

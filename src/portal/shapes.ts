@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { portalTime } from '#base/clock.ts';
+
+/**
+ * Wire shapes the portal's operations share. Its callers are lenient: whole numbers and truths may come as text, and
+ * members nobody declared, or that are only read, are passed over, so that what was read can be edited and sent back.
+ */
+
+const digits = /^\s*-?\d{1,15}\s*$/;
+
+/** A whole number, also as text: `"2"`. */
+export const lenientInt = z.union([z.int(), z.string().regex(digits).transform(Number)], {
+  error: 'must be a whole number',
+});
+
+export const intBetween = (least: number, most: number) => lenientInt.pipe(z.int().min(least).max(most));
+
+const truths = { true: true, false: false, '1': true, '0': false } as const;
+
+/** A truth, also as text: `"true"`. */
+export const lenientBool = z.union(
+  [
+    z.boolean(),
+    z
+      .string()
+      .toLowerCase()
+      .pipe(z.enum(['true', 'false', '1', '0']))
+      .transform(text => truths[text]),
+  ],
+  { error: 'must be true or false' },
+);
+
+/** A text members of the portal hold: names and lines. `null` is what an empty one reads as elsewhere. */
+export const line = (most = 255) => z.string().max(most);
+export const requiredLine = (most = 255) => z.string().trim().min(1, 'must not be empty').max(most);
+
+/** Left out and `null` mean the same in a request. */
+export const orNothing = <S extends z.ZodType>(shape: S) =>
+  z
+    .union([shape, z.null()])
+    .optional()
+    .transform(value => value ?? undefined);
+
+export const pageSize = { default: 20, most: 1000 };
+
+/** `limit` caps the rows of a page without moving where the page begins. */
+export const pageQuery = z.object({
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('Page, from 1'),
+  per_page: z.coerce.number().int().min(1).max(pageSize.most).default(pageSize.default).describe('Items on a page'),
+  limit: z.coerce.number().int().min(0).max(pageSize.most).optional().describe('Most items to return'),
+});
+export type PageQuery = z.output<typeof pageQuery>;
+
+export const pageAsked = ({ page, per_page }: PageQuery) => ({ page, size: per_page });
+export const capped = <T>(items: readonly T[], { limit }: PageQuery): T[] => items.slice(0, limit ?? items.length);
+
+/** Where an object is found by what its path calls it: its number, or its persistent id. */
+export type PortalRef = { id: number } | { cid: string };
+
+export const refOf = (text: string): PortalRef => (/^\d{1,15}$/.test(text) ? { id: Number(text) } : { cid: text });
+
+/** An object in a path: its number or its persistent id. */
+export const portalId = z.string().min(1).max(64).transform(refOf).describe('Number or persistent id');
+
+/** An object in a path that has a number only. What is none is the number of nothing, hence unknown. */
+export const numberedId = z
+  .string()
+  .min(1)
+  .max(64)
+  .transform(text => (/^\d{1,15}$/.test(text) ? Number(text) : 0))
+  .describe('Number');
+
+/** A persistent id a caller chose, to keep it across installations. */
+export const chosenCid = z.string().regex(/^[0-9A-Za-z]{27}$/, 'must be 27 letters and digits');
+
+/**
+ * Objects named in a body by number, by persistent id or, since that is how they are shown, by name. An object that
+ * carries its `ID` counts as that.
+ */
+export const references = z
+  .array(z.union([lenientInt, requiredLine(), z.looseObject({ ID: lenientInt }).transform(({ ID }) => ID)]))
+  .max(1000);
+export type Reference = number | string;
+
+/** Unset is the empty text. */
+export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : portalTime(ms));
+
+export const ok = { status: 'ok' } as const;
+export const okAnswer = z.object({ status: z.literal('ok') });
+
+/** What an action answers: `okMessage('Synchronize')`. */
+export const okMessage = (name: string) => ({ ...ok, message: `Action ${name}: Executed successfully` });
+export const okMessageAnswer = okAnswer.extend({ message: z.string() });
