@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { clockStepMs, logGrainMs, logRuns, type Window } from './shared.ts';
+
+/**
+ * The counters of `shared.ts` as scripts that run inside Redis, so that each decision is one step for everybody. Time is
+ * that of Redis: machines whose clocks differ then still agree when a window ends. Replies speak of ages rather than
+ * moments, and the caller counts them back from its own clock.
+ */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+const script = (...parts: string[]): Script => {
+  const text = parts.join('\n');
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+};
+
+/** Numbers travel as text, and Lua has no word for infinity. */
+const bounded = (value: number): string => (value === Number.POSITIVE_INFINITY ? '-1' : String(value));
+
+const clock = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function bound(text)
+  local value = tonumber(text)
+  if value < 0 then return math.huge end
+  return value
+end`;
+
+/** Leaves the open window in \`start\` and \`count\`; \`ended\` says that there was none. ARGV: period, opens. */
+const readWindow = `
+local period, opens = bound(ARGV[1]), ARGV[2]
+local opening = now
+if opens == 'clock' and period < math.huge then opening = now - now % period end
+local state = redis.call('HMGET', KEYS[1], 's', 'c')
+local start, count = tonumber(state[1]), tonumber(state[2])
+local ended = not start or start > now + ${clockStepMs}
+if not ended then
+  if opens == 'clock' then ended = start < opening else ended = now >= start + period end
+end
+if ended then start, count = opening, 0 end
+local function writeWindow()
+  redis.call('HSET', KEYS[1], 's', start, 'c', count)
+  if period < math.huge then
+    redis.call('PEXPIREAT', KEYS[1], math.ceil(start + period))
+  else
+    redis.call('PERSIST', KEYS[1])
+  end
+end`;
+
+/** ARGV: period, opens, limit, cost, countsRefused. Answers: allowed, used, age of the window. */
+export const takeScript = script(
+  clock,
+  readWindow,
+  `
+local limit, cost = bound(ARGV[3]), tonumber(ARGV[4])
+local allowed = cost < 0 or (cost == 0 and count < limit) or (cost > 0 and count + cost <= limit)
+if cost ~= 0 and (allowed or ARGV[5] == '1') and not (ended and cost < 0) then
+  count = math.max(0, count + cost)
+  if opens == 'every' then start = now end
+  writeWindow()
+end
+return { allowed and 1 or 0, count, math.floor(now - start) }`,
+);
+
+/**
+ * Adds what was let through elsewhere. ARGV: period, opens, owed, used elsewhere, age elsewhere. If Redis lost the window
+ * meanwhile it is opened again as it was there, and if it forgot a part, what was used there is the least it counts.
+ */
+export const addScript = script(
+  clock,
+  readWindow,
+  `
+local owed, used, age = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+if ended then
+  if age >= period then return 0 end
+  start, count = now - age, used
+else
+  count = math.max(count + owed, used)
+end
+writeWindow()
+return 1`,
+);
+
+/**
+ * A log is packed as moments and counts of its runs, oldest first, and the moment the newest run began; see
+ * `shared-logs.ts` for why runs join. Leaves those still in the period, and their sum in \`total\`. ARGV: period.
+ */
+const readLog = `
+local period = bound(ARGV[1])
+local moments, counts, began, total = {}, {}, 0, 0
+local packed = redis.call('GET', KEYS[1])
+if packed then
+  local old = cmsgpack.unpack(packed)
+  began = old[3]
+  for index, moment in ipairs(old[1]) do
+    if moment > now - period and moment <= now + ${clockStepMs} then
+      moments[#moments + 1] = moment
+      counts[#counts + 1] = old[2][index]
+      total = total + old[2][index]
+    end
+  end
+end
+local function fold()
+  while #moments > ${logRuns} do
+    counts[2] = counts[2] + counts[1]
+    table.remove(moments, 1)
+    table.remove(counts, 1)
+  end
+end
+local function writeLog()
+  fold()
+  redis.call('SET', KEYS[1], cmsgpack.pack({ moments, counts, began }))
+  if period < math.huge then redis.call('PEXPIREAT', KEYS[1], math.ceil(moments[#moments] + period)) end
+end`;
+
+/** ARGV: period, limit, cost, countsRefused, grain. Answers: allowed, used, age of the oldest hit. */
+export const slideScript = script(
+  clock,
+  readLog,
+  `
+local limit, cost, grain = bound(ARGV[2]), tonumber(ARGV[3]), bound(ARGV[5])
+local allowed = (cost == 0 and total < limit) or (cost > 0 and total + cost <= limit)
+if cost > 0 and (allowed or ARGV[4] == '1') then
+  local newest = #moments
+  local moment = math.max(now, moments[newest] or now)
+  if newest > 0 and (moment == moments[newest] or moment - began < grain) then
+    moments[newest] = moment
+    counts[newest] = counts[newest] + cost
+  else
+    moments[newest + 1], counts[newest + 1], began = moment, cost, moment
+  end
+  total = total + cost
+  writeLog()
+end
+return { allowed and 1 or 0, total, math.floor(now - (moments[1] or now)) }`,
+);
+
+/** Adds hits let through elsewhere. ARGV: period, then age and count in turn. */
+export const addLogScript = script(
+  clock,
+  readLog,
+  `
+local all = {}
+for index, moment in ipairs(moments) do all[#all + 1] = { moment, counts[index] } end
+for index = 2, #ARGV, 2 do
+  local age = tonumber(ARGV[index])
+  if age < period then all[#all + 1] = { now - age, tonumber(ARGV[index + 1]) } end
+end
+if #all == 0 then return 0 end
+table.sort(all, function(one, other) return one[1] < other[1] end)
+for index, run in ipairs(all) do moments[index], counts[index] = run[1], run[2] end
+began = moments[#moments]
+writeLog()
+return 1`,
+);
+
+const windowArgs = ({ periodMs, opens = 'first' }: Window): string[] => [bounded(periodMs), opens];
+const refusedArg = ({ countsRefused = false }: Window): string => (countsRefused ? '1' : '0');
+
+export const takeArgs = (window: Window, cost: number): string[] => [
+  ...windowArgs(window),
+  bounded(window.limit),
+  String(cost),
+  refusedArg(window),
+];
+
+export const addArgs = (window: Window, owed: number, used: number, ageMs: number): string[] => [
+  ...windowArgs(window),
+  String(owed),
+  String(used),
+  String(ageMs),
+];
+
+export const slideArgs = (window: Window, cost: number): string[] => [
+  bounded(window.periodMs),
+  bounded(window.limit),
+  String(cost),
+  refusedArg(window),
+  bounded(logGrainMs(window)),
+];
+
+/** `hits` are moment and count in turn, in the caller's clock. */
+export const addLogArgs = (window: Window, hits: readonly number[], nowMs: number): string[] => [
+  bounded(window.periodMs),
+  ...hits.map((value, index) => String(index % 2 === 0 ? Math.max(0, nowMs - value) : value)),
+];
