@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
-import type { Key } from './schema.ts';
+import type { AccessRight, Key } from './schema.ts';
 import { isExpired, rightOn, sessionOf } from './session.ts';
 
 const unlimited = { rate: undefined, throttle: undefined, quota: undefined, queryDepth: undefined };
@@ -68,7 +68,7 @@ test('names that objects inherit are not rights', () => {
 
 test('a list of allowed GraphQL types makes the restricted ones moot', () => {
   const types = [{ name: 'Query', fields: ['a'] }];
-  const right = (given: object) => rightOn(sessionOf({ access_rights: { a: given } }), 'a');
+  const right = (given: AccessRight) => rightOn(sessionOf({ access_rights: { a: given } }), 'a');
   assert.deepEqual(right({ restricted_types: types })?.restrictedTypes, types);
   assert.deepEqual(right({ restricted_types: types, allowed_types: types })?.restrictedTypes, []);
   assert.equal(right({ disable_introspection: true })?.introspection, false);
