@@ -62,6 +62,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       'portal.port': '0',
       'gateway.control_port': '0',
       'management.check_answers': 'true',
+      'management.failures_per_minute': '0',
       'log.level': 'info',
       ...(database ? { 'database.url': database.url } : {}),
       ...options.settings,

@@ -67,7 +67,7 @@ export const settingsTable = {
     most: 104_857_600,
   }),
   'management.failures_per_minute': count(
-    60,
+    600,
     'Wrong credentials one address may present in a minute before it is asked to wait. 0 switches the limit off.',
     { most: 1_000_000 },
   ),

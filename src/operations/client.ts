@@ -10,7 +10,8 @@ export type Routes<List extends readonly unknown[]> = {
 
 type In<S> = S extends z.ZodType ? z.input<S> : undefined;
 type Part<Name extends string, S> = S extends z.ZodType ? { [N in Name]: In<S> } : { [N in Name]?: undefined };
-type Member<Op, Name extends string> = Op extends { [N in Name]?: infer S } ? Exclude<S, undefined> : undefined;
+type Member<Op, Name extends string> = Op extends { [N in Name]?: infer S } ? OrNone<Exclude<S, undefined>> : undefined;
+type OrNone<S> = [S] extends [never] ? undefined : S;
 
 export type Asked<Op> = Part<'params', Member<Op, 'params'>> &
   Partial<Part<'query', Member<Op, 'query'>>> &

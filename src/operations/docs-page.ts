@@ -5,7 +5,8 @@ const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => escapes[character]!);
 
 const css = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2430}
-h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #d5dbe3}h3{margin-bottom:.2rem;color:#56606e;text-transform:capitalize}
+h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #d5dbe3}
+h3{margin-bottom:.2rem;color:#56606e;text-transform:capitalize}
 article{margin:1rem 0;padding:.8rem 1rem;border:1px solid #d5dbe3;border-radius:8px}
 code{font:14px ui-monospace,monospace;background:#f2f4f7;padding:.1rem .3rem;border-radius:4px}
 .method{font-weight:700;margin-right:.5rem}.small{color:#56606e;font-size:.9rem;margin:.2rem 0}`;

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../tests/harness.ts';
+import type { catalogue } from '../catalogue.ts';
+import { CallFailed, client } from './client.ts';
+
+onEveryEngine('the typed client', app => {
+  const admin = () =>
+    client<typeof catalogue>({ url: app().url.dashboard, headers: { 'admin-auth': app().credentials.admin_secret } });
+
+  test('calls by route, with parameters in their places, and gives the typed answer', async () => {
+    const body = { email_address: 'c@example.org', first_name: 'C', last_name: 'D' };
+    const made = await admin()('POST /admin/users', { body });
+    const read = await admin()('GET /admin/users/{userId}', { params: { userId: made.Meta.id } });
+    assert.equal(read.email_address, 'c@example.org');
+    const page = await admin()('GET /admin/organisations', { query: { p: -1 } });
+    assert.equal(page.organisations.length, 1);
+  });
+
+  test('throws what the server said when it said no', async () => {
+    const call = admin()('GET /admin/users/{userId}', { params: { userId: 'no/such?user' } });
+    await assert.rejects(call, (error: unknown) => error instanceof CallFailed && error.status === 404);
+  });
+});

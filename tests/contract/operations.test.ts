@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { changes } from '#operations/operation.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { catalogue } from '../../src/catalogue.ts';
+import { type Answer, type Asked, onEveryEngine, type TestApp } from '../harness.ts';
+
+/** What every operation promises because it is an operation. A newcomer to the list is tested the day it arrives. */
+
+type Each = (typeof catalogue)[number];
+
+const accepts = (it: Each) => it.accepts ?? 'json';
+const takesJson = (it: Each) => it.body !== undefined && (accepts(it) === 'json' || typeof accepts(it) === 'object');
+const pathFor = (it: Each, id: string) => it.path.replaceAll(/\{[\w-]+\}/g, encodeURIComponent(id));
+const contentType = (it: Each): Record<string, string> => {
+  const kind = accepts(it);
+  return typeof kind === 'object' ? { 'content-type': kind.only[0]! } : { 'content-type': 'application/json' };
+};
+const ask = (app: TestApp, it: Each, asked: Asked = {}, id = 'nothing-is-called-this') =>
+  app.ask(it.method, pathFor(it, id), { ...asked, headers: { ...contentType(it), ...asked.headers } });
+
+function assertRefusal(it: Each, answer: Answer, status: number) {
+  assert.equal(answer.status, status, `${it.name}: ${answer.text}`);
+  const words = it.surface === 'portal' ? answer.body.errors : [answer.body.Message ?? answer.body.message];
+  assert.ok(
+    Array.isArray(words) && words.length > 0 && words.every((word: unknown) => typeof word === 'string' && word !== ''),
+  );
+}
+
+onEveryEngine('every operation', app => {
+  for (const it of catalogue as readonly Each[]) {
+    const surface = surfaces[it.surface];
+    describe(it.name, () => {
+      test('refuses a caller without or with a wrong credential, before it reads the body', async () => {
+        assertRefusal(it, await ask(app(), it, { credential: null }), surface.refusedStatus);
+        assertRefusal(it, await ask(app(), it, { credential: 'wrong' }), surface.refusedStatus);
+        if (changes(it)) {
+          const malformed = await ask(app(), it, { credential: 'wrong', body: '{' });
+          assertRefusal(it, malformed, surface.refusedStatus);
+        }
+      });
+
+      if (it.surface === 'dashboard' && it.permission !== 'any user') {
+        test(`refuses a user who lacks ${it.permission}`, async () => {
+          assertRefusal(it, await ask(app(), it, { credential: await userWithout(app(), it.permission) }), 403);
+        });
+      }
+
+      if (it.path.includes('{')) {
+        test('answers an id nobody has, or that means something to a database, with a clear 4xx', async () => {
+          for (const id of [
+            'nothing-is-called-this',
+            "x' or '1'='1",
+            '%',
+            '..',
+            '../../etc/passwd',
+            'é',
+            '\u0000',
+            '9'.repeat(400),
+          ]) {
+            const answer = await ask(app(), it, takesJson(it) ? { body: {} } : {}, id);
+            assert.ok(answer.status < 500, `${it.name} ${id}: ${answer.text}`);
+          }
+        });
+      }
+
+      if (takesJson(it)) {
+        test('refuses malformed, empty, foreign and oversized bodies', async () => {
+          for (const body of [
+            '',
+            '   ',
+            '{',
+            '{"a":}',
+            'null',
+            '"text"',
+            '[]x',
+            '{"__proto__":{"a":1}}',
+            `"${'\\u0000'}"`,
+            '['.repeat(5000),
+          ]) {
+            const answer = await ask(app(), it, { body });
+            assertRefusal(
+              it,
+              answer,
+              body.trim() === 'null' || body === '"text"' ? answer.status : surface.invalidStatus,
+            );
+            assert.ok(answer.status >= 400 && answer.status < 500, `${it.name} ${body.slice(0, 20)}: ${answer.text}`);
+          }
+          assertRefusal(it, await ask(app(), it, { body: `"${'x'.repeat(5_300_000)}"` }), 413);
+        });
+
+        test('answers any JSON at all with success or a clear 4xx', async () => {
+          await fc.assert(
+            fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async value => {
+              const answer = await ask(app(), it, { body: JSON.stringify(value) });
+              assert.ok(answer.status < 500, `${it.name}: ${answer.text}`);
+            }),
+            { numRuns: 15 },
+          );
+        });
+      }
+
+      test('stands in the OpenAPI document of its surface', async () => {
+        const { body } = await app().ask('GET', `${surface.prefix}/openapi.json`, { credential: null });
+        assert.equal(body.openapi, '3.1.0');
+        assert.equal(body.paths[it.path][it.method.toLowerCase()].operationId, it.name);
+      });
+
+      if (changes(it)) {
+        test('leaves an audit record of what was tried, by whom, from where and how it ended', async () => {
+          const answer = await ask(app(), it, takesJson(it) ? { body: '{' } : {});
+          const last = await lastAudit(app());
+          assert.equal(last.action, it.name);
+          assert.equal(last.status, answer.status);
+          assert.equal(last.method, it.method);
+          assert.equal(last.ip, '127.0.0.1');
+          assert.ok(last.actor !== '' && last.at > 0);
+        });
+      }
+    });
+  }
+
+  test('an unknown path under a surface needs the credential before it is called unknown', async () => {
+    for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
+      const path = `${surfaces[name].prefix}/no/such/thing`;
+      assert.equal((await app().ask('GET', path, { credential: null })).status, surfaces[name].refusedStatus);
+      assert.equal((await app().ask('GET', path)).status, 404);
+    }
+  });
+
+  test('a known path with another method is a 405', async () => {
+    assert.equal((await app().ask('PATCH', '/admin/users')).status, 405);
+  });
+
+  test('every path answers with and without a final slash', async () => {
+    assert.equal((await app().ask('GET', '/api/users/')).status, 200);
+    assert.equal((await app().ask('GET', '/admin/organisations/')).status, 200);
+  });
+
+  test('each listener says hello, is live and ready, and has documents a person and a machine can read', async () => {
+    for (const [name, url] of Object.entries(app().url)) {
+      for (const path of ['/hello', '/live', '/ready']) assert.equal((await fetch(url + path)).status, 200);
+      if (name === 'gateway') continue;
+      const page = await fetch(`${url}/docs`);
+      assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+      assert.match(await page.text(), /<article/);
+      assert.equal(((await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string }).openapi, '3.1.0');
+    }
+  });
+
+  test('the traffic port serves no management path', async () => {
+    for (const path of ['/api/users', '/admin/users', '/gw/reload', '/portal-api/apps', '/docs', '/openapi.json']) {
+      assert.equal((await fetch(app().url.gateway + path)).status, 404);
+    }
+  });
+});
+
+async function lastAudit(app: TestApp) {
+  const { records } = app.application.installation;
+  return records.db.selectFrom('audit').selectAll().orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow();
+}
+
+const unprivileged = new WeakMap<TestApp, Promise<string>>();
+
+/** An active user who holds one permission that no operation asks for. */
+function userWithout(app: TestApp, _permission: string): Promise<string> {
+  const made = unprivileged.get(app) ?? makeUnprivileged(app);
+  unprivileged.set(app, made);
+  return made;
+}
+
+async function makeUnprivileged(app: TestApp): Promise<string> {
+  const body = {
+    email_address: 'nobody@example.org',
+    first_name: 'N',
+    last_name: 'O',
+    active: true,
+    user_permissions: { nothing: 'write' },
+  };
+  return (await app.ask('POST', '/admin/users', { body })).body.Message;
+}

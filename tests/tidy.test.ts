@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import type { AnyOperation } from '#operations/operation.ts';
+import { catalogue } from '../src/catalogue.ts';
+import { version } from '../src/version.ts';
+import { generatedDocs } from '../tools/docs.ts';
+
+/** The house rules. A rule that has to be broken is changed here, with its reason in docs/decisions. */
+
+const root = resolve(import.meta.dirname, '..');
+const sourceRoot = join(root, 'src');
+const read = (path: string) => readFileSync(path, 'utf8');
+const named = (path: string) => relative(root, path);
+
+const filesBelow = (folder: string, pattern: RegExp) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && pattern.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name));
+
+const everySource = filesBelow(sourceRoot, /\.tsx?$/);
+const sources = everySource.filter(path => !path.endsWith('.test.ts'));
+const tests = [...everySource.filter(path => path.endsWith('.test.ts')), ...filesBelow(join(root, 'tests'), /\.ts$/)];
+const wiring = new Set(['main.ts', 'application.ts', 'catalogue.ts', 'version.ts'].map(name => join(sourceRoot, name)));
+
+/** A room may import only rooms to its left; the last two do not know each other. */
+const order = [
+  'base',
+  'storage',
+  'operations',
+  'definition',
+  'events',
+  'people',
+  'apis',
+  'access',
+  'analytics',
+  'portal',
+];
+const roomOf = (path: string) => relative(sourceRoot, path).split('/')[0]!;
+
+function importsOf(path: string): string[] {
+  const found = [
+    ...read(path).matchAll(
+      /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|import\('([^']+)'\)|new URL\('(\.[^']+)', import\.meta/g,
+    ),
+  ];
+  return found.flatMap(([, fixed, dynamic, beside]) => fixed ?? dynamic ?? beside ?? []);
+}
+
+const targetOf = (path: string, specifier: string) => {
+  if (specifier.startsWith('#')) return join(sourceRoot, specifier.slice(1));
+  return specifier.startsWith('.') ? resolve(dirname(path), specifier) : undefined;
+};
+
+test('imports point left', () => {
+  for (const path of sources.filter(it => !wiring.has(it))) {
+    const room = roomOf(path);
+    for (const target of importsOf(path).map(it => targetOf(path, it))) {
+      if (!target || roomOf(target) === room) continue;
+      const allowed = room === 'gateway' ? order.slice(0, -1) : order.slice(0, order.indexOf(room));
+      assert.ok(allowed.includes(roomOf(target)), `${named(path)} imports ${named(target)}`);
+    }
+  }
+});
+
+test('other rooms are imported by name, one’s own by place', () => {
+  for (const path of sources) {
+    for (const specifier of importsOf(path)) {
+      const target = targetOf(path, specifier);
+      if (!target || wiring.has(path) || wiring.has(target)) continue;
+      const own = roomOf(target) === roomOf(path);
+      assert.equal(specifier.startsWith('.'), own, `${named(path)} imports ${specifier}`);
+    }
+  }
+});
+
+test('no file is an orphan', () => {
+  const used = new Set(
+    [...sources, ...tests, ...filesBelow(join(root, 'tools'), /\.ts$/)].flatMap(path =>
+      importsOf(path).map(it => targetOf(path, it)),
+    ),
+  );
+  const orphans = sources.filter(path => !used.has(path) && !path.endsWith('/main.ts'));
+  assert.deepEqual(orphans.map(named), []);
+});
+
+test('files and functions stay small enough to be read', () => {
+  const tables = /(-table|-tables|tables|list|wires)\.ts$|\/facets\/|\/endpoints\//;
+  for (const path of sources) {
+    const lines = read(path).split('\n');
+    if (!tables.test(path)) assert.ok(lines.length <= 401, `${named(path)} has ${lines.length} lines`);
+    for (const [index, line] of lines.entries())
+      assert.ok(line.length <= 130, `${named(path)}:${index + 1} is ${line.length} columns`);
+  }
+});
+
+test('files are kebab-case nouns', () => {
+  const vague = /(^|-)(utils?|helpers?|common|managers?|services?|misc)(-|\.)/;
+  for (const path of [...sources, ...tests]) {
+    const name = path.split('/').at(-1)!;
+    assert.match(name, /^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.tsx?$|^\d{4}-[a-z-]+\.ts$/, named(path));
+    if (!path.includes('/tests/services/')) assert.doesNotMatch(name, vague, named(path));
+  }
+});
+
+test('time, randomness, environment and console stay in base', () => {
+  const forbidden = /\bDate\.now\(|\bMath\.random\(|\bprocess\.env\b|\bconsole\.|\bnew Date\(\)/;
+  for (const path of sources.filter(it => roomOf(it) !== 'base')) {
+    for (const [index, line] of read(path).split('\n').entries()) {
+      if (!/^\s*(\*|\/\/)/.test(line)) assert.doesNotMatch(line, forbidden, `${named(path)}:${index + 1}`);
+    }
+  }
+});
+
+test('nothing is silenced, skipped or left for later', () => {
+  const words = [
+    'as any',
+    ': any\\b',
+    '@ts-(ignore|expect-error|nocheck)',
+    'biome-' + 'ignore',
+    'TO' + 'DO',
+    'FIX' + 'ME',
+  ];
+  const forbidden = new RegExp(
+    `\\b(${words.join('|')})|catch *(\\([^)]*\\))? *\\{ *\\}|\\b(test|it|describe)\\.(skip|todo|only)`,
+  );
+  for (const path of [...sources, ...tests].filter(it => it !== import.meta.filename)) {
+    assert.doesNotMatch(read(path), forbidden, named(path));
+  }
+});
+
+test('SQL is spoken by stores and storage only', () => {
+  for (const path of sources) {
+    const speaks = roomOf(path) === 'storage' || /store\.ts$/.test(path);
+    if (!speaks)
+      assert.doesNotMatch(read(path), /from 'kysely'|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/, named(path));
+  }
+});
+
+test('no untrusted code runs in our own context', () => {
+  for (const path of sources)
+    assert.doesNotMatch(read(path), /node:vm|child_process|\beval\(|new Function\(/, named(path));
+});
+
+test('every declared operation is in the catalogue, once', async () => {
+  const listed = new Set<unknown>(catalogue);
+  assert.equal(listed.size, catalogue.length);
+  for (const path of sources.filter(it => /operations\.ts$/.test(it))) {
+    const module = (await import(path)) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(module)) {
+      const declared = value as Partial<AnyOperation> | undefined;
+      if (typeof declared?.handle === 'function')
+        assert.ok(listed.has(value), `${named(path)}: ${name} is not in the catalogue`);
+    }
+  }
+  const routes = catalogue.map(it => `${it.method} ${it.path.replaceAll(/\{[\w-]+\}/g, '{}')}`);
+  assert.equal(new Set(routes).size, routes.length, 'two operations share a route');
+  assert.equal(new Set(catalogue.map(it => it.name)).size, catalogue.length, 'two operations share a name');
+});
+
+test('generated reference pages are fresh', () => {
+  for (const [path, content] of Object.entries(generatedDocs())) {
+    assert.equal(read(join(root, path)), content, `${path} is stale: run npm run docs`);
+  }
+});
+
+test('the version is the package’s', () => {
+  assert.equal(JSON.parse(read(join(root, 'package.json'))).version, version);
+});
+
+test('the lock file names no host and every package has its integrity', () => {
+  const lock = JSON.parse(read(join(root, 'package-lock.json'))) as {
+    packages: Record<string, { resolved?: string; integrity?: string }>;
+  };
+  for (const [name, { resolved, integrity }] of Object.entries(lock.packages)) {
+    if (name === '') continue;
+    assert.equal(resolved, undefined, name);
+    assert.ok(integrity, name);
+  }
+});

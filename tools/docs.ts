@@ -1,0 +1,79 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { environmentName, flagName, settingNames } from '#base/settings.ts';
+import { settingsTable } from '#base/settings-table.ts';
+import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { catalogue } from '../src/catalogue.ts';
+
+/** The reference pages, made from what is declared. `npm run docs` writes them; a test holds them fresh. */
+export function generatedDocs(): Record<string, string> {
+  return {
+    'docs/reference/settings.md': settingsPage(),
+    'docs/reference/operations.md': operationsPage(catalogue as readonly AnyOperation[]),
+  };
+}
+
+const cell = (value: unknown) => String(value).replaceAll('|', '\\|').replaceAll('\n', ' ');
+const row = (...cells: unknown[]) => `| ${cells.map(cell).join(' | ')} |`;
+const table = (head: string[], rows: string[]) => [row(...head), row(...head.map(() => '---')), ...rows].join('\n');
+
+function settingsPage(): string {
+  const rows = settingNames.map(name => {
+    const { rule, default: fallback, about, secret } = settingsTable[name];
+    const shown = secret || JSON.stringify(fallback) === '""' ? '' : `\`${JSON.stringify(fallback)}\``;
+    return row(
+      `\`${name}\``,
+      `\`${environmentName(name)}\``,
+      `\`${flagName(name)}\``,
+      rule,
+      shown,
+      about + (secret ? ' Secret.' : ''),
+    );
+  });
+  return `# Settings
+
+Defaults < \`gw.yaml\` (or the file named by \`--config\`, YAML or JSON) < environment < flags: the later ones win.
+In a file, dots may be nesting: \`gateway.port\` is \`port\` under \`gateway\`. A name nobody knows is refused.
+\`gw config\` prints the settings in force with secrets masked. This page is generated.
+
+${table(['Name', 'Environment', 'Flag', 'Value', 'Default', 'Meaning'], rows)}
+`;
+}
+
+function operationsPage(operations: readonly AnyOperation[]): string {
+  const parts = (Object.keys(surfaces) as SurfaceName[]).map(name => {
+    const own = operations.filter(it => it.surface === name);
+    const { title, about, credentialHeader, prefix } = surfaces[name];
+    const intro = `${about} Credential in the header \`${credentialHeader}\`; machine-readable at \`${prefix}/openapi.json\`.`;
+    return `## ${title}\n\n${intro}\n\n${own.map(operationPart).join('\n')}`;
+  });
+  return `# Operations\n\nEvery management operation, made from its declaration. This page is generated.\n\n${parts.join('\n')}`;
+}
+
+function operationPart(it: AnyOperation): string {
+  const query = it.query ? membersOf(it.query) : [];
+  const failures = (it.problems ?? []).map(({ status, message }) => `${status} “${message}”`);
+  const lines = [
+    `### ${it.method} ${it.path}`,
+    '',
+    `${it.about} Needs: ${it.permission}.`,
+    ...(query.length > 0 ? ['', `Query: ${query.map(name => `\`${name}\``).join(', ')}.`] : []),
+    ...(failures.length > 0 ? ['', `Can fail with ${failures.join(', ')}.`] : []),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function membersOf(shape: z.ZodType): string[] {
+  const schema = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
+  return Object.keys(schema.properties ?? {});
+}
+
+if (import.meta.main) {
+  const root = resolve(import.meta.dirname, '..');
+  for (const [path, content] of Object.entries(generatedDocs())) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
