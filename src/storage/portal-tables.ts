@@ -1,4 +1,38 @@
-/** The portal's tables; see `tables.ts`. */
+/**
+ * The portal's tables; see `tables.ts`. Objects are numbered; `cid` is the persistent id that keeps naming an object
+ * when it moves to another installation.
+ */
+interface Numbered {
+  id: number;
+  body: string;
+}
+
+interface Named extends Numbered {
+  cid: string;
+}
+
 export interface PortalTables {
-  portal_providers: { id: number; body: string };
+  // Publishing and access: providers, products, plans, catalogues, organisations, users, apps, credentials.
+  portal_access_requests: Numbered & {
+    app_id: number;
+    user_id: number;
+    plan_id: number;
+    provider_id: number;
+    status: string;
+    created_at: number;
+    /** 0 while it is there: a deleted request still counts against the allowance of its plan. */
+    deleted_at: number;
+  };
+  portal_apps: Numbered & { user_id: number };
+  portal_catalogue_plans: { catalogue_id: number; plan_id: number };
+  portal_catalogue_products: { catalogue_id: number; product_id: number };
+  portal_catalogues: Named & { name: string; slug: string };
+  portal_credentials: Numbered & { access_request_id: number };
+  portal_organisations: Named & { name: string };
+  portal_plans: Named & { provider_id: number; reference_id: string; name: string };
+  portal_products: Named & { provider_id: number; reference_id: string; name: string; path: string };
+  portal_providers: Named & { name: string };
+  portal_team_members: { team_id: number; user_id: number };
+  portal_teams: Named & { organisation_id: number; is_default: number };
+  portal_users: Named & { organisation_id: number; email: string };
 }

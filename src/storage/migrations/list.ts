@@ -1,5 +1,6 @@
 import type { Migration } from '../migration.ts';
 import { foundation } from './0001-foundation.ts';
+import { portalCatalogue } from './0002-portal-catalogue.ts';
 
 /** In order. A step's number is its place here, from 1. */
-export const migrations: readonly Migration[] = [foundation];
+export const migrations: readonly Migration[] = [foundation, portalCatalogue];
