@@ -1,4 +1,4 @@
-import type { Facet, Fields, Lens, Values, ValuesOf } from '../facet.ts';
+import type { Facet, Fields, Lens, ValuesOf } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { flag, text } from '../rules.ts';
 import { inverted } from '../wires.ts';
@@ -47,5 +47,3 @@ export function feature<const T extends Fields>(given: FeatureGiven<T>): Feature
   });
   return { ...given, entry };
 }
-
-export type { Values };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { count, flag, object, optionalStatus, pattern, seconds, skewSeconds, text, texts } from '../rules.ts';
 import { scopes, sources } from './authentication.ts';
@@ -151,7 +152,24 @@ export const jwt = facet({
       about: 'Claim, by dotted path, to what is asked of it.',
     },
   },
+  lens: { carries: [], complete: completeClaims },
 });
+
+/** A single claim and a list of claims are two ways to say one thing; either fills the other. */
+function completeClaims(values: Values): Values {
+  const pairs = [
+    ['identityBaseField', 'subjectClaims'],
+    ['policyFieldName', 'basePolicyClaims'],
+    ['scopeClaimName', 'scopeClaims'],
+  ] as const;
+  const filled = { ...values };
+  for (const [one, several] of pairs) {
+    const claims = values[several] as string[];
+    filled[one] = values[one] || (claims[0] ?? '');
+    if (claims.length === 0 && filled[one] !== '') filled[several] = [filled[one]];
+  }
+  return filled;
+}
 
 export const basic = facet({
   name: 'basic',
@@ -200,8 +218,7 @@ export const oauth = facet({
     allowedAccessTypes: {
       rule: texts,
       classic: 'oauth_meta.allowed_access_types',
-      oas: null,
-      about: 'The grants offered.',
+      about: 'The grants offered; when empty, those of the flows of the component.',
     },
     refreshToken: { rule: flag, classic: null, about: 'Issues refresh tokens.' },
     authLoginRedirect: {
@@ -222,7 +239,16 @@ export const oauth = facet({
       about: 'Told of every new token.',
     },
   },
+  lens: { carries: ['refreshToken'], complete: completeGrants },
 });
+
+/** The classic form has the refresh token among the grants. */
+function completeGrants(values: Values, from: Side): Values {
+  const grants = values.allowedAccessTypes as string[];
+  if (from === 'classic') return { ...values, refreshToken: grants.includes('refresh_token') };
+  if (values.refreshToken !== true || grants.includes('refresh_token')) return values;
+  return { ...values, allowedAccessTypes: [...grants, 'refresh_token'] };
+}
 
 const prefixed = (name: string, classic: string, oas = name) => ({ classic: `jwt.${classic}`, oas: `jwt.${oas}` });
 const asked = (classic: string, oas: string) => ({ classic: `introspection.${classic}`, oas: `introspection.${oas}` });

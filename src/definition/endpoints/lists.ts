@@ -1,0 +1,91 @@
+import { features } from '../definition.ts';
+import type { Fields } from '../facet.ts';
+import { readFacet } from '../reading.ts';
+import type { Bag } from '../tree.ts';
+import { bagOf, isBag, isSilent, listOf } from '../tree.ts';
+import type { Entry, Feature } from './feature.ts';
+import { operationsOf } from './paths.ts';
+
+/** The endpoint lists of one version: what the gateway matches calls against, whichever form it was written in. */
+export type Endpoints = {
+  -readonly [K in keyof typeof features]: (typeof features)[K] extends Feature<infer F> ? EndpointEntry<F>[] : never;
+};
+/** The operation id is known where the form is OpenAPI's. */
+type EndpointEntry<F extends Fields> = Entry<F> & { operationId?: string };
+
+const cachedMethods = ['GET', 'HEAD', 'OPTIONS'];
+const accessLists = ['ignored', 'black_list', 'white_list'] as const;
+
+/** The lists of a classic version with the older ways of writing them put into today's. */
+export function currentLists(version: Bag): Record<string, Bag[]> {
+  if (version.use_extended_paths !== true && isBag(version.paths)) return legacyLists(version.paths);
+  const given = bagOf(version.extended_paths);
+  const lists: Record<string, Bag[]> = {};
+  for (const { classic } of Object.values(features)) if (classic) lists[classic] = listOf(given[classic]).filter(isBag);
+  for (const name of accessLists) lists[name] = lists[name]!.flatMap(entry => byMethod(entry, lists.mock_response!));
+  const cached = listOf(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
+  lists.advance_cache_config!.push(...cached);
+  return lists;
+}
+
+/** Lists of bare paths, for any method. */
+function legacyLists(paths: Bag): Record<string, Bag[]> {
+  return Object.fromEntries(accessLists.map(name => [name, listOf(paths[name]).map(path => ({ path, method: '' }))]));
+}
+
+/** An entry that names its methods one by one is that many entries; a method with a reply of its own is a mock. */
+function byMethod(entry: Bag, mocks: Bag[]): Bag[] {
+  const { method_actions, ...rest } = entry;
+  if (isSilent(method_actions)) return [rest];
+  return Object.entries(bagOf(method_actions)).flatMap(([method, action]) => {
+    const { action: kind, code, data, headers } = bagOf(action);
+    if (kind !== 'reply') return [{ ...rest, method }];
+    mocks.push({ ...rest, method, code: code ?? 0, body: data ?? '', headers: headers ?? {} });
+    return [];
+  });
+}
+
+export function classicEndpoints(version: Bag): Endpoints {
+  const lists = currentLists(version);
+  return endpoints(feature =>
+    listOf(feature.classic === null ? [] : lists[feature.classic]).map(entry => {
+      const values = readFacet(feature.entry, 'classic', entry, {});
+      return { ...values, method: String(values.method).toUpperCase() };
+    }),
+  );
+}
+
+export function oasEndpoints(extension: Bag, paths: unknown): Endpoints {
+  const given = bagOf(bagOf(extension.middleware).operations);
+  const operations = operationsOf(paths).filter(({ id }) => isBag(given[id]));
+  return endpoints(feature =>
+    operations.flatMap(({ id, path, method }) => {
+      const operation = bagOf(given[id]);
+      const member = memberOf(feature, operation);
+      if (!member) return [];
+      const values = readFacet(feature.entry, 'oas', member, {});
+      return [{ ...values, path: originalPath(operation) ?? path, method, operationId: id }];
+    }),
+  );
+}
+
+/** What an operation says of a feature. */
+export function memberOf(feature: Pick<Feature, 'oas' | 'oasList'>, operation: Bag): Bag | undefined {
+  const member = feature.oas === null ? undefined : operation[feature.oas];
+  const one = feature.oasList ? listOf(member)[0] : member;
+  return isBag(one) ? one : undefined;
+}
+
+/** The path as the classic form wrote it, where OpenAPI could not. */
+export function originalPath(operation: Bag): string | undefined {
+  const { path } = bagOf(operation['x-gw-classic']);
+  return typeof path === 'string' ? path : undefined;
+}
+
+function endpoints(entries: (feature: Feature) => Bag[]): Endpoints {
+  const lists = Object.entries(features).map(([name, feature]) => [
+    name,
+    entries(feature as Feature).filter(entry => entry.enabled !== false || name === 'scopeCheck'),
+  ]);
+  return Object.fromEntries(lists) as Endpoints;
+}

@@ -1,0 +1,70 @@
+import { methods } from '../oas.ts';
+import type { Bag } from '../tree.ts';
+import { bagOf } from '../tree.ts';
+
+/** One operation of an OpenAPI document. */
+export interface Operation {
+  readonly id: string;
+  readonly path: string;
+  readonly method: string;
+}
+
+/** The id an operation has where its author gave it none. */
+export const operationIdOf = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
+
+/** All operations, the more particular path first: more segments, then longer text, then by letter. */
+export function operationsOf(paths: unknown): Operation[] {
+  const found: Operation[] = [];
+  for (const [path, item] of Object.entries(bagOf(paths)).sort(([a], [b]) => moreParticular(a, b)))
+    for (const method of methods) {
+      const operation = bagOf(item)[method];
+      if (typeof operation !== 'object' || operation === null) continue;
+      const { operationId } = operation as Bag;
+      const id = typeof operationId === 'string' && operationId !== '' ? operationId : operationIdOf(path, method);
+      found.push({ id, path, method: method.toUpperCase() });
+    }
+  return found;
+}
+
+const segmentsOf = (path: string) => path.split('/').length;
+const withoutParameters = (path: string) => path.replace(/\{[^}]*\}/g, '');
+
+export function moreParticular(a: string, b: string): number {
+  const bare = [withoutParameters(a), withoutParameters(b)] as const;
+  return (
+    segmentsOf(b) - segmentsOf(a) ||
+    bare[1].length - bare[0].length ||
+    // Of two that are equal without their parameters, the one without parameters is the more particular.
+    (bare[0] === bare[1] ? a.length - b.length : 0) ||
+    (a < b ? -1 : a > b ? 1 : 0)
+  );
+}
+
+const literal = /^[A-Za-z0-9._-]*$/;
+
+/**
+ * The OpenAPI path of a classic one. A segment that is a pattern becomes a parameter that carries the pattern, since
+ * OpenAPI paths have no patterns of their own.
+ */
+export function openApiPath(path: string): { path: string; parameters: Bag[] } {
+  const parameters: Bag[] = [];
+  const segments = (path.startsWith('/') ? path : `/${path}`).split('/').map(segment => {
+    const named = /^\{([^:{}]+)(?::(.*))?\}$/.exec(segment);
+    if (named) {
+      parameters.push(parameter(named[1]!, named[2]));
+      return `{${named[1]}}`;
+    }
+    if (literal.test(segment)) return segment;
+    const name = `customRegex${parameters.filter(({ name }) => String(name).startsWith('customRegex')).length + 1}`;
+    parameters.push(parameter(name, segment));
+    return `{${name}}`;
+  });
+  return { path: segments.join('/'), parameters };
+}
+
+const parameter = (name: string, pattern: string | undefined): Bag => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string', ...(pattern ? { pattern } : {}) },
+});

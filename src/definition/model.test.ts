@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modelOfClassic, modelOfOas, unversionedKey } from './model.ts';
+
+const gateway = (more: object = {}) => ({
+  'x-gw-api-gateway': {
+    info: { name: 'A', id: 'a', state: { active: true } },
+    server: { listenPath: { value: '/a/', strip: true } },
+    upstream: { url: 'http://127.0.0.1:9' },
+    ...more,
+  },
+});
+
+test('an empty classic definition becomes a model with every default and one version', () => {
+  const model = modelOfClassic({});
+  assert.equal(model.identity.name, '');
+  assert.equal(model.authentication.enabled, true);
+  assert.deepEqual(model.modes, ['token']);
+  assert.equal(model.trafficLogs.enabled, true);
+  assert.equal(model.customDomain.enabled, false);
+  assert.equal(model.versionData.notVersioned, true);
+  assert.equal(model.versions.length, 1);
+  assert.deepEqual(model.versions[0]!.endpoints.allow, []);
+});
+
+test('in the OpenAPI form a block that is not there is off', () => {
+  const model = modelOfOas(gateway());
+  assert.equal(model.authentication.enabled, false);
+  assert.deepEqual(model.modes, []);
+  assert.equal(model.trafficLogs.enabled, false);
+  assert.equal(model.listen.path, '/a/');
+});
+
+test('both forms give the same endpoint entries', () => {
+  const classic = modelOfClassic({
+    version_data: {
+      not_versioned: true,
+      versions: {
+        Default: {
+          use_extended_paths: true,
+          extended_paths: {
+            rate_limit: [{ path: '/p', method: 'GET', rate: 5, per: 90 }],
+            transform: [
+              {
+                path: '/p',
+                method: 'GET',
+                template_data: {
+                  input_type: 'json',
+                  template_mode: 'blob',
+                  template_source: 'e30=',
+                  enable_session: true,
+                },
+              },
+            ],
+            circuit_breakers: [{ path: '/p', method: 'GET', disabled: true }],
+          },
+        },
+      },
+    },
+  });
+  const oas = modelOfOas({
+    paths: { '/p': { get: { operationId: 'p' } } },
+    ...gateway({
+      middleware: {
+        operations: {
+          p: {
+            rateLimit: { enabled: true, rate: 5, per: '1m30s' },
+            transformRequestBody: { enabled: true, format: 'json', body: 'e30=' },
+            circuitBreaker: { enabled: false },
+          },
+        },
+      },
+    }),
+  });
+  const plain = (list: readonly { operationId?: string }[]) => list.map(({ operationId: _, ...entry }) => entry);
+  for (const name of ['rateLimit', 'transformRequestBody', 'circuitBreaker'] as const)
+    assert.deepEqual(plain(oas.versions[0]!.endpoints[name]), classic.versions[0]!.endpoints[name], name);
+  assert.equal(classic.versions[0]!.endpoints.rateLimit[0]!.perSeconds, 90);
+  assert.equal(oas.versions[0]!.endpoints.rateLimit[0]!.operationId, 'p');
+  assert.deepEqual(classic.versions[0]!.endpoints.circuitBreaker, []);
+});
+
+test('older ways of writing endpoint lists give the entries of today', () => {
+  const [version] = modelOfClassic({
+    version_data: {
+      versions: {
+        a: {
+          use_extended_paths: true,
+          extended_paths: {
+            cache: ['/c'],
+            white_list: [
+              {
+                path: '/w',
+                method_actions: { GET: { action: 'no_action' }, POST: { action: 'reply', code: 201, data: 'ok' } },
+              },
+            ],
+          },
+        },
+      },
+    },
+  }).versions;
+  assert.deepEqual(
+    version!.endpoints.cache.map(({ path, method }) => `${method} ${path}`),
+    ['GET /c', 'HEAD /c', 'OPTIONS /c'],
+  );
+  assert.deepEqual(
+    version!.endpoints.allow.map(({ path, method }) => `${method} ${path}`),
+    ['GET /w'],
+  );
+  assert.deepEqual(
+    version!.endpoints.mockResponse.map(({ method, code, body }) => [method, code, body]),
+    [['POST', 201, 'ok']],
+  );
+
+  const [legacy] = modelOfClassic({ version_data: { versions: { a: { paths: { black_list: ['/b'] } } } } }).versions;
+  assert.deepEqual(
+    legacy!.endpoints.block.map(({ path, method }) => [path, method]),
+    [['/b', '']],
+  );
+});
+
+test('token and JWT settings of their own win over the older place', () => {
+  const auth = { auth_header_name: 'X-Key' };
+  assert.equal(modelOfClassic({ auth }).token.headerName, 'X-Key');
+  assert.equal(
+    modelOfClassic({ auth, auth_configs: { authToken: { auth_header_name: 'X-Own' } } }).token.headerName,
+    'X-Own',
+  );
+});
+
+test('the component of a scheme says its kind and where its key is', () => {
+  const model = modelOfOas({
+    components: {
+      securitySchemes: {
+        key: { type: 'apiKey', in: 'query', name: 'k' },
+        person: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+    ...gateway({
+      server: {
+        listenPath: { value: '/a/' },
+        authentication: {
+          enabled: true,
+          securitySchemes: {
+            key: { enabled: true },
+            person: { enabled: true, source: 's', AuthSources: { header: { enabled: true, name: 'A' } } },
+          },
+        },
+      },
+    }),
+  });
+  assert.deepEqual(model.modes, ['jwt', 'token']);
+  assert.deepEqual([model.token.queryEnabled, model.token.queryName, model.token.headerEnabled], [true, 'k', false]);
+  assert.deepEqual([model.jwt.source, model.jwt.headerEnabled, model.jwt.headerName], ['s', true, 'A']);
+});
+
+test('an address list of the classic form counts once its own switch is on', () => {
+  const lists = { allowed_ips: ['10.0.0.1'], blacklisted_ips: ['10.0.0.2'] };
+  assert.equal(modelOfClassic(lists).ipAccess.enabled, false);
+  const { enabled, allow, block } = modelOfClassic({ ...lists, enable_ip_blacklisting: true }).ipAccess;
+  assert.deepEqual({ enabled, allow, block }, { enabled: true, allow: [], block: ['10.0.0.2'] });
+});
+
+test('reading a model changes nothing in the definition', () => {
+  const definition = {
+    auth: { auth_header_name: 'k' },
+    version_data: {
+      versions: { a: { use_extended_paths: true, extended_paths: { cache: ['/c'], advance_cache_config: [] } } },
+    },
+  };
+  const before = structuredClone(definition);
+  modelOfClassic(definition);
+  assert.deepEqual(definition, before);
+});
+
+test('an API without versions is served by its only one or the one with an unassuming name', () => {
+  assert.equal(unversionedKey(['v1']), 'v1');
+  assert.equal(unversionedKey(['v1', 'Default']), 'Default');
+  assert.equal(unversionedKey(['', 'Default']), undefined);
+  assert.equal(unversionedKey(['v1', 'v2']), undefined);
+});

@@ -1,0 +1,101 @@
+import type { ClassicDefinition } from './classic.ts';
+import { facets, versionFacets } from './definition.ts';
+import type { Endpoints } from './endpoints/lists.ts';
+import { classicEndpoints, oasEndpoints } from './endpoints/lists.ts';
+import type { Facet, Fields, Side, ValuesOf } from './facet.ts';
+import type { OasDefinition } from './oas.ts';
+import type { Anchors } from './reading.ts';
+import { readFacet } from './reading.ts';
+import { schemeAnchorsOf, withComponents } from './schemes.ts';
+import type { Bag } from './tree.ts';
+import { bagOf, isBag, isSilent } from './tree.ts';
+
+/** A definition as the gateway compiles it: our own names, every default filled in, whichever form it came from. */
+export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
+  readonly form: 'classic' | 'oas' | 'streams';
+  /** At least one; an API without versions has one whose key is not asked for. */
+  readonly versions: readonly VersionModel[];
+  /** The ways in that are on, in the order in which they are gone through; none for an open API. */
+  readonly modes: readonly AuthMode[];
+  /** The OpenAPI part, for checks against it and for replies from its examples. */
+  readonly document: Readonly<Bag> | null;
+  readonly streams: Readonly<Record<string, Bag>> | null;
+};
+
+export type VersionModel = { [K in keyof typeof versionFacets]: FieldsOf<(typeof versionFacets)[K]> } & {
+  readonly key: string;
+  readonly endpoints: Endpoints;
+};
+
+type FieldsOf<F> = F extends Facet<infer T extends Fields> ? ValuesOf<T> : never;
+
+/** The order is the one in which several ways in are gone through. */
+export const authModes = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oidc', 'custom', 'token'] as const;
+export type AuthMode = (typeof authModes)[number];
+
+export function modelOfClassic(definition: ClassicDefinition): Model {
+  const root = withOlderAuth(definition);
+  const versions = Object.entries(bagOf(definition.version_data?.versions)).filter(([, version]) => isBag(version));
+  if (versions.length === 0) versions.push(['', {}]);
+  const model = readAll(facets, 'classic', root, {});
+  // Without a single version there is nothing to choose between.
+  if (isSilent(definition.version_data?.versions)) bagOf(model.versionData).notVersioned = true;
+  return {
+    ...model,
+    form: 'classic',
+    modes: modesOf(model),
+    versions: versions.map(([key, version]) => ({
+      ...readAll(versionFacets, 'classic', root, { '@version': ['version_data', 'versions', key] }),
+      key,
+      endpoints: classicEndpoints(bagOf(version)),
+    })),
+    document: null,
+    streams: null,
+  } as unknown as Model;
+}
+
+export function modelOfOas(document: OasDefinition): Model {
+  const { 'x-gw-api-gateway': _, 'x-gw-streaming': streaming, ...openApi } = document;
+  const root = withComponents(document);
+  const model = readAll(facets, 'oas', root, schemeAnchorsOf(document));
+  return {
+    ...model,
+    form: isBag(streaming) ? 'streams' : 'oas',
+    modes: modesOf(model),
+    versions: [{ ...readAll(versionFacets, 'oas', root, {}), key: '', endpoints: oasEndpoints(root, document.paths) }],
+    document: openApi,
+    streams: isBag(streaming) ? bagOf(streaming.streams) : null,
+  } as unknown as Model;
+}
+
+function readAll(from: Record<string, Facet<Fields>>, side: Side, root: unknown, anchors: Anchors): Bag {
+  return Object.fromEntries(Object.entries(from).map(([name, facet]) => [name, readFacet(facet, side, root, anchors)]));
+}
+
+/** Token and JWT settings were once kept in `auth`, which still counts where they have none of their own. */
+export function withOlderAuth(definition: ClassicDefinition): ClassicDefinition {
+  const configs = bagOf(definition.auth_configs);
+  if (!isBag(definition.auth)) return definition;
+  const { authToken, jwt } = configs;
+  return {
+    ...definition,
+    auth_configs: { ...configs, authToken: authToken ?? definition.auth, jwt: jwt ?? definition.auth },
+  };
+}
+
+/** An API that asks for a credential but says not how asks for a key. */
+function modesOf(model: Bag): AuthMode[] {
+  if (bagOf(model.authentication).enabled !== true) return [];
+  const on = authModes.filter(mode => bagOf(model[mode]).enabled === true);
+  return on.length === 0 ? ['token'] : on;
+}
+
+/**
+ * Which version serves an API that has no versions: the only one, or the one with an unassuming name. `undefined`
+ * where there is none, or more than one.
+ */
+export function unversionedKey(keys: readonly string[]): string | undefined {
+  if (keys.length === 1) return keys[0];
+  const plain = keys.filter(key => key === 'Default' || key === 'default' || key === '');
+  return plain.length === 1 ? plain[0] : undefined;
+}

@@ -1,0 +1,85 @@
+import type { SchemeKind } from './facets/schemes.ts';
+import { schemeAnchors } from './facets/schemes.ts';
+import type { OasDefinition } from './oas.ts';
+import type { Anchors } from './reading.ts';
+import type { Bag, Path } from './tree.ts';
+import { bagOf, isBag, isSilent } from './tree.ts';
+
+/**
+ * The kind of a security scheme is told by the OpenAPI component of its name, and part of its settings too: where a
+ * key is looked for, which grants are offered. Here the component is read into the entry, and written from it.
+ */
+export const schemesPath: Path = ['server', 'authentication', 'securitySchemes'];
+
+export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
+  const scheme = String(component.scheme ?? '').toLowerCase();
+  if (component.type === 'apiKey') return 'token';
+  if (component.type === 'http' && scheme === 'basic') return 'basic';
+  if (component.type === 'http' && scheme === 'bearer')
+    return String(component.bearerFormat ?? '').toUpperCase() === 'JWT' ? 'jwt' : undefined;
+  if (component.type !== 'oauth2') return undefined;
+  if ('scopeCheck' in entry || 'protectedResourceMetadata' in entry || 'tokenExchange' in entry) return 'oauth2';
+  return isSilent(entry.providers) ? 'oauth' : 'externalOAuth';
+}
+
+/** Which entry speaks for each kind: the first enabled one, else the first. */
+export function schemeAnchorsOf(document: OasDefinition): Anchors {
+  const components = bagOf(document.components?.securitySchemes);
+  const entries = bagOf(bagOf(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
+  const found: Record<string, string> = {};
+  for (const [name, entry] of Object.entries(entries)) {
+    const kind = kindOf(bagOf(components[name]), bagOf(entry));
+    if (!kind) continue;
+    const other = found[kind];
+    if (other === undefined || (bagOf(entries[other]).enabled !== true && bagOf(entry).enabled === true))
+      found[kind] = name;
+  }
+  return Object.fromEntries(
+    schemeAnchors.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),
+  );
+}
+
+const grantOfFlow: Record<string, string> = {
+  authorizationCode: 'authorization_code',
+  clientCredentials: 'client_credentials',
+  password: 'password',
+  implicit: 'implicit',
+};
+
+/** The gateway's part with what the OpenAPI components say about its security schemes. */
+export function withComponents(document: OasDefinition): Bag {
+  const extension = structuredClone(document['x-gw-api-gateway']) as Bag;
+  const components = bagOf(document.components?.securitySchemes);
+  const entries = bagOf(bagOf(bagOf(extension.server).authentication).securitySchemes);
+  for (const [name, entry] of Object.entries(entries)) if (isBag(entry)) complete(entry, bagOf(components[name]));
+  return extension;
+}
+
+function complete(entry: Bag, component: Bag): void {
+  const kind = kindOf(component, entry);
+  if (kind === 'token' && typeof component.in === 'string')
+    entry[component.in] ??= { enabled: true, name: component.name ?? '' };
+  if (kind === 'oauth' && isSilent(entry.allowedAccessTypes))
+    entry.allowedAccessTypes = Object.keys(bagOf(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
+}
+
+/** The OpenAPI component of an entry the gateway made. */
+export function componentOf(kind: SchemeKind, entry: Bag): Bag {
+  if (kind === 'jwt') return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+  if (kind === 'basic') return { type: 'http', scheme: 'basic' };
+  if (kind !== 'token') return { type: 'oauth2', flows: flowsOf(entry) };
+  const place = (['header', 'query', 'cookie'] as const).find(name => bagOf(entry[name]).enabled === true) ?? 'header';
+  const fallback = String(bagOf(entry.header).name ?? '') || 'Authorization';
+  return { type: 'apiKey', in: place, name: String(bagOf(entry[place]).name ?? '') || fallback };
+}
+
+function flowsOf(entry: Bag): Bag {
+  const types = Array.isArray(entry.allowedAccessTypes) ? entry.allowedAccessTypes : [];
+  const flows: Bag = {};
+  for (const [flow, grant] of Object.entries(grantOfFlow)) {
+    if (!types.includes(grant)) continue;
+    const asks = flow === 'authorizationCode' || flow === 'implicit' ? { authorizationUrl: '/oauth/authorize' } : {};
+    flows[flow] = { ...asks, ...(flow === 'implicit' ? {} : { tokenUrl: '/oauth/token' }), scopes: {} };
+  }
+  return flows;
+}
