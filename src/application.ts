@@ -1,8 +1,10 @@
 import type { AddressInfo } from 'node:net';
+import { certificateStore } from '#access/certificates/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import { hookStore } from '#events/hooks/store.ts';
 import { createGateway } from '#gateway/server.ts';
 import { addHealth, type Health, hello } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
@@ -75,6 +77,8 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
     settings,
     organisations,
     users,
+    hooks: hookStore(records, vault),
+    certificates: certificateStore(records, vault),
     audit: auditStore(records, clock),
     secrets: installationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',

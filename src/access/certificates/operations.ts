@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Upload } from '#operations/body.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf, pageQuery } from '#operations/shapes.ts';
+import { readPem } from './pem.ts';
+import { problem } from './problems.ts';
+import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
+import type { CertificateStore } from './store.ts';
+import { fullRecordOf, summaryOf } from './views.ts';
+
+export interface CertificateTools {
+  certificates: CertificateStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ certId: z.string() });
+const declared = { surface: 'dashboard', noun: 'certificates' } as const;
+const sized = ({ settings }: CertificateTools, p: number) => pageOf(p, settings['management.page_size']);
+
+const filters = { omit: undefined, with_pk: true, without_pk: false } as const;
+
+export const listCertificates = operation({
+  ...declared,
+  name: 'listCertificates',
+  method: 'GET',
+  path: '/api/certs',
+  about: 'Lists the certificates of the caller’s organisation, newest first.',
+  permission: 'certs:read',
+  query: z.object({
+    p: pageNumber,
+    mode: z.enum(['detailed']).optional().describe('Leaves out the plain list of ids, and lets `filter` work'),
+    filter: z
+      .enum(['omit', 'with_pk', 'without_pk'])
+      .default('omit')
+      .describe('All certificates, or those with or without a private key; works only with mode=detailed'),
+  }),
+  returns: z.object({
+    cert_basics: z.array(CertificateSummary).nullable(),
+    certs: z.array(CertificateId).optional(),
+    pages: z.int(),
+  }),
+  async handle({ actor, query: { p, mode, filter } }, tools: CertificateTools) {
+    const hasPrivate = mode && filters[filter];
+    const { items, pages } = await tools.certificates.page(actor.orgId, sized(tools, p), hasPrivate);
+    return { cert_basics: items.map(summaryOf), pages, ...(mode ? {} : { certs: items.map(({ id }) => id) }) };
+  },
+});
+
+export const listCertificateDetails = operation({
+  ...declared,
+  name: 'listCertificateDetails',
+  method: 'GET',
+  path: '/api/certs/details',
+  about: 'Lists the certificates with everything they say, newest first.',
+  permission: 'certs:read',
+  query: pageQuery,
+  returns: z.object({ certificates: z.array(FullCertificate), pages: z.int() }),
+  async handle({ actor, query }, tools: CertificateTools) {
+    const { items, pages } = await tools.certificates.page(actor.orgId, sized(tools, query.p));
+    return { certificates: items.map(fullRecordOf), pages };
+  },
+});
+
+const file = z.custom<Upload>(
+  value => value !== undefined,
+  'No certificate was sent: send PEM as a file of a multipart form, or as the body',
+);
+
+export const createCertificate = operation({
+  ...declared,
+  name: 'createCertificate',
+  method: 'POST',
+  path: '/api/certs',
+  about: 'Adds a certificate, with or without its chain and private key, or a bare public key. All are PEM.',
+  permission: 'certs:write',
+  accepts: 'upload',
+  body: file,
+  returns: z.object({ id: CertificateId, message: z.string(), status: z.literal('ok') }),
+  problems: [problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
+  async handle({ actor: { orgId }, body, audit }, { certificates, clock }: CertificateTools) {
+    const nowMs = clock.now();
+    const upload = readPem(body.bytes.toString('utf8'), { orgId, nowMs });
+    audit(upload.id);
+    await certificates.insert(upload, { orgId, createdAtMs: nowMs });
+    return { id: upload.id, message: 'Certificate added', status: 'ok' as const };
+  },
+});
+
+export const getCertificate = operation({
+  ...declared,
+  name: 'getCertificate',
+  method: 'GET',
+  path: '/api/certs/{certId}',
+  about: 'Reads what a certificate says. A private key is never returned.',
+  permission: 'certs:read',
+  params,
+  returns: FullCertificate,
+  problems: [problem.not_found],
+  async handle({ actor, params: { certId } }, { certificates }: CertificateTools) {
+    const certificate = await certificates.get(actor.orgId, certId);
+    if (!certificate) throw problem.not_found();
+    return fullRecordOf(certificate);
+  },
+});
+
+export const deleteCertificate = operation({
+  ...declared,
+  name: 'deleteCertificate',
+  method: 'DELETE',
+  path: '/api/certs/{certId}',
+  about: 'Removes a certificate and its private key. APIs that need it answer 503 until they have another.',
+  permission: 'certs:write',
+  params,
+  returns: z.object({ status: z.literal('OK'), message: z.string() }),
+  problems: [problem.not_found],
+  async handle({ actor, params: { certId }, audit }, { certificates }: CertificateTools) {
+    audit(certId);
+    if (!(await certificates.remove(actor.orgId, certId))) throw problem.not_found();
+    return { status: 'OK' as const, message: 'success' };
+  },
+});
+
+export const certificateOperations = [
+  listCertificates,
+  listCertificateDetails,
+  createCertificate,
+  getCertificate,
+  deleteCertificate,
+];

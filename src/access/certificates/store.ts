@@ -1,0 +1,70 @@
+import type { Vault } from '#base/vault.ts';
+import { collection, type PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from './problems.ts';
+import type { Certificate, UploadedCertificate } from './schema.ts';
+
+export type CertificateStore = ReturnType<typeof certificateStore>;
+
+/** What is kept: the private key only sealed. */
+type StoredCertificate = Certificate & { orgId: string; createdAtMs: number; sealedKey?: string };
+
+export interface CertificateOwner {
+  orgId: string;
+  createdAtMs: number;
+}
+
+const purpose = 'private key';
+
+export function certificateStore(records: Records, vault: Vault) {
+  const certificates = collection<'certificates', StoredCertificate>(records, 'certificates', it => ({
+    id: it.id,
+    org_id: it.orgId,
+    created_at: it.createdAtMs,
+    has_private: Number(it.hasPrivate),
+    not_after: Date.parse(it.notAfter),
+  }));
+
+  return {
+    /** Without its private key, like everything here but `withKey`. */
+    async get(orgId: string, id: string): Promise<Certificate | undefined> {
+      const stored = await certificates.find({ org_id: orgId, id });
+      return stored && shown(stored);
+    },
+
+    /** For whoever presents the certificate, never for an answer. */
+    async withKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
+      const stored = await certificates.find({ org_id: orgId, id });
+      if (!stored?.sealedKey) return stored && shown(stored);
+      return { ...shown(stored), privateKeyPem: vault.open(stored.sealedKey, purpose) };
+    },
+
+    async page(orgId: string, asked: PageAsked, hasPrivate?: boolean) {
+      const narrowed = hasPrivate === undefined ? {} : { has_private: Number(hasPrivate) };
+      const where = { org_id: orgId, ...narrowed };
+      const found = await certificates.page({ where, order: ['-created_at', '-id'] }, asked);
+      return { ...found, items: found.items.map(shown) };
+    },
+
+    async insert({ privateKeyPem, ...certificate }: UploadedCertificate, owner: CertificateOwner): Promise<void> {
+      const { id } = certificate;
+      const sealed = privateKeyPem === undefined ? {} : { sealedKey: vault.seal(privateKeyPem, purpose) };
+      await records.write(async () => {
+        if (await certificates.find({ id })) throw problem.already_exists({ detail: { id } });
+        await certificates.insert({ ...certificate, ...owner, ...sealed });
+        records.touch('certificates');
+      });
+    },
+
+    async remove(orgId: string, id: string): Promise<boolean> {
+      return records.write(async () => {
+        const removed = await certificates.remove({ org_id: orgId, id });
+        if (removed) records.touch('certificates');
+        return removed;
+      });
+    },
+  };
+}
+
+const shown = ({ orgId: _org, createdAtMs: _at, sealedKey: _key, ...certificate }: StoredCertificate): Certificate =>
+  certificate;

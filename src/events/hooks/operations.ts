@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { createdAnswer, done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { problem } from './problems.ts';
+import { Hook, HookWrite } from './schema.ts';
+import type { HookStore } from './store.ts';
+
+export interface HookTools {
+  hooks: HookStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ hookId: z.string() });
+const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
+
+export const listHooks = operation({
+  ...declared,
+  name: 'listHooks',
+  method: 'GET',
+  path: '/api/hooks',
+  about: 'Lists the webhooks of the caller’s organisation, newest first.',
+  permission: 'hooks:read',
+  query: pageQuery,
+  returns: z.object({ hooks: z.array(Hook), pages: z.int() }),
+  async handle({ actor, query }, { hooks, settings }: HookTools) {
+    const { items, pages } = await hooks.page(actor.orgId, pageOf(query.p, settings['management.page_size']));
+    return { hooks: items, pages };
+  },
+});
+
+export const createHook = operation({
+  ...declared,
+  name: 'createHook',
+  method: 'POST',
+  path: '/api/hooks',
+  about: 'Makes a webhook that APIs can name in their event handlers.',
+  permission: 'hooks:write',
+  body: HookWrite,
+  returns: createdAnswer,
+  problems: [problem.id_taken],
+  async handle({ actor, body, audit }, { hooks, clock }: HookTools) {
+    const id = databaseId();
+    audit(id);
+    const webhook_id = body.webhook_id || publicId();
+    await hooks.insert({ ...body, api_model: {}, id, org_id: actor.orgId, webhook_id }, clock.now());
+    return { ...done('Webhook created'), ID: id };
+  },
+});
+
+export const getHook = operation({
+  ...declared,
+  name: 'getHook',
+  method: 'GET',
+  path: '/api/hooks/{hookId}',
+  about: 'Reads one webhook.',
+  permission: 'hooks:read',
+  params,
+  returns: Hook,
+  problems: [problem.not_found],
+  async handle({ actor, params: { hookId } }, { hooks }: HookTools) {
+    const hook = await hooks.get(actor.orgId, hookId);
+    if (!hook) throw problem.not_found();
+    return hook;
+  },
+});
+
+export const updateHook = operation({
+  ...declared,
+  name: 'updateHook',
+  method: 'PUT',
+  path: '/api/hooks/{hookId}',
+  about:
+    'Replaces a webhook: what is left out becomes empty. Only its webhook_id, which APIs name, stays unless given.',
+  permission: 'hooks:write',
+  params,
+  body: HookWrite,
+  returns: statusAnswer,
+  problems: [problem.not_found, problem.id_taken],
+  async handle({ actor, params: { hookId }, body, audit }, { hooks }: HookTools) {
+    audit(hookId);
+    const changed = await hooks.change(actor.orgId, hookId, ({ api_model, id, org_id, webhook_id }) => ({
+      ...body,
+      api_model,
+      id,
+      org_id,
+      webhook_id: body.webhook_id || webhook_id,
+    }));
+    if (!changed) throw problem.not_found();
+    return done('Hook updated');
+  },
+});
+
+export const deleteHook = operation({
+  ...declared,
+  name: 'deleteHook',
+  method: 'DELETE',
+  path: '/api/hooks/{hookId}',
+  about: 'Removes a webhook.',
+  permission: 'hooks:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.not_found],
+  async handle({ actor, params: { hookId }, audit }, { hooks }: HookTools) {
+    audit(hookId);
+    if (!(await hooks.remove(actor.orgId, hookId))) throw problem.not_found();
+    return done('Webhook deleted');
+  },
+});
+
+export const hookOperations = [listHooks, createHook, getHook, updateHook, deleteHook];

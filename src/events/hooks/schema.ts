@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { headerName, headerValue, maxHeaders, webhookMethod, webhookUrl } from '../webhook-shapes.ts';
+
+const headerMap = z
+  .record(headerName, headerValue)
+  .refine(map => Object.keys(map).length <= maxHeaders, `may hold at most ${maxHeaders} headers`);
+
+/** A day; events that are the same are told once in this time. */
+const longestTimeoutSeconds = 86_400;
+
+/** What a caller writes. What is left out is empty, also when a hook is replaced. */
+export const HookWrite = z.object({
+  method: webhookMethod,
+  target_path: webhookUrl,
+  event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
+  header_map: headerMap.nullish().transform(map => map ?? {}),
+  name: z.string().max(200).default(''),
+  template_path: z.string().max(1024).default(''),
+  webhook_id: z
+    .string()
+    .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')
+    .default(''),
+});
+export type HookWrite = z.output<typeof HookWrite>;
+
+export const Hook = z.object({
+  api_model: z.object({}),
+  id: z.string(),
+  org_id: z.string(),
+  name: z.string(),
+  method: z.string(),
+  target_path: z.string(),
+  template_path: z.string(),
+  header_map: z.record(z.string(), z.string()),
+  event_timeout: z.int(),
+  webhook_id: z.string(),
+});
+export type Hook = z.infer<typeof Hook>;

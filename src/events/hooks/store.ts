@@ -1,0 +1,58 @@
+import type { Vault } from '#base/vault.ts';
+import { collection, type PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from './problems.ts';
+import type { Hook } from './schema.ts';
+
+export type HookStore = ReturnType<typeof hookStore>;
+
+type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: number; sealed_headers: string };
+
+const purpose = 'webhook headers';
+
+/** Headers often carry a credential, so they are sealed. APIs name hooks, so every change is a change of the APIs. */
+export function hookStore(records: Records, vault: Vault) {
+  const hooks = collection<'hooks', StoredHook>(
+    records,
+    'hooks',
+    it => ({ id: it.id, org_id: it.org_id, webhook_id: it.webhook_id, name: it.name, created_at: it.created_at_ms }),
+    problem.id_taken,
+  );
+
+  const sealed = ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({
+    ...hook,
+    created_at_ms: createdAtMs,
+    sealed_headers: vault.seal(JSON.stringify(header_map), purpose),
+  });
+  const opened = ({ created_at_ms: _at, sealed_headers, ...hook }: StoredHook): Hook => ({
+    api_model: {},
+    ...hook,
+    header_map: JSON.parse(vault.open(sealed_headers, purpose)) as Hook['header_map'],
+  });
+
+  const changed = <T>(work: () => Promise<T>) =>
+    records.write(async () => {
+      const result = await work();
+      if (result) records.touch('apis');
+      return result;
+    });
+
+  return {
+    async get(orgId: string, id: string): Promise<Hook | undefined> {
+      const found = await hooks.find({ org_id: orgId, id });
+      return found && opened(found);
+    },
+    async page(orgId: string, asked: PageAsked) {
+      const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, asked);
+      return { ...found, items: found.items.map(opened) };
+    },
+    insert: (hook: Hook, createdAtMs: number) =>
+      changed(async () => {
+        await hooks.insert(sealed(hook, createdAtMs));
+        return true;
+      }),
+    change: (orgId: string, id: string, change: (hook: Hook) => Hook) =>
+      changed(() => hooks.change({ org_id: orgId, id }, it => sealed(change(opened(it)), it.created_at_ms))),
+    remove: (orgId: string, id: string): Promise<boolean> => changed(() => hooks.remove({ org_id: orgId, id })),
+  };
+}

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { maxUrlCharacters } from '#base/outbound-target.ts';
+
+/** What any webhook of ours may be told to do, whoever keeps it. */
+
+export const webhookMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export const webhookMethod = z.enum(webhookMethods);
+
+/** The parser alone would take `http:host` and repair it; what is stored must be what was meant. */
+function isAbsolute(text: string): boolean {
+  if (!/^https?:\/\/[^/?#\s]/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}
+
+export const webhookUrl = z
+  .string()
+  .max(maxUrlCharacters)
+  .refine(isAbsolute, 'must be an absolute http or https URL without user name or password');
+
+/** Characters of an HTTP field name; anything else would be refused when the hook is called. */
+export const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, 'is not a header name');
+/** A line break in a value would begin another header. */
+export const headerValue = z
+  .string()
+  .max(8192)
+  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'holds characters a header cannot carry');
+export const maxHeaders = 100;
