@@ -1,0 +1,152 @@
+import type { Clock } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import { hashPassword } from '#base/passwords.ts';
+import type { Settings } from '#base/settings.ts';
+import { type Fault, invalid } from '#operations/faults.ts';
+import type { CertificateStore } from '../certificates/store.ts';
+import type { FindApis } from '../known-apis.ts';
+import type { PolicyStore } from '../policies/store.ts';
+import { type PreparedKey, prepareKeyUpdate, prepareNewKey, withPassword } from './creation.ts';
+import { nameFault, readToken, tokenOf } from './ids.ts';
+import { contextOf, type NamedPolicies, namedPolicies, refuseClosed, refused } from './issue-context.ts';
+import { problem } from './problems.ts';
+import { type Key, keyEnvelope } from './schema.ts';
+import type { KeyKind, KeyStore, StoredKey } from './store.ts';
+
+/** How keys come to be, change and go, whoever asks: the dashboard, the operator or the portal. */
+export interface KeyTools {
+  keys: KeyStore;
+  policies: PolicyStore;
+  certificates: CertificateStore;
+  findApis: FindApis;
+  clock: Clock;
+  settings: Settings;
+}
+
+export type IssuedKey = ReturnType<typeof keyEnvelope>;
+
+export interface IssueOptions {
+  /** The name of a custom key or of a basic-auth user; a key without one gets a random id. */
+  readonly name?: string | undefined;
+  readonly kind?: KeyKind;
+}
+
+/** Longer names than anybody types; they stand in headers, paths and logs. */
+const nameAtMost = 256;
+const hashType = 'scrypt';
+
+/** A key with its names, as answers show it. */
+export const shownKey = ({ key, keyId, keyHash }: StoredKey): IssuedKey => keyEnvelope(key, keyId, keyHash);
+
+/** The id a name gets in an organisation. A key brought from another installation in the JSON form keeps its id. */
+export function keyIdOf(orgId: string, name: string, settings: Settings): string {
+  const token = readToken(name);
+  if (token?.org === orgId && token.id !== '') return name;
+  const keyId = tokenOf(orgId, name);
+  const bare = keyId.slice(orgId.length);
+  const fault =
+    nameFault(bare, settings['keys.min_length']) ??
+    (bare.length > nameAtMost ? `a key may have at most ${nameAtMost} characters` : undefined) ??
+    (/\p{Cc}/u.test(bare) ? 'a key may not hold control characters' : undefined);
+  if (fault) throw invalid([{ path: '', message: fault }]);
+  return keyId;
+}
+
+/** Hashing takes long, so it happens before anything is locked. */
+const hashed = async (key: Key): Promise<string | undefined> => {
+  const password = key.basic_auth_data?.password;
+  return password ? hashPassword(password) : undefined;
+};
+
+function keptKey({ key, passwordToHash }: PreparedKey, hash: string | undefined): Key {
+  return passwordToHash && hash ? withPassword(key, { password: hash, hash_type: hashType }) : key;
+}
+
+async function preparedNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKind, named: NamedPolicies) {
+  refuseClosed(sent, named);
+  const context = await contextOf(tools, { orgId, key: sent, kind, named });
+  const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: publicId }) });
+  return prepared.ok ? prepared : refused(prepared);
+}
+
+/** Makes a key. Its id is in the answer, and nowhere else later where only hashes are kept. */
+export async function issueKey(
+  tools: KeyTools,
+  orgId: string,
+  key: Key,
+  { name, kind = 'token' }: IssueOptions = {},
+): Promise<IssuedKey> {
+  const keyId = name === undefined ? tokenOf(orgId, publicId()) : keyIdOf(orgId, name, tools.settings);
+  return createKey(tools, { orgId, keyId, kind }, key);
+}
+
+export interface Named {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly kind: KeyKind;
+}
+
+/** Makes a key of exactly this id. */
+export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, key: Key): Promise<IssuedKey> {
+  const sent = { ...key, org_id: orgId };
+  const named = await namedPolicies(tools, orgId, sent);
+  const prepared = await preparedNew(tools, orgId, sent, kind, named);
+  const createdAtMs = tools.clock.now();
+  const stored = await tools.keys.create({
+    rowId: databaseId(createdAtMs),
+    orgId,
+    kind,
+    keyId,
+    createdAtMs,
+    key: keptKey(prepared, await hashed(sent)),
+    policyIds: named.publicIds,
+  });
+  return shownKey(stored);
+}
+
+/** What would be made of a key, with its policies applied; nothing is kept. */
+export async function previewKey(tools: KeyTools, orgId: string, key: Key): Promise<IssuedKey> {
+  const sent = { ...key, org_id: orgId };
+  const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
+  const { effective } = await preparedNew(tools, orgId, sent, kind, await namedPolicies(tools, orgId, sent));
+  const keyId = tokenOf(orgId, publicId());
+  return keyEnvelope(effective, keyId, tools.keys.hashOf(keyId));
+}
+
+export interface ChangeOptions {
+  /** Leaves the running quota period and the rate window as they are. */
+  readonly suppressReset?: boolean;
+}
+
+/** Replaces what a key says; its id, its day of birth, its organisation and a password not sent stay. */
+export async function changeKey(
+  tools: KeyTools,
+  stored: StoredKey,
+  key: Key,
+  { suppressReset = false }: ChangeOptions = {},
+): Promise<IssuedKey> {
+  const { orgId, kind } = stored;
+  const next = { ...key, org_id: orgId };
+  const named = await namedPolicies(tools, orgId, next);
+  const context = await contextOf(tools, { orgId, key: next, kind, named });
+  const hash = await hashed(next);
+  const changed = await tools.keys.change(stored, async previous => {
+    refuseClosed(next, named, previous);
+    const prepared = prepareKeyUpdate(previous, next, { ...context, suppressReset });
+    if (!prepared.ok) return refused(prepared);
+    const { certificateToCheck: certificate } = prepared;
+    if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
+    return { key: keptKey(prepared, hash), policyIds: named.publicIds };
+  });
+  if (!changed) throw problem.not_found();
+  return shownKey(changed);
+}
+
+/** Removes a key by its id; false when the organisation has no such key. */
+export async function revokeKey({ keys }: Pick<KeyTools, 'keys'>, orgId: string, keyId: string): Promise<boolean> {
+  const stored = await keys.get(orgId, keyId);
+  return stored !== undefined && stored.kind !== 'organisation' && keys.remove(stored);
+}
+
+/** A member that must be there for this way of making a key. */
+export const required = (path: string): Fault => ({ path, message: 'is required' });

@@ -1,0 +1,153 @@
+import { setImmediate } from 'node:timers/promises';
+import { type SqlBool, sql } from 'kysely';
+import type { PageAsked } from '#storage/collection.ts';
+import { problem as storageProblem } from '#storage/faults.ts';
+import type { Records } from '#storage/records.ts';
+import type { KeyPageAsked, KeyRow } from './store.ts';
+
+/** Pages of keys. Everything is answered from an index, except the search inside ids, which are encrypted. */
+
+export interface KeyRows {
+  rows: KeyRow[];
+  pages: number;
+  total: number;
+}
+
+/** A bound on what "everything" means, so that one call cannot fill the memory. */
+const everythingAtMost = 100_000;
+/** Ids a search decrypts between two turns of the event loop. */
+const idsAtOnce = 1000;
+
+export const keyRows = (records: Records) =>
+  records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'key_hash', 'sealed', 'body']);
+
+/** Keys that may call an API: those whose own rights name it, and those a policy gives it to. */
+function callersOf(records: Records, orgId: string, apiId: string) {
+  return records.db
+    .selectFrom('key_apis')
+    .select('key')
+    .where('org_id', '=', orgId)
+    .where('api_id', '=', apiId)
+    .union(
+      records.db
+        .selectFrom('policy_apis')
+        .innerJoin('policies', 'policies.id', 'policy_apis.policy')
+        .innerJoin('key_policies', join =>
+          join
+            .onRef('key_policies.org_id', '=', 'policy_apis.org_id')
+            .onRef('key_policies.policy_id', '=', 'policies.policy_id'),
+        )
+        .select('key_policies.key')
+        .where('policy_apis.org_id', '=', orgId)
+        .where('policy_apis.api_id', '=', apiId),
+    );
+}
+
+/** The queries behind a page without a search text. */
+export function listQueries(records: Records, orgId: string, apiId?: string) {
+  const all = keyRows(records).where('org_id', '=', orgId).orderBy('created_at', 'desc').orderBy('id', 'desc');
+  const counted = records.db
+    .selectFrom('keys')
+    .select(it => it.fn.countAll<number>().as('total'))
+    .where('org_id', '=', orgId);
+  if (apiId === undefined) return { rows: all, counted };
+  const narrowed = all.where('id', 'in', callersOf(records, orgId, apiId));
+  return { rows: narrowed, counted: counted.where('id', 'in', callersOf(records, orgId, apiId)) };
+}
+
+const pagesOf = (total: number, { page, size }: PageAsked) => (page < 1 ? 1 : Math.max(1, Math.ceil(total / size)));
+
+const limited = ({ page, size }: PageAsked) =>
+  page < 1 ? { limit: everythingAtMost + 1, offset: 0 } : { limit: size, offset: (page - 1) * size };
+
+function refuseTooMany(count: number): void {
+  if (count > everythingAtMost) throw storageProblem.too_many({ detail: { most: everythingAtMost } });
+}
+
+export async function listKeys(records: Records, orgId: string, asked: KeyPageAsked): Promise<KeyRows> {
+  const { rows, counted } = listQueries(records, orgId, asked.apiId);
+  const total = Number((await counted.executeTakeFirstOrThrow()).total);
+  const { limit, offset } = limited(asked);
+  if (asked.page < 1) refuseTooMany(total);
+  return { rows: await rows.limit(limit).offset(offset).execute(), pages: pagesOf(total, asked), total };
+}
+
+/**
+ * Ids are encrypted, so a text inside them cannot be asked of the database: every key of the organisation is walked in
+ * index order, without its body, and its id opened. Memory stays at one step of the walk and one page; time grows with
+ * the number of keys, about a second for each hundred thousand, because the page count needs them all. Other callers
+ * are served between two steps.
+ */
+export async function foundKeys(
+  records: Records,
+  orgId: string,
+  asked: KeyPageAsked,
+  matches: (row: Pick<KeyRow, 'sealed' | 'key_hash'>, text: string) => boolean,
+): Promise<KeyRows> {
+  const { limit, offset } = limited(asked);
+  const found: string[] = [];
+  let total = 0;
+  for await (const rows of walked(records, orgId, asked.apiId)) {
+    for (const row of rows) {
+      if (!matches(row, asked.q ?? '')) continue;
+      if (total >= offset && found.length < limit) found.push(row.id);
+      total++;
+    }
+    if (asked.page < 1) refuseTooMany(total);
+  }
+  return { rows: await rowsById(records, found), pages: pagesOf(total, asked), total };
+}
+
+/** All keys in order, a step at a time, each step beginning after the last row of the one before. */
+async function* walked(records: Records, orgId: string, apiId: string | undefined) {
+  let query = records.db
+    .selectFrom('keys')
+    .select(['id', 'created_at', 'sealed', 'key_hash'])
+    .where('org_id', '=', orgId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(idsAtOnce);
+  if (apiId !== undefined) query = query.where('id', 'in', callersOf(records, orgId, apiId));
+  for (let rows = await query.execute(); rows.length > 0; ) {
+    yield rows;
+    const { created_at, id } = rows.at(-1)!;
+    if (rows.length < idsAtOnce) return;
+    await setImmediate();
+    rows = await query.where(sql<SqlBool>`(created_at, id) < (${created_at}, ${id})`).execute();
+  }
+}
+
+async function rowsById(records: Records, ids: readonly string[]): Promise<KeyRow[]> {
+  const byId = new Map<string, KeyRow>();
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const rows = await keyRows(records)
+      .where('id', 'in', ids.slice(at, at + idsAtOnce))
+      .execute();
+    for (const row of rows) byId.set(row.id, row);
+  }
+  return ids.flatMap(id => byId.get(id) ?? []);
+}
+
+/** Organisations' own limits have row ids of their own form: the primary key lists them among any number of keys. */
+const organisationPrefix = 'org.';
+const afterPrefix = 'org/';
+export const organisationRowId = (rowId: string): string => organisationPrefix + rowId;
+
+export async function organisationRows(records: Records, asked: PageAsked): Promise<KeyRows> {
+  const counted = records.db
+    .selectFrom('keys')
+    .select(it => it.fn.countAll<number>().as('total'))
+    .where('id', '>=', organisationPrefix)
+    .where('id', '<', afterPrefix);
+  const total = Number((await counted.executeTakeFirstOrThrow()).total);
+  if (asked.page < 1) refuseTooMany(total);
+  const { limit, offset } = limited(asked);
+  const rows = await keyRows(records)
+    .where('id', '>=', organisationPrefix)
+    .where('id', '<', afterPrefix)
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return { rows, pages: pagesOf(total, asked), total };
+}

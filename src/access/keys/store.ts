@@ -1,0 +1,206 @@
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { keyHash, keyIdCandidates, readToken } from './ids.ts';
+import { problem } from './problems.ts';
+import type { Key } from './schema.ts';
+import { foundKeys, keyRows, listKeys, organisationRowId, organisationRows } from './search-store.ts';
+
+export type KeyStore = ReturnType<typeof keyStore>;
+
+/** `token` is presented as it is; `basic` is a user with a password; `organisation` limits all keys of one together. */
+export type KeyKind = 'token' | 'basic' | 'organisation';
+
+export interface StoredKey {
+  readonly rowId: string;
+  readonly orgId: string;
+  readonly kind: KeyKind;
+  /** The id of the key, or its hash where only that is kept. */
+  readonly keyId: string;
+  readonly keyHash: string;
+  /** As its author wrote it, with what the server sets. The password is a hash. */
+  readonly key: Key;
+}
+
+export interface NewKey {
+  readonly rowId: string;
+  readonly orgId: string;
+  readonly kind: KeyKind;
+  readonly keyId: string;
+  readonly createdAtMs: number;
+  readonly key: Key;
+  /** Public ids of the policies it names. */
+  readonly policyIds: readonly string[];
+}
+
+export interface KeyPageAsked extends PageAsked {
+  /** Only keys whose id contains this. */
+  readonly q?: string | undefined;
+  /** Only keys that may call this API, by themselves or through a policy. */
+  readonly apiId?: string | undefined;
+}
+
+export interface KeyRow {
+  id: string;
+  org_id: string;
+  kind: string;
+  key_hash: string;
+  sealed: string;
+  body: string;
+}
+
+const idPurpose = 'key';
+/** Rows of one insert: both engines bound the values of a statement. */
+const rowsAtOnce = 1000;
+
+/** Secrets inside a key are kept sealed; an empty one says that there is none. */
+function withSecrets(key: Key, turn: (text: string, purpose: string) => string): Key {
+  const { hmac_string: hmac, jwt_data: jwt } = key;
+  return {
+    ...key,
+    ...(hmac && { hmac_string: turn(hmac, 'key hmac') }),
+    ...(jwt?.secret && { jwt_data: { ...jwt, secret: turn(jwt.secret, 'key jwt') } }),
+  };
+}
+
+export function keyStore(records: Records, vault: Vault, settings: Settings) {
+  const readable = settings['keys.at_rest'] === 'encrypted';
+  const digestOf = (keyId: string) => vault.digest(keyId, idPurpose);
+  const hashOf = (keyId: string) => keyHash(keyId, readToken(keyId)?.h || settings['keys.hash_function']);
+  const shownId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
+    row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
+  const bodyOf = (key: Key) => JSON.stringify(withSecrets(key, vault.seal));
+  const storedOf = (row: KeyRow, keyId = shownId(row)): StoredKey => ({
+    rowId: row.id,
+    orgId: row.org_id,
+    kind: row.kind as KeyKind,
+    keyId,
+    keyHash: row.key_hash,
+    key: withSecrets(JSON.parse(row.body) as Key, vault.open),
+  });
+
+  async function firstOf(keyIds: readonly string[], orgId?: string): Promise<StoredKey | undefined> {
+    if (keyIds.length === 0) return undefined;
+    const byDigest = new Map(keyIds.map(keyId => [digestOf(keyId), keyId]));
+    const rows = await keyRows(records)
+      .select('digest')
+      .where('digest', 'in', [...byDigest.keys()])
+      .execute();
+    const own = rows.filter(row => orgId === undefined || row.org_id === orgId);
+    const found = keyIds.map(keyId => own.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
+    return found && storedOf(found, byDigest.get(found.digest));
+  }
+
+  async function index(rowId: string, orgId: string, key: Key, policyIds: readonly string[]): Promise<void> {
+    await unindex(rowId);
+    const apis = Object.keys(key.access_rights ?? {}).filter(Boolean);
+    for (let at = 0; at < apis.length; at += rowsAtOnce) {
+      const rows = apis.slice(at, at + rowsAtOnce).map(api_id => ({ org_id: orgId, api_id, key: rowId }));
+      await records.db.insertInto('key_apis').values(rows).execute();
+    }
+    const policies = [...new Set(policyIds)].map(policy_id => ({ org_id: orgId, policy_id, key: rowId }));
+    if (policies.length > 0) await records.db.insertInto('key_policies').values(policies).execute();
+  }
+
+  async function unindex(rowId: string): Promise<void> {
+    await records.db.deleteFrom('key_apis').where('key', '=', rowId).execute();
+    await records.db.deleteFrom('key_policies').where('key', '=', rowId).execute();
+  }
+
+  return {
+    hashOf,
+
+    /** By its id, or by a name it was given in this organisation. */
+    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...keyIdCandidates(keyId, { orgId })])], orgId),
+
+    /** Whatever its organisation: for the operator only. */
+    getAnywhere: (keyId: string) => firstOf([keyId]),
+
+    /** What a caller's credential stands for. An organisation's own limits are no credential. */
+    async byPresented(orgId: string, text: string): Promise<StoredKey | undefined> {
+      const found = await firstOf(keyIdCandidates(text, { orgId }), orgId);
+      return found?.kind === 'organisation' ? undefined : found;
+    },
+
+    /** By its hash, which two keys may share by chance: then it names neither. */
+    async byHash(orgId: string, hash: string): Promise<StoredKey | undefined> {
+      const [row, another] = await keyRows(records)
+        .where('org_id', '=', orgId)
+        .where('key_hash', '=', hash)
+        .limit(2)
+        .execute();
+      if (another) throw problem.hash_ambiguous();
+      return row && storedOf(row);
+    },
+
+    async create(made: NewKey): Promise<StoredKey> {
+      const { rowId, orgId, kind, keyId, key } = made;
+      const key_hash = hashOf(keyId);
+      const row = {
+        id: kind === 'organisation' ? organisationRowId(rowId) : rowId,
+        org_id: orgId,
+        created_at: made.createdAtMs,
+        digest: digestOf(keyId),
+        key_hash,
+        kind,
+        sealed: readable ? vault.seal(keyId, idPurpose) : '',
+        body: bodyOf(key),
+      };
+      await records.write(async () => {
+        if (await firstOf([keyId])) throw problem.exists();
+        await records.db.insertInto('keys').values(row).execute();
+        await index(row.id, orgId, key, made.policyIds);
+        records.touch('keys');
+      });
+      return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, key };
+    },
+
+    /** Reads, changes and writes back as one, so that nobody else's change is lost. */
+    async change(
+      stored: StoredKey,
+      change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
+    ): Promise<StoredKey | undefined> {
+      return records.write(async () => {
+        const query = keyRows(records).where('id', '=', stored.rowId);
+        const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
+        if (!row) return undefined;
+        const { key, policyIds } = await change(storedOf(row).key);
+        await records.db
+          .updateTable('keys')
+          .set({ body: bodyOf(key) })
+          .where('id', '=', row.id)
+          .execute();
+        await index(row.id, row.org_id, key, policyIds);
+        records.touch('keys');
+        return { ...stored, key };
+      });
+    },
+
+    async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
+      return records.write(async () => {
+        await unindex(rowId);
+        records.touch('keys');
+        const { numDeletedRows } = await records.db.deleteFrom('keys').where('id', '=', rowId).executeTakeFirst();
+        return numDeletedRows > 0n;
+      });
+    },
+
+    async count(orgId: string): Promise<number> {
+      const counted = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
+      return Number((await counted.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
+    },
+
+    async page(orgId: string, asked: KeyPageAsked) {
+      const found = asked.q
+        ? await foundKeys(records, orgId, asked, (row, text) => shownId(row).includes(text))
+        : await listKeys(records, orgId, asked);
+      return { ...found, items: found.rows.map(row => storedOf(row)) };
+    },
+
+    async organisationPage(asked: PageAsked) {
+      const found = await organisationRows(records, asked);
+      return { ...found, items: found.rows.map(row => storedOf(row)) };
+    },
+  };
+}

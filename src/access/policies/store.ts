@@ -1,0 +1,225 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { collection, type PageAsked, type Query } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import type { FindApis } from '../known-apis.ts';
+import { problem } from './problems.ts';
+import { type Policy, type PolicyState, rightsOf } from './schema.ts';
+
+export type PolicyStore = ReturnType<typeof policyStore>;
+
+/** A policy as it is kept: what the server sets is there. */
+export type StoredPolicy = Policy & {
+  _id: string;
+  id: string;
+  org_id: string;
+  name: string;
+  state: PolicyState;
+  date_created: string;
+};
+
+export const policySorts = ['date_created', 'name', 'state'] as const;
+
+export interface PolicySearch {
+  readonly q?: string | undefined;
+  readonly policyIds?: readonly string[] | undefined;
+  readonly states?: readonly PolicyState[];
+  /** Policies that grant any of these. */
+  readonly apiIds?: readonly string[] | undefined;
+  readonly authType?: string | undefined;
+  readonly sort?: (typeof policySorts)[number] | undefined;
+}
+
+/** Rows of one insert: both engines bound the values of a statement. */
+const rowsAtOnce = 1000;
+
+const newest = ['-created_at', '-id'] as const;
+const orders = {
+  date_created: ['created_at', 'id'],
+  name: ['name_fold', 'policy_id', 'id'],
+  state: ['state', 'id'],
+} as const;
+
+export function policyStore(records: Records, findApis: FindApis) {
+  const policies = collection<'policies', StoredPolicy>(
+    records,
+    'policies',
+    it => ({
+      id: it._id,
+      org_id: it.org_id,
+      created_at: Date.parse(it.date_created),
+      policy_id: it.id,
+      name: it.name,
+      name_fold: it.name.toLowerCase(),
+      state: it.state,
+      auth_type: it.auth_type ?? 'other',
+    }),
+    problem.exists,
+  );
+
+  /** Both ids name a policy, so neither may be one that another policy answers to. */
+  async function refuseTaken({ _id, id, org_id, name }: StoredPolicy, known?: string): Promise<void> {
+    const others = await records.db
+      .selectFrom('policies')
+      .select(['id', 'policy_id', 'name'])
+      .where('org_id', '=', org_id)
+      .where(it => it.or([it('policy_id', 'in', [id, _id]), it('id', 'in', [id, _id]), it('name', '=', name)]))
+      .execute();
+    for (const other of others.filter(it => it.id !== known)) {
+      if (other.name === name) throw problem.name_exists({ detail: { name } });
+      throw problem.id_exists({ detail: { id: [other.id, other.policy_id].includes(id) ? id : _id } });
+    }
+  }
+
+  /** How callers of its APIs show who they are; what the author said stands where no API is known. */
+  async function withAuth(policy: StoredPolicy): Promise<StoredPolicy> {
+    const apis = await findApis(policy.org_id, Object.keys(rightsOf(policy)));
+    const types = [...new Set([...apis.values()].map(api => api.authType))];
+    if (types.length === 0) return { ...policy, auth_type: policy.auth_type || 'other' };
+    const [only = 'other'] = types;
+    const agreed = types.length === 1 && only !== 'other';
+    return { ...policy, auth_type: agreed ? only : 'other', auth_types: agreed ? [only] : [] };
+  }
+
+  async function indexApis(policy: StoredPolicy): Promise<void> {
+    await records.db.deleteFrom('policy_apis').where('policy', '=', policy._id).execute();
+    const rows = Object.keys(rightsOf(policy))
+      .filter(Boolean)
+      .map(apiId => ({ org_id: policy.org_id, api_id: apiId, policy: policy._id }));
+    for (let at = 0; at < rows.length; at += rowsAtOnce)
+      await records.db
+        .insertInto('policy_apis')
+        .values(rows.slice(at, at + rowsAtOnce))
+        .execute();
+  }
+
+  async function replace(policy: StoredPolicy): Promise<StoredPolicy> {
+    const next = await withAuth(policy);
+    await policies.replace({ id: next._id }, next);
+    await indexApis(next);
+    records.touch('policies');
+    return next;
+  }
+
+  const naming = (orgId: string, apiId: string) =>
+    policies.all({
+      where: { org_id: orgId },
+      filter: query => query.where(grants(orgId, [apiId])),
+      order: newest,
+    });
+
+  const get = async (orgId: string, id: string) =>
+    (await policies.find({ org_id: orgId, policy_id: id })) ?? (await policies.find({ org_id: orgId, id }));
+
+  return {
+    /** By either of its ids. */
+    get,
+
+    /** Those of these ids that exist, each under the id it was asked by. */
+    async named(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredPolicy>> {
+      if (ids.length === 0) return new Map();
+      const rows = await records.db
+        .selectFrom('policies')
+        .select('body')
+        .where('org_id', '=', orgId)
+        .where(it => it.or([it('policy_id', 'in', ids), it('id', 'in', ids)]))
+        .execute();
+      const found = rows.map(policies.parse);
+      const asked = ids.map(id => [id, found.find(it => it.id === id) ?? found.find(it => it._id === id)] as const);
+      return new Map(asked.filter((pair): pair is [string, StoredPolicy] => pair[1] !== undefined));
+    },
+
+    count: (orgId: string) => policies.count({ org_id: orgId }),
+
+    search: (orgId: string, { sort, ...asked }: PolicySearch, page: PageAsked) =>
+      policies.page(searchListing(orgId, asked, sort ? orders[sort] : newest), page),
+
+    /** The query behind a page, for tests that promise an index. */
+    searchQuery: (orgId: string, { sort, ...asked }: PolicySearch) =>
+      policies.listing(searchListing(orgId, asked, sort ? orders[sort] : newest)),
+
+    async insert(policy: StoredPolicy): Promise<StoredPolicy> {
+      return records.write(async () => {
+        await refuseTaken(policy);
+        const next = await withAuth(policy);
+        await policies.insert(next);
+        await indexApis(next);
+        records.touch('policies');
+        return next;
+      });
+    },
+
+    /** Reads, changes and writes back as one. */
+    async change(orgId: string, id: string, change: (policy: StoredPolicy) => StoredPolicy) {
+      return records.write(async () => {
+        const known = await get(orgId, id);
+        if (!known) return undefined;
+        const next = await policies.change({ id: known._id }, async policy => {
+          const changed = await withAuth(change(policy));
+          await refuseTaken(changed, changed._id);
+          return changed;
+        });
+        if (!next) return undefined;
+        await indexApis(next);
+        records.touch('policies');
+        return next;
+      });
+    },
+
+    async remove(orgId: string, id: string): Promise<boolean> {
+      return records.write(async () => {
+        const known = await get(orgId, id);
+        if (!known) return false;
+        await records.db.deleteFrom('policy_apis').where('policy', '=', known._id).execute();
+        records.touch('policies');
+        return policies.remove({ id: known._id });
+      });
+    },
+
+    /**
+     * Takes an API that is gone out of all rights. A policy keeps its last right: one without any would no longer say
+     * what its keys may call.
+     */
+    async forgetApi(orgId: string, apiId: string): Promise<void> {
+      await records.write(async () => {
+        for (const policy of await naming(orgId, apiId)) {
+          const { [apiId]: _gone, ...rest } = rightsOf(policy);
+          if (Object.keys(rest).length > 0) await replace({ ...policy, access_rights: rest });
+        }
+      });
+    },
+
+    /** Learns how an API that was made or changed knows its callers. */
+    async apiChanged(orgId: string, apiId: string): Promise<void> {
+      await records.write(async () => {
+        for (const policy of await naming(orgId, apiId)) await replace(policy);
+      });
+    },
+  };
+}
+
+const grants = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>
+  sql<SqlBool>`id in (select policy from policy_apis where org_id = ${orgId} and api_id in (${sql.join(apiIds)}))`;
+
+/** The index holds everything a text is looked for in, so that only the policies found are read whole. */
+function saying(orgId: string, text: string): Expression<SqlBool> {
+  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
+  return sql<SqlBool>`id in (select id from policies where org_id = ${orgId} and (
+    name_fold like ${pattern} escape '\\' or lower(policy_id) like ${pattern} escape '\\' or id = ${text}))`;
+}
+
+function searchListing<Order>(orgId: string, asked: Omit<PolicySearch, 'sort'>, order: Order) {
+  const { q, policyIds, states, apiIds, authType } = asked;
+  const filter = (query: Query): Query => {
+    let narrowed = query;
+    if (q) narrowed = narrowed.where(saying(orgId, q));
+    if (apiIds) narrowed = narrowed.where(grants(orgId, apiIds));
+    if (policyIds) {
+      const ids = sql.join(policyIds);
+      narrowed = narrowed.where(sql<SqlBool>`(policy_id in (${ids}) or id in (${ids}))`);
+    }
+    if (states) narrowed = narrowed.where(sql<SqlBool>`state in (${sql.join(states)})`);
+    if (authType !== undefined) narrowed = narrowed.where(sql<SqlBool>`auth_type = ${authType}`);
+    return narrowed;
+  };
+  return { where: { org_id: orgId }, filter, order };
+}
