@@ -3,6 +3,7 @@ import { certificateStore } from '#access/certificates/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
+import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { createGateway } from '#gateway/server.ts';
@@ -18,6 +19,8 @@ import { userStore } from '#people/users/store.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
 import { metaStore, openVault } from '#storage/meta.ts';
 import { openRecords, type Records } from '#storage/records.ts';
+import { openSharedEngine, type SharedEngine } from '#storage/shared-engine.ts';
+import { databaseWatch } from '#storage/watch.ts';
 import { catalogue } from './catalogue.ts';
 import { version } from './version.ts';
 
@@ -35,32 +38,51 @@ export interface Surroundings {
 export interface Installation {
   readonly directory: DataDirectory;
   readonly records: Records;
+  readonly shared: SharedEngine;
   readonly tools: Awaited<ReturnType<typeof openTools>>;
   close(): Promise<void>;
 }
 
 export async function openInstallation(settings: Settings, around: Surroundings): Promise<Installation> {
   const directory = openDataDirectory(settings.data_dir);
+  const closers: (() => unknown)[] = [() => directory.release()];
+  const close = () => closeAll(closers);
   try {
     const records = await openRecords({
       ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database }),
       connections: settings['database.connections'],
-      onIdleError: error => around.log.warn({ reason: error.message }, 'a database connection was lost'),
+      onFault: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
     });
+    closers.push(() => records.close());
+    const shared = await openSharedEngine({
+      url: settings['redis.url'],
+      prefix: settings['redis.prefix'],
+      ...around,
+    });
+    closers.push(() => shared.close());
     const tools = await openTools(records, directory, settings, around);
-    return {
-      directory,
-      records,
-      tools,
-      async close() {
-        await records.close();
-        directory.release();
-      },
-    };
+    return { directory, records, shared, tools, close };
   } catch (error) {
-    directory.release();
+    await close();
     throw error;
   }
+}
+
+/** The last opened first. */
+async function closeAll(closers: (() => unknown)[]): Promise<void> {
+  for (const step of closers.splice(0).reverse()) await step();
+}
+
+/** The file is written before the database depends on what it says: an interruption in between loses nothing. */
+export async function keepCredentials(
+  { records, directory }: Installation,
+  make: () => Promise<Credentials | undefined>,
+): Promise<Credentials | undefined> {
+  return records.write(async () => {
+    const made = await make();
+    if (made) directory.write('credentials.json', `${JSON.stringify(made, null, 2)}\n`);
+    return made;
+  });
 }
 
 /** Every store and tool an operation may ask for, by name. */
@@ -95,15 +117,13 @@ export interface Application {
 
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
+  refuseWeakSecrets(settings);
   const installation = await openInstallation(settings, around);
-  const closers: (() => Promise<unknown>)[] = [() => installation.close()];
-  const close = async () => {
-    for (const step of closers.splice(0).reverse()) await step();
-  };
+  const closers: (() => unknown)[] = [() => installation.close()];
+  const close = () => closeAll(closers);
   try {
-    const { tools, directory } = installation;
-    const credentials = await bootstrap(tools);
-    if (credentials) directory.write('credentials.json', `${JSON.stringify(credentials, null, 2)}\n`);
+    const { tools } = installation;
+    const credentials = await keepCredentials(installation, () => bootstrap(tools));
     await tools.audit.removeOlderThan(settings['audit.retention_days']);
     const urls = await openListeners(settings, around, installation, closers);
     return { credentials, urls, installation, close };
@@ -151,12 +171,23 @@ function managementListeners(settings: Settings): Listening[] {
 async function openListeners(
   settings: Settings,
   around: Surroundings,
-  { tools, records }: Installation,
-  closers: (() => Promise<unknown>)[],
+  { tools, records, shared: { shared } }: Installation,
+  closers: (() => unknown)[],
 ) {
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   let ready = false;
-  const health: Health = { version, ready: () => ready, parts: async () => ({ database: await faultOf(records) }) };
+  const database = databaseWatch(records, around.clock);
+  const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
+  const health: Health = {
+    version,
+    ready: () => ready,
+    parts: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
+  };
+  const stops: (() => Promise<unknown>)[] = [];
+  closers.push(() => {
+    ready = false;
+    return Promise.all(stops.map(stop => stop()));
+  });
   const typedTools: ToolsOf<typeof catalogue> = tools;
 
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
@@ -165,7 +196,7 @@ async function openListeners(
       operations: catalogue,
       tools: typedTools,
       authenticate: authenticators(tools.users, tools.secrets),
-      writeAudit: tools.audit.write,
+      writeAudit: entry => tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost')),
       log: around.log,
       clock: around.clock,
       version,
@@ -175,7 +206,7 @@ async function openListeners(
       checkAnswers: settings['management.check_answers'],
     });
     addHealth(app, health);
-    closers.push(() => app.close());
+    stops.push(() => app.close());
     await listening(host, port, setting, () => app.listen({ host, port }));
     urls[name] = urlOf(host, app.server.address() as AddressInfo);
   }
@@ -184,7 +215,7 @@ async function openListeners(
     const host = settings['gateway.host'];
     const port = settings['gateway.port'];
     const server = createGateway({ hello: () => hello(health), ready: () => ready });
-    closers.push(() => new Promise(resolve => server.close(resolve)));
+    stops.push(() => new Promise(resolve => server.close(resolve)));
     await listening(
       host,
       port,
@@ -211,12 +242,3 @@ const urlOf = (host: string, { port }: AddressInfo) => {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 };
-
-async function faultOf(records: Records): Promise<string> {
-  try {
-    await records.revision();
-    return '';
-  } catch (error) {
-    return (error as Error).message;
-  }
-}

@@ -6,21 +6,23 @@ import { createLog } from '#base/log.ts';
 import { nearest } from '#base/nearest.ts';
 import { Problem } from '#base/problems.ts';
 import { environment, finish, print, printFault, whenToldToStop } from '#base/process.ts';
-import { readSettings, type Settings, shownSettings } from '#base/settings.ts';
+import { isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
 import { type Credentials, rotateCredentials } from '#people/installation/bootstrap.ts';
 import { masterKeys, replaceMasterKey } from '#storage/data-directory.ts';
 import { metaStore, rewrapDataKey } from '#storage/meta.ts';
-import { openInstallation, startApplication } from './application.ts';
+import { type Installation, keepCredentials, openInstallation, startApplication } from './application.ts';
+import { version } from './version.ts';
 
 const help = `gw: the Gatewright API management platform
 
 Usage
-  gw start [--role all|gateway|dashboard|portal] [--demo] [--SETTING VALUE …]
+  gw start [--role all|gateway|dashboard|portal] [--SETTING VALUE …]
   gw config                        the settings in force, secrets masked
   gw migrate                       brings the database up to date and ends
   gw credentials                   where the credentials of this installation are
   gw credentials --rotate          new credentials for everything the settings do not fix
   gw credentials --rotate-master   a new key for the secrets at rest
+  gw --version
 
 Settings come from gw.yaml (or the file named by --config), from GW_… in the environment, and from flags;
 the later ones win. docs/reference/settings.md lists them all.
@@ -28,28 +30,40 @@ the later ones win. docs/reference/settings.md lists them all.
 
 interface Given {
   readonly settings: Settings;
-  readonly flags: Readonly<Record<string, string>>;
+  readonly flags: ReadonlyMap<string, string>;
 }
 
-const commands: Record<string, (given: Given) => Promise<void>> = { start, config, migrate, credentials };
-const ownFlags = new Set(['help', 'rotate', 'rotate-master', 'config']);
-const switches = new Set(['help', 'rotate', 'rotate-master', 'demo', 'production']);
+interface Command {
+  run(given: Given): Promise<void>;
+  /** Flags of this command alone; they take no value. */
+  readonly switches?: readonly string[];
+}
 
-async function main(words: readonly string[]): Promise<void> {
-  const { words: names, flags } = parseCommandLine(words, switches);
-  const name = names[0];
-  if (flags.help || name === undefined || name === 'help') return print(help);
-  const command = commands[name];
-  if (!command || names.length > 1) return unknownCommand(names.join(' '));
-  const settingFlags = Object.fromEntries(Object.entries(flags).filter(([flag]) => !ownFlags.has(flag)));
-  const file = { path: flags.config ?? 'gw.yaml', required: flags.config !== undefined };
+const commands = new Map<string, Command>([
+  ['start', { run: start }],
+  ['config', { run: config }],
+  ['migrate', { run: migrate }],
+  ['credentials', { run: credentials, switches: ['rotate', 'rotate-master'] }],
+]);
+const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
+
+async function main(given: readonly string[]): Promise<void> {
+  const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name));
+  const [name] = words;
+  if (flags.has('version')) return print(`${version}\n`);
+  if (flags.has('help') || name === undefined || name === 'help') return print(help);
+  const command = commands.get(name);
+  if (!command || words.length > 1) return unknownCommand(words.join(' '));
+  const own = new Set(['config', ...(command.switches ?? [])]);
+  const settingFlags = Object.fromEntries([...flags].filter(([flag]) => !own.has(flag)));
+  const file = { path: flags.get('config') ?? 'gw.yaml', required: flags.has('config') };
   const settings = readSettings({ file, environment: environment(), flags: settingFlags });
-  await command({ settings, flags });
+  await command.run({ settings, flags });
 }
 
 function unknownCommand(name: string): void {
-  const guess = nearest(name, Object.keys(commands));
-  printFault(`gw: there is no command ${name}${guess ? `; did you mean ${guess}?` : ''} Try gw --help`);
+  const guess = nearest(name, commands.keys());
+  printFault(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   finish(2);
 }
 
@@ -94,28 +108,31 @@ async function credentials({ settings, flags }: Given): Promise<void> {
   const { directory, tools } = installation;
   const path = directory.file('credentials.json');
   try {
-    if (flags['rotate-master']) return await rotateMaster(settings, installation);
-    if (!flags.rotate) {
+    if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
+    if (!flags.has('rotate')) {
       return print(
         directory.read('credentials.json') ? `${path}\n` : `There are none yet: gw start makes them in ${path}\n`,
       );
     }
-    const made = await rotateCredentials(tools);
+    const made = await keepCredentials(installation, () => rotateCredentials(tools));
     if (!made) return print('There is nothing to rotate yet: start gw once.\n');
-    directory.write('credentials.json', `${JSON.stringify(made, null, 2)}\n`);
     print(`New credentials are in ${path}; the old ones no longer work.\n`);
   } finally {
     await installation.close();
   }
 }
 
-async function rotateMaster(settings: Settings, { directory, records }: Awaited<ReturnType<typeof openInstallation>>) {
-  const current = masterKeys(directory, settings.master_key)[0]!;
+async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
+  const current = masterKeys(directory, settings.master_key).kept()[0]!;
   const next = secretText();
   const rewrap = () => rewrapDataKey(records, metaStore(records), current, next);
   if (settings.master_key) {
+    // Shown before anything depends on it, so that no interruption can lose it.
+    print(`The new master key, shown once:\n\n  ${next}\n\n`);
     await rewrap();
-    return print(`The master key is now, shown once:\n\n  ${next}\n\nSet it as GW_MASTER_KEY before the next start.\n`);
+    return print(
+      'It is in force: set it as GW_MASTER_KEY before the next start. The old one opens nothing any more.\n',
+    );
   }
   await replaceMasterKey(directory, next, rewrap);
   print(`The master key in ${directory.file('master.key')} is new; the old one opens nothing any more.\n`);

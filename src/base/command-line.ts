@@ -7,13 +7,13 @@ const problem = problems('command', {
 export interface CommandLine {
   /** The words that are not flags, in order. */
   readonly words: readonly string[];
-  /** `--name value`, `--name=value`; a flag in `switches` needs no value. */
-  readonly flags: Readonly<Record<string, string>>;
+  /** `--name value`, `--name=value`, or `--name` alone for a switch. The last one wins. */
+  readonly flags: ReadonlyMap<string, string>;
 }
 
-export function parseCommandLine(given: readonly string[], switches: ReadonlySet<string>): CommandLine {
+export function parseCommandLine(given: readonly string[], isSwitch: (name: string) => boolean): CommandLine {
   const words: string[] = [];
-  const flags: Record<string, string> = {};
+  const flags = new Map<string, string>();
   const rest = [...given];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const flag = /^--([^=]+)(?:=(.*))?$/s.exec(word);
@@ -22,7 +22,7 @@ export function parseCommandLine(given: readonly string[], switches: ReadonlySet
       continue;
     }
     const [, name, value] = flag as unknown as [string, string, string | undefined];
-    flags[name] = value ?? (switches.has(name) ? 'true' : (nextValue(rest) ?? missing(name)));
+    flags.set(name, value ?? (isSwitch(name) ? 'true' : (nextValue(rest) ?? missing(name))));
   }
   return { words, flags };
 }

@@ -20,18 +20,18 @@ export function parseJson(text: string): Json {
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
-  } catch (cause) {
-    throw problem.malformed({ detail: { reason: reasonOf(cause) }, cause });
+  } catch (error) {
+    throw problem.malformed({ detail: { reason: reasonOf(error as Error) } });
   }
   inspect(value);
   return value;
 }
 
 /** The engine's own message repeats the text it could not read, which may hold a secret: keep the place only. */
-function reasonOf(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : '';
-  const place = /at position (\d+)/.exec(message)?.[1];
-  return place === undefined ? 'it is not complete JSON' : `it is not JSON at character ${place}`;
+function reasonOf({ message }: Error): string {
+  if (message.startsWith('Unexpected end')) return 'it ends too early';
+  const place = /^[^"]* at position (\d+)/.exec(message)?.[1];
+  return place === undefined ? 'it is not JSON' : `it is not JSON at character ${place}`;
 }
 
 function inspect(root: Json): void {

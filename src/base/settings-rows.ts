@@ -4,6 +4,8 @@ export interface Setting<T> {
   readonly default: T;
   readonly about: string;
   readonly secret: boolean;
+  /** Whether its flag is followed by a value; true unless said. */
+  readonly needsValue?: boolean;
   read(value: unknown): T;
 }
 
@@ -42,24 +44,16 @@ export function count(fallback: number, about: string, range: { least?: number; 
 
 export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { most: 65_535 });
 
-const truths: Record<string, boolean> = {
-  true: true,
-  yes: true,
-  on: true,
-  1: true,
-  false: false,
-  no: false,
-  off: false,
-  0: false,
-};
+const truths = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));
+for (const word of ['false', 'no', 'off', '0']) truths.set(word, false);
 
 export const flag = (fallback: boolean, about: string): Setting<boolean> => ({
   rule: 'true or false',
   default: fallback,
   about,
   secret: false,
-  read: value =>
-    typeof value === 'boolean' ? value : (truths[String(value).toLowerCase()] ?? refuse('must be true or false')),
+  needsValue: false,
+  read: value => truths.get(String(value).trim().toLowerCase()) ?? refuse('must be true or false'),
 });
 
 export function choice<const T extends string>(options: readonly T[], fallback: NoInfer<T>, about: string): Setting<T> {

@@ -7,7 +7,6 @@ import { choice, count, flag, list, port, secret, text } from './settings-rows.t
 export const settingsTable = {
   role: choice(['all', 'gateway', 'dashboard', 'portal'], 'all', 'Which parts this process runs.'),
   data_dir: text('./data', 'Directory of the embedded database, the master key and `credentials.json`.'),
-  demo: flag(false, 'Adds sample APIs, policies and a portal catalogue at first start.'),
   threads: count(0, 'Traffic threads; 0 means one for each processor core.', { most: 256 }),
   production: flag(false, 'Refuses to start with secrets that are short or well known.'),
 

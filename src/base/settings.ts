@@ -27,8 +27,19 @@ const rows = settingsTable as Record<SettingName, Setting<unknown>>;
 const plain = (name: string) => name.toLowerCase().replaceAll(/[._-]/g, '-');
 const byPlainName = new Map(settingNames.map(name => [plain(name), name]));
 
-/** Orchestrators describe a service called `gw` to every process with names like these. They are nobody's setting. */
-const notOurs = /^GW_(TEST_|SERVICE_|PORT$|PORT_\d+_)/;
+/** The flags that mean `true` when no value is given with `=`. */
+export const isSwitch = (flag: string): boolean => {
+  const name = byPlainName.get(plain(flag));
+  return name !== undefined && rows[name].needsValue === false;
+};
+
+/**
+ * Orchestrators describe services called `gw` or `gw-…` to every process with names and values like these. They are
+ * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`).
+ */
+const notOurs = (name: string, value: string) =>
+  /^GW_(TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
+  (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
 interface Given {
   name: string;
@@ -67,7 +78,7 @@ function unknownSentence(name: string, from: string): string {
 function* given({ file, environment, flags }: SettingSources): Generator<Given> {
   if (file) yield* fromFile(file.path, file.required);
   for (const [name, value] of Object.entries(environment ?? {})) {
-    if (!name.startsWith('GW_') || notOurs.test(name) || value === undefined) continue;
+    if (!name.startsWith('GW_') || value === undefined || notOurs(name, value)) continue;
     yield { name: name.slice(3).toLowerCase(), value, from: `environment ${name}` };
   }
   for (const [name, value] of Object.entries(flags ?? {})) yield { name, value, from: `flag --${name}` };
@@ -80,8 +91,10 @@ function* fromFile(path: string, required: boolean): Generator<Given> {
   try {
     document = parse(content);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
-    throw problem.unusable({ detail: { faults: `${path}: ${reason}` }, cause });
+    // The reader's own message may repeat a line of the file, and with it a secret: keep the place only.
+    const place = (cause as { linePos?: { line: number }[] }).linePos?.[0]?.line;
+    const where = place === undefined ? '' : ` (line ${place})`;
+    throw problem.unusable({ detail: { faults: `${path}: cannot be read as YAML or JSON${where}` } });
   }
   if (document === null || document === undefined) return;
   if (typeof document !== 'object' || Array.isArray(document)) {
@@ -104,7 +117,10 @@ function readOptional(path: string, required: boolean): string | undefined {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if (!required && (cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw problem.unusable({ detail: { faults: `${path}: cannot be read (${(cause as Error).message})` }, cause });
+    throw problem.unusable({
+      detail: { faults: `${path}: cannot be read (${(cause as NodeJS.ErrnoException).code})` },
+      cause,
+    });
   }
 }
 

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { secretText } from '#base/ids.ts';
-import { problems } from '#base/problems.ts';
+import { Problem, problems } from '#base/problems.ts';
+import type { MasterKeys } from './meta.ts';
 
 export const problem = problems('data_dir', {
   unusable: { status: 500, message: 'The data directory {path} cannot be used: {reason}' },
@@ -18,8 +19,9 @@ export interface DataDirectory {
   readonly database: string;
   file(name: string): string;
   read(name: string): string | undefined;
-  /** Readable by the owner only, and never half written. */
+  /** Readable by the owner only, never half written, and there after a crash of the machine. */
   write(name: string, content: string): void;
+  remove(name: string): void;
   release(): void;
 }
 
@@ -41,8 +43,10 @@ export function openDataDirectory(given: string): DataDirectory {
         rmSync(draft, { force: true });
         writeFileSync(draft, content, { mode: 0o600, flush: true });
         renameSync(draft, file(name));
+        flushDirectory(path);
       });
     },
+    remove: name => guarded(path, () => rmSync(file(name), { force: true })),
     release: () => lock.close(),
   };
 }
@@ -65,7 +69,7 @@ function guarded<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if ((cause as Error).name === 'Problem') throw cause;
+    if (cause instanceof Problem) throw cause;
     throw problem.unusable({ detail: { path, reason: (cause as Error).message }, cause });
   }
 }
@@ -79,17 +83,33 @@ function readIfThere(name: string): string | undefined {
   }
 }
 
+function flushDirectory(path: string): void {
+  const directory = openSync(path, 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
 const masterKeyFile = 'master.key';
 const nextMasterKeyFile = 'master.key.next';
 
-/** The master keys to try, the usual one first; a second is there only when a rotation was interrupted. */
-export function masterKeys(directory: DataDirectory, setting: string): string[] {
-  if (setting) return [setting];
-  const kept = [directory.read(masterKeyFile), directory.read(nextMasterKeyFile)].filter(text => text !== undefined);
-  if (kept.length > 0) return kept;
-  const made = secretText();
-  directory.write(masterKeyFile, made);
-  return [made];
+/** The setting, or else the file; a second file is there only when a rotation was interrupted. */
+export function masterKeys(directory: DataDirectory, setting: string): MasterKeys {
+  if (setting) return { kept: () => [setting], make: () => setting, settle: () => undefined };
+  return {
+    kept: () => [masterKeyFile, nextMasterKeyFile].flatMap(name => directory.read(name) ?? []),
+    make() {
+      const made = secretText();
+      directory.write(masterKeyFile, made);
+      return made;
+    },
+    settle(key) {
+      if (directory.read(masterKeyFile) !== key) directory.write(masterKeyFile, key);
+      directory.remove(nextMasterKeyFile);
+    },
+  };
 }
 
 /** The new key is on disk before the database depends on it, and in its place after. */
@@ -101,5 +121,5 @@ export async function replaceMasterKey(
   directory.write(nextMasterKeyFile, next);
   await rewrap();
   directory.write(masterKeyFile, next);
-  rmSync(directory.file(nextMasterKeyFile), { force: true });
+  directory.remove(nextMasterKeyFile);
 }

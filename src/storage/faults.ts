@@ -1,41 +1,66 @@
-import { type Problem, problems } from '#base/problems.ts';
+import { Problem, type ProblemMaker, problems } from '#base/problems.ts';
 
 export const problem = problems('database', {
   conflict: { status: 409, message: 'An object with the same identity already exists' },
   too_many: { status: 400, message: 'More than {most} items: ask for them page by page' },
+  busy: { status: 503, message: 'Others are changing the same objects: nothing was changed, try again' },
   full: { status: 507, message: 'The disk is full: nothing was changed' },
   read_only: { status: 500, message: 'The database cannot be written: {reason}' },
+  damaged: { status: 500, message: 'The database is damaged ({reason}): put back a copy that is whole' },
   away: { status: 503, message: 'The database does not answer: {reason}' },
 });
 
 /** What a database error means, on either engine; undefined for a fault of ours. */
 export function databaseProblem(error: unknown): Problem | undefined {
-  const { code, errcode, message } = (error ?? {}) as { code?: string; errcode?: number; message?: string };
-  const detail = { reason: message ?? 'unknown' };
-  const make = typeof errcode === 'number' ? sqliteMeaning(errcode) : postgresMeaning(code);
-  return make?.({ detail, cause: error });
+  if (error instanceof Problem) return error.code.startsWith('database.') ? error : undefined;
+  const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
+  const make = typeof errcode === 'number' ? sqliteMeaning(errcode) : postgresMeaning(code, reasonOf(error));
+  return make?.({ detail: { reason: reasonOf(error) }, cause: error });
 }
 
-/** The low byte of an SQLite result code is its class. */
-function sqliteMeaning(errcode: number) {
-  const constraintUnique = 2067;
-  const constraintPrimaryKey = 1555;
-  if (errcode === constraintUnique || errcode === constraintPrimaryKey) return problem.conflict;
-  const byClass: Record<number, typeof problem.full> = {
-    5: problem.away,
-    8: problem.read_only,
-    10: problem.read_only,
-    13: problem.full,
-    14: problem.read_only,
-    26: problem.read_only,
-  };
-  return byClass[errcode & 0xff];
+/** PostgreSQL could not be reached at all, for whatever reason: address, password, name, certificate. */
+export const unreachable = (error: unknown): Problem =>
+  problem.away({ detail: { reason: reasonOf(error) }, cause: error });
+
+/** A name with several addresses fails with one error for each, and says nothing itself. */
+function reasonOf(error: unknown): string {
+  const { message, errors, code } = (error ?? {}) as { message?: string; errors?: Error[]; code?: string };
+  return message || errors?.map(each => each.message).join(', ') || code || 'unknown';
 }
 
-function postgresMeaning(code: string | undefined) {
-  if (code === '23505') return problem.conflict;
-  if (code === '53100') return problem.full;
-  if (code === '25006') return problem.read_only;
-  const away = /^(08|57P0|53300|ECONN|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EPIPE|EHOSTUNREACH)/;
-  return code !== undefined && away.test(code) ? problem.away : undefined;
+/** By the low byte of a result code, which is its class. */
+const sqliteClasses: Readonly<Record<number, ProblemMaker>> = {
+  5: problem.busy,
+  6: problem.busy,
+  8: problem.read_only,
+  10: problem.read_only,
+  11: problem.damaged,
+  13: problem.full,
+  14: problem.read_only,
+  26: problem.damaged,
+};
+
+/** Whole result codes that mean something else than their class: identities that exist, no room for the index of the log. */
+const sqliteCodes: Readonly<Record<number, ProblemMaker>> = {
+  1555: problem.conflict,
+  2067: problem.conflict,
+  4874: problem.full,
+};
+
+const sqliteMeaning = (errcode: number) => sqliteCodes[errcode] ?? sqliteClasses[errcode & 0xff];
+
+const postgresCodes: readonly [RegExp, ProblemMaker][] = [
+  [/^23505$/, problem.conflict],
+  [/^(40001|40P01|55P03)$/, problem.busy],
+  [/^53100$/, problem.full],
+  [/^(25006|42501)$/, problem.read_only],
+  [/^(58030|XX001|XX002)$/, problem.damaged],
+  [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.away],
+];
+/** A connection that breaks under a query is told by its message alone. */
+const broken = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
+
+function postgresMeaning(code: unknown, message: string) {
+  if (typeof code !== 'string') return broken.test(message) ? problem.away : undefined;
+  return postgresCodes.find(([pattern]) => pattern.test(code))?.[1];
 }

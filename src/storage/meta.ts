@@ -40,20 +40,47 @@ export function metaStore(records: Records) {
 
 const dataKeyName = 'data_key';
 
-/** Opens the vault with the first master key that fits; makes the data key of a new database. */
-export async function openVault(meta: Meta, masterKeys: readonly string[]): Promise<Vault> {
-  const made = wrapDataKey(createDataKey(), masterKeyOf(masterKeys[0]!));
-  await meta.claim(dataKeyName, made);
-  const wrapped = (await meta.get(dataKeyName)) ?? made;
-  for (const [place, text] of masterKeys.entries()) {
-    try {
-      return vaultOf(unwrapDataKey(wrapped, masterKeyOf(text)));
-    } catch (error) {
-      const wrong = error instanceof Problem && error.code === vaultProblem.wrong_master_key.code;
-      if (!wrong || place === masterKeys.length - 1) throw error;
-    }
+/** Where the master key comes from. */
+export interface MasterKeys {
+  /** Those to try: none before the first start, two after an interrupted rotation. */
+  kept(): string[];
+  /** Makes and keeps one, for a new database. */
+  make(): string;
+  /** Told which one fits; what else is kept opens nothing. */
+  settle(key: string): void;
+}
+
+/** Opens the vault with the master key that fits; makes the keys of a new database. */
+export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
+  const wrapped = (await meta.get(dataKeyName)) ?? (await firstDataKey(meta, keys));
+  const kept = keys.kept();
+  if (kept.length === 0) throw vaultProblem.wrong_master_key({ message: keyMissing });
+  for (const key of kept) {
+    const dataKey = unwrapped(wrapped, key);
+    if (!dataKey) continue;
+    keys.settle(key);
+    return vaultOf(dataKey);
   }
   throw vaultProblem.wrong_master_key();
+}
+
+const keyMissing =
+  'The master key of this database is missing: put master.key back into the data directory, or set GW_MASTER_KEY';
+
+/** Several machines may start on one new database: the first one's key is everybody's. */
+async function firstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
+  const made = wrapDataKey(createDataKey(), masterKeyOf(keys.kept()[0] ?? keys.make()));
+  await meta.claim(dataKeyName, made);
+  return (await meta.get(dataKeyName)) ?? made;
+}
+
+function unwrapped(wrapped: string, masterKey: string): Buffer | undefined {
+  try {
+    return unwrapDataKey(wrapped, masterKeyOf(masterKey));
+  } catch (error) {
+    if (error instanceof Problem && error.code === vaultProblem.wrong_master_key.code) return undefined;
+    throw error;
+  }
 }
 
 /** Wraps the data key anew: from here on only `next` opens it. */

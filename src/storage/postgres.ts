@@ -1,5 +1,6 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, type LogConfig, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { unreachable } from './faults.ts';
 
 /** How long a start or a query may wait for a free connection before it fails with a sentence. */
 const connectTimeoutMs = 10_000;
@@ -8,17 +9,37 @@ const connectTimeoutMs = 10_000;
 const int8 = 20;
 pg.types.setTypeParser(int8, Number);
 
-export function openPostgres(url: string, connections: number, onIdleError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: connectTimeoutMs,
-    application_name: 'gatewright',
-  });
-  // A connection that dies while nobody uses it must not end the process; the pool opens another.
-  pool.on('error', onIdleError);
-  return pool;
+export interface PostgresOptions {
+  readonly url: string;
+  readonly connections: number;
+  /** Told of idle connections that are lost. */
+  onLost(error: Error): void;
+  readonly log?: LogConfig;
 }
 
-export const postgresKysely = <T>(pool: pg.Pool): Kysely<T> =>
-  new Kysely<T>({ dialect: new PostgresDialect({ pool }) });
+export function postgresKysely<T>({ url, connections, onLost, log }: PostgresOptions): Kysely<T> {
+  const pool = openPool(url, connections);
+  // A connection that dies while nobody waits for it must not end the process. In the pool it is replaced; between two
+  // queries of a transaction the next query says so.
+  pool.on('error', onLost);
+  pool.on('connect', client => client.on('error', () => undefined));
+  const reached = {
+    connect: () => pool.connect().catch(cause => Promise.reject(unreachable(cause))),
+    end: () => pool.end(),
+  };
+  return new Kysely<T>({ dialect: new PostgresDialect({ pool: reached }), ...(log ? { log } : {}) });
+}
+
+function openPool(url: string, connections: number): pg.Pool {
+  try {
+    return new pg.Pool({
+      connectionString: url,
+      max: connections,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      application_name: 'gatewright',
+    });
+  } catch (cause) {
+    throw unreachable(cause);
+  }
+}

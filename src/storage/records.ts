@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
+import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
 import { databaseProblem } from './faults.ts';
 import { type Engine, migrate } from './migrate.ts';
-import { openPostgres, postgresKysely } from './postgres.ts';
+import { postgresKysely } from './postgres.ts';
 import { openSqlite, sqliteKysely } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,76 +29,126 @@ export interface RecordsOptions {
   url?: string;
   file?: string;
   connections?: number;
-  onIdleError?: (error: Error) => void;
+  /** Told what goes wrong while nobody waits for an answer: a lost idle connection, a listener that fails. */
+  onFault?: (error: Error) => void;
 }
 
+/** One transaction under way. */
 interface Unit {
-  tx: Transaction<Tables>;
-  topics: Set<Topic>;
+  readonly topics: Set<Topic>;
+  tx?: Transaction<Tables>;
+  /** The first thing that failed. Whoever caught it since: the transaction is lost. */
+  fault?: unknown;
 }
 
 export async function openRecords(options: RecordsOptions): Promise<Records> {
+  const current = new AsyncLocalStorage<Unit>();
+  const note = (event: LogEvent) => {
+    const unit = current.getStore();
+    if (unit && event.level === 'error') unit.fault ??= event.error;
+  };
+  const base = opened(options, note);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
-  const ignore = () => {};
-  const base = options.url
-    ? postgresKysely<Tables>(openPostgres(options.url, options.connections ?? 10, options.onIdleError ?? ignore))
-    : sqliteKysely<Tables>(openSqlite(options.file ?? ':memory:'));
   try {
     await migrate(base, engine);
   } catch (error) {
     await base.destroy();
     throw databaseProblem(error) ?? error;
   }
-  return recordsOn(base, engine);
+  return recordsOn(base, engine, current, options.onFault ?? ignore);
 }
 
-function recordsOn(base: Kysely<Tables>, engine: Engine): Records {
-  const current = new AsyncLocalStorage<Unit>();
+const ignore = () => undefined;
+
+function opened({ url, file, connections = 10, onFault = ignore }: RecordsOptions, log: (event: LogEvent) => void) {
+  if (url) return postgresKysely<Tables>({ url, connections, onLost: onFault, log });
+  try {
+    return sqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);
+  } catch (error) {
+    throw databaseProblem(error) ?? error;
+  }
+}
+
+function recordsOn(
+  base: Kysely<Tables>,
+  engine: Engine,
+  current: AsyncLocalStorage<Unit>,
+  onFault: (error: Error) => void,
+): Records {
   const listeners = new Set<(topics: ReadonlySet<Topic>) => void>();
-  const tell = (topics: ReadonlySet<Topic>) => {
-    if (topics.size > 0) for (const listener of listeners) listener(topics);
+  /** A transaction that has ended is nobody's any more, also for work it left behind. */
+  const unit = () => {
+    const store = current.getStore();
+    return store?.tx && store;
   };
+  const db = () => unit()?.tx ?? base;
+
+  function tell(topics: ReadonlySet<Topic>): void {
+    if (topics.size === 0) return;
+    for (const listener of listeners) {
+      try {
+        listener(topics);
+      } catch (error) {
+        // What was written stays written: a listener cannot make it a failure.
+        onFault(error as Error);
+      }
+    }
+  }
 
   async function write<T>(work: () => Promise<T>): Promise<T> {
-    if (current.getStore()) return work();
-    const topics = new Set<Topic>();
+    if (unit()) return work();
+    const own: Unit = { topics: new Set() };
     try {
-      const result = await base.transaction().execute(tx =>
-        current.run({ tx, topics }, async () => {
-          const value = await work();
-          if (topics.size > 0) await raiseRevision(tx);
-          return value;
-        }),
-      );
-      tell(topics);
+      const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, work)));
+      tell(own.topics);
       return result;
     } catch (error) {
-      throw databaseProblem(error) ?? error;
+      const fault = own.fault ?? error;
+      throw databaseProblem(fault) ?? fault;
     }
   }
 
   return {
     engine,
     get db() {
-      return current.getStore()?.tx ?? base;
+      return db();
     },
     write,
     touch(topic) {
-      const unit = current.getStore();
-      if (!unit) throw new Error(`touch(${topic}) outside of a write`);
-      unit.topics.add(topic);
+      const own = unit();
+      if (!own) throw new Error(`touch(${topic}) outside of a write`);
+      own.topics.add(topic);
     },
     onTouched(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     async revision() {
-      const row = await base.selectFrom('meta').select('value').where('name', '=', 'revision').executeTakeFirst();
+      const row = await db().selectFrom('meta').select('value').where('name', '=', 'revision').executeTakeFirst();
       return Number(row?.value ?? 0);
     },
-    plan: query => planOf(base, engine, query),
+    plan: query => planOf(db(), engine, query),
     close: () => base.destroy(),
   };
+}
+
+/**
+ * Does the work of a transaction. A statement that failed fails the whole, even if the work went on: PostgreSQL would
+ * else answer the commit with a silent rollback.
+ */
+async function within<T>(unit: Unit, tx: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
+  unit.tx = tx;
+  try {
+    const value = await work();
+    if (unit.fault !== undefined) throw unit.fault;
+    if (unit.topics.size > 0) await raiseRevision(tx);
+    return value;
+  } catch (error) {
+    unit.fault ??= error;
+    throw error;
+  } finally {
+    delete unit.tx;
+  }
 }
 
 async function raiseRevision(tx: Transaction<Tables>): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type Dialect,
   type Driver,
   Kysely,
+  type LogConfig,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
@@ -14,11 +15,21 @@ import {
 /** Statements kept ready. Queries are built from few shapes, so this is rarely reached. */
 const statementsKept = 500;
 
+/** How long to wait for another process that holds the file, a migration or a backup. */
+const busyTimeoutMs = 5000;
+
 /** Opens a file so that an acknowledged write survives a crash of the process and of the machine. */
 export function openSqlite(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { timeout: 5000 });
-  database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
-  return database;
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
+    // As PostgreSQL does it: a search finds the same on both.
+    database.exec('pragma case_sensitive_like = on');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** Kysely on the SQLite that comes with Node: one connection, used by one query or one transaction at a time. */
@@ -44,7 +55,10 @@ function sqliteDriver(database: DatabaseSync): Driver {
     // The write lock is taken at once: two transactions that read before they write cannot then block each other.
     beginTransaction: () => run('begin immediate'),
     commitTransaction: () => run('commit'),
-    rollbackTransaction: () => run('rollback'),
+    // Some failures, such as a full disk, have rolled back already.
+    rollbackTransaction: async () => {
+      if (database.isTransaction) await run('rollback');
+    },
     releaseConnection: async () => turns.give(),
     destroy: async () => database.close(),
   };
@@ -94,5 +108,5 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
 const sqliteValue = (value: unknown): SQLInputValue =>
   typeof value === 'boolean' ? Number(value) : ((value ?? null) as SQLInputValue);
 
-export const sqliteKysely = <T>(database: DatabaseSync): Kysely<T> =>
-  new Kysely<T>({ dialect: sqliteDialect(database) });
+export const sqliteKysely = <T>(database: DatabaseSync, log?: LogConfig): Kysely<T> =>
+  new Kysely<T>({ dialect: sqliteDialect(database), ...(log ? { log } : {}) });

@@ -1,0 +1,45 @@
+import { problems } from './problems.ts';
+import type { SettingName, Settings } from './settings.ts';
+
+const problem = problems('production', {
+  weak_secrets: { status: 500, message: '{faults}' },
+});
+
+const leastBytes = 32;
+
+/** The settings somebody could guess their way in with. Those that are unset are made at random. */
+const guarded = [
+  'admin.secret',
+  'gateway.secret',
+  'portal.token',
+  'master_key',
+  'bootstrap.access_key',
+] as const satisfies readonly SettingName[];
+
+/** Long enough, and yet everybody knows them: the keys other gateways were published with. */
+const published = new Set([
+  '352d20ee67be67f6340b4c0605b044b7',
+  'edd1c9f034335f136f87ad84b625c8f1',
+  '4054f7cf07e344346cd3f287985e76a2',
+]);
+const placeholder =
+  /change.?(me|this)|replace.?(me|this)|(your|my|the|super|very)[^a-z]?(secret|token|key|password)|placeholder|example|insecure|do.?not.?use|default|0123456789|abcdefgh|qwerty/i;
+const repeated = /^(.{1,16}?)\1+.{0,15}$/s;
+
+/** In production mode, refuses to start with secrets that are short or well known. Says so once for each. */
+export function refuseWeakSecrets(settings: Settings): void {
+  if (!settings.production) return;
+  const faults = guarded.flatMap(name => {
+    const weakness = settings[name] ? weaknessOf(settings[name]) : undefined;
+    return weakness ? [`${name}: ${weakness}; production needs at least ${leastBytes} random bytes`] : [];
+  });
+  if (faults.length > 0) throw problem.weak_secrets({ detail: { faults: faults.join('\n') } });
+}
+
+function weaknessOf(secret: string): string | undefined {
+  const given = secret.trim();
+  const bytes = Buffer.byteLength(given, 'utf8');
+  if (bytes < leastBytes) return `has only ${bytes} bytes`;
+  const known = published.has(given.toLowerCase()) || placeholder.test(given) || repeated.test(given);
+  return known ? 'is well known' : undefined;
+}
