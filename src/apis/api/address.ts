@@ -1,0 +1,22 @@
+import type { Settings } from '#base/settings.ts';
+import { modelOf } from './rules.ts';
+import type { StoredApi } from './schema.ts';
+
+/** Where callers reach the gateway: as the operator says, or as its listener is set. */
+export function gatewayUrl(settings: Settings): URL {
+  if (settings['gateway.url']) return new URL(settings['gateway.url']);
+  const host = settings['gateway.host'];
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return new URL(`http://${shown.includes(':') ? `[${shown}]` : shown}:${settings['gateway.port']}`);
+}
+
+/** Where the gateway answers for an API: its own domain and port where it has them, the gateway's otherwise. */
+export function addressOf(api: StoredApi, settings: Settings) {
+  const { listen, customDomain } = modelOf(api);
+  const { protocol, hostname, port, pathname } = gatewayUrl(settings);
+  const name = customDomain.enabled ? customDomain.name : hostname;
+  const ownPort = listen.port > 0 ? String(listen.port) : port;
+  const host = ownPort === '' ? name : `${name}:${ownPort}`;
+  const path = listen.path.startsWith('/') ? listen.path : `/${listen.path}`;
+  return { ApiURL: `${protocol}//${host}${pathname.replace(/\/$/, '')}${path}`, BasePath: path, Host: host };
+}

@@ -1,0 +1,142 @@
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import type { ProblemMaker } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { checkClassic } from '#definition/classic.ts';
+import type { Checked } from '#definition/faults.ts';
+import { checkOas } from '#definition/oas.ts';
+import { checkStreams } from '#definition/streams.ts';
+import { type Fault, invalid } from '#operations/faults.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+import { boundFaults, givenId, identified, summaryOf } from './rules.ts';
+import { type ApiKind, emptyWrapper, type StoredApi, type Wrapper, type Written } from './schema.ts';
+import type { ApiStore } from './store.ts';
+import { type VersionAsked, withoutVersion, withVersion } from './versions.ts';
+
+/** What changing APIs needs. */
+export interface ApiTools {
+  records: Records;
+  apis: ApiStore;
+  clock: Clock;
+  settings: Settings;
+  /** Takes an API that no longer exists out of whatever grants access to it. */
+  forgetApi: (orgId: string, apiId: string) => Promise<void>;
+  /** Tells those who grant access that an API is new, or knows its callers by other means than before. */
+  apiChanged: (orgId: string, apiId: string) => Promise<void>;
+}
+
+const checks: Record<ApiKind, (value: unknown) => Checked<unknown>> = {
+  classic: checkClassic,
+  oas: checkOas,
+  streams: checkStreams,
+};
+
+/** The definition as it was given, or every fault with its place below `prefix`. */
+export function checkedDefinition<K extends ApiKind>(
+  kind: K,
+  value: unknown,
+  prefix = '',
+): Extract<Written, { kind: K }> {
+  const checked = checks[kind](value);
+  if (!checked.ok) throw invalid(checked.faults.map(fault => below(prefix, fault)));
+  const written = { kind, definition: checked.definition } as Extract<Written, { kind: K }>;
+  const faults = boundFaults(written);
+  if (faults.length > 0) throw invalid(faults.map(fault => below(prefix, fault)));
+  return written;
+}
+
+const below = (prefix: string, { path, message }: Fault): Fault => ({
+  path: [prefix, path].filter(Boolean).join(path.startsWith('[') ? '' : '.'),
+  message,
+});
+
+export interface NewApi {
+  readonly orgId: string;
+  readonly written: Written;
+  readonly wrapper?: Wrapper;
+  /** Kept by an import; made otherwise. */
+  readonly id?: string;
+  readonly version?: VersionAsked;
+}
+
+/** Stores a new API, as a version of another one if so asked. */
+export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
+  const { records, apis, clock } = tools;
+  const now = isoTime(clock.now());
+  const names = { id: id || databaseId(), api_id: givenId(written) || publicId(), org_id: orgId };
+  const api = settled({ ...identified(written, names), ...names, wrapper, created_at: now, updated_at: now });
+  return records.write(async () => {
+    await apis.takeTurn();
+    if (await apis.isTaken(api)) throw problem.same_id();
+    await refuseClash(tools, api);
+    if (version?.base_api_id) await addVersion(tools, api, version);
+    await apis.insert(api);
+    await tools.apiChanged(orgId, api.api_id);
+    records.touch('apis');
+    return api;
+  });
+}
+
+/** Reads, changes and stores an API as one. */
+export function changeApi(
+  tools: ApiTools,
+  orgId: string,
+  ref: string,
+  change: (api: StoredApi) => Written & { readonly wrapper: Wrapper },
+  missing: ProblemMaker = problem.definition_not_found,
+): Promise<StoredApi> {
+  const { records, apis, clock } = tools;
+  return records.write(async () => {
+    await apis.takeTurn();
+    const before = await apis.get(orgId, ref);
+    if (!before) throw missing();
+    const { wrapper, ...written } = change(before);
+    const { id, api_id, org_id, created_at } = before;
+    const names = { id, api_id, org_id };
+    const updated_at = isoTime(clock.now());
+    const next = settled({ ...identified(written, names), ...names, wrapper, created_at, updated_at });
+    const moved =
+      next.summary.domain !== before.summary.domain || next.summary.listen_path !== before.summary.listen_path;
+    if (moved) await refuseClash(tools, next);
+    await apis.replace(next);
+    if (String(next.summary.auth_types) !== String(before.summary.auth_types)) await tools.apiChanged(orgId, api_id);
+    records.touch('apis');
+    return next;
+  });
+}
+
+/** Removes an API, from the versions of others and from what grants access to it too. */
+export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: readonly ApiKind[]): Promise<StoredApi> {
+  const { records, apis, forgetApi } = tools;
+  return records.write(async () => {
+    await apis.takeTurn();
+    const api = await apis.get(orgId, ref);
+    if (!api || (kinds && !kinds.includes(api.kind))) throw problem.api_not_found();
+    await apis.remove(api.id);
+    for (const base of await apis.basesOf(orgId, api.api_id))
+      await apis.replace(settled(withoutVersion(base, api.api_id)));
+    await forgetApi(orgId, api.api_id);
+    records.touch('apis');
+    return api;
+  });
+}
+
+const settled = (api: Omit<StoredApi, 'summary'> & Written): StoredApi => ({
+  ...api,
+  summary: summaryOf(api, api.wrapper),
+});
+
+async function refuseClash({ apis, settings }: ApiTools, { id, summary }: StoredApi): Promise<void> {
+  if (settings['apis.allow_duplicate_paths'] || !(await apis.isClaimed(summary, id))) return;
+  const where = summary.domain ? ` on ${summary.domain}` : '';
+  throw problem.same_path({ detail: { path: summary.listen_path, where } });
+}
+
+async function addVersion({ apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
+  const base = await apis.get(api.org_id, version.base_api_id ?? '');
+  if (!base) throw problem.base_not_found({ detail: { id: version.base_api_id } });
+  if (base.kind !== api.kind) throw problem.base_of_other_form();
+  const next = withVersion(base, api.api_id, version);
+  await apis.replace(settled({ ...next, updated_at: isoTime(clock.now()) }));
+}

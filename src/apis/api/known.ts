@@ -1,0 +1,36 @@
+import type { StoredApi } from './schema.ts';
+import type { ApiStore } from './store.ts';
+
+/** What rooms that grant access to APIs ask about them. */
+export interface KnownApi {
+  readonly apiId: string;
+  readonly orgId: string;
+  readonly name: string;
+  /** The one way in, by the name lists are filtered by; `other` where there are several or a rare one. */
+  readonly authType: string;
+  readonly keepsQuota: boolean;
+}
+
+export function knownApis(apis: ApiStore) {
+  return {
+    async findApi(ref: string, orgId?: string): Promise<KnownApi | undefined> {
+      const api = await (orgId === undefined ? apis.getAnywhere(ref) : apis.get(orgId, ref));
+      return api && knownApi(api);
+    },
+    async findApis(orgId: string, apiIds: readonly string[]): Promise<ReadonlyMap<string, KnownApi>> {
+      const found = await apis.named(orgId, apiIds);
+      return new Map(found.map(api => [api.api_id, knownApi(api)]));
+    },
+  };
+}
+
+function knownApi({ api_id, org_id, summary }: StoredApi): KnownApi {
+  const [only = 'other', ...more] = summary.auth_types;
+  return {
+    apiId: api_id,
+    orgId: org_id,
+    name: summary.name,
+    authType: more.length === 0 ? only : 'other',
+    keepsQuota: summary.keeps_quota,
+  };
+}

@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { classicSchema } from '#definition/classic.ts';
+import type { OasDefinition } from '#definition/oas.ts';
+import type { StreamsDefinition } from '#definition/streams.ts';
+
+/** An API as it is kept: its definition exactly as written, and what stands around it. */
+interface Kept {
+  /** The database id. */
+  readonly id: string;
+  readonly org_id: string;
+  /** The public id, unique in the installation. */
+  readonly api_id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly wrapper: Wrapper;
+  /** Derived from the definition at every write; lists filter by it. */
+  readonly summary: Summary;
+}
+
+export type Written =
+  | { readonly kind: 'classic'; readonly definition: ClassicDefinition }
+  | { readonly kind: 'oas'; readonly definition: OasDefinition }
+  | { readonly kind: 'streams'; readonly definition: StreamsDefinition };
+
+export type StoredApi = Kept & Written;
+export type ApiKind = Written['kind'];
+
+/** What the interface needs to know of any definition, whatever its form. */
+export interface Summary {
+  readonly name: string;
+  /** The route it claims; both empty where it has none of its own. */
+  readonly domain: string;
+  readonly listen_path: string;
+  readonly categories: readonly string[];
+  readonly auth_types: readonly string[];
+  readonly api_types: readonly string[];
+  readonly keeps_quota: boolean;
+  /** Version name to the public id of the API that serves it. */
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+const ids = z.array(z.string().max(64)).max(1000);
+const hookReference = z.looseObject({
+  event_name: z.string().max(100),
+  event_timeout: z.number().optional(),
+  hook: z.looseObject({}).nullish(),
+});
+
+/** The members around a definition that a caller may write. Members we do not know are kept. */
+const wrapperMembers = {
+  hook_references: z.array(hookReference).max(1000).nullish(),
+  is_site: z.boolean().optional(),
+  sort_by: z.int().optional(),
+  user_owners: ids.nullish(),
+  user_group_owners: ids.nullish(),
+};
+
+export interface Wrapper {
+  readonly hook_references: readonly unknown[];
+  readonly is_site: boolean;
+  readonly sort_by: number;
+  readonly user_owners: readonly string[];
+  readonly user_group_owners: readonly string[];
+  /** Kept beside OpenAPI documents; the categories of a classic API are words of its name. */
+  readonly categories: readonly string[];
+  readonly more: Readonly<Record<string, unknown>>;
+}
+
+export const emptyWrapper: Wrapper = {
+  hook_references: [],
+  is_site: false,
+  sort_by: 0,
+  user_owners: [],
+  user_group_owners: [],
+  categories: [],
+  more: {},
+};
+
+/** Shown in documents only: it is checked by the definition's own rules, which say where a fault is, and kept as it came. */
+export const documented = (shape: z.ZodType) => {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
+  return z.custom<unknown>(value => value !== undefined, { error: 'is required' }).meta(schema as z.GlobalMeta);
+};
+
+export const classicDefinition = documented(classicSchema);
+
+/** What a caller sends to make or replace a classic API. */
+export const ClassicWrite = z.looseObject({ api_definition: classicDefinition, ...wrapperMembers });
+
+const longestCategory = 200;
+const mostCategories = 200;
+
+/** Categories of a document, as they are written on the wire. */
+export const categoryList = z.array(z.string().max(longestCategory)).max(mostCategories);
+
+/** Blank and repeated labels say nothing. */
+export const cleanCategories = (given: readonly string[]): string[] =>
+  [...new Set(given.map(label => label.toWellFormed().trim()))].filter(Boolean);
+
+/** What the operator imports: the same in either form, as lists show it. */
+export const ImportedApi = z.looseObject({
+  api_definition: z.looseObject({}),
+  oas: z.looseObject({}).nullish(),
+  is_streams: z.boolean().optional(),
+  categories: categoryList.nullish(),
+  ...wrapperMembers,
+});
+
+type Given = z.output<typeof ImportedApi> | z.output<typeof ClassicWrite>;
+const notKept = ['api_definition', 'oas', 'api_model', 'is_streams', 'categories', 'created_at', 'updated_at'];
+
+/** What was sent on top of what was there: silence about a member leaves it as it is, null empties it. */
+export function wrapperOf(given: Given, before: Wrapper = emptyWrapper): Wrapper {
+  const { hook_references, is_site, sort_by, user_owners, user_group_owners, ...rest } = given;
+  const more = Object.fromEntries(Object.entries(rest).filter(([name]) => !notKept.includes(name)));
+  const list = <T>(sent: readonly T[] | null | undefined, kept: readonly T[]) =>
+    (sent === undefined ? kept : sent) ?? [];
+  return {
+    hook_references: list(hook_references, before.hook_references),
+    is_site: is_site ?? before.is_site,
+    sort_by: sort_by ?? before.sort_by,
+    user_owners: list(user_owners, before.user_owners),
+    user_group_owners: list(user_group_owners, before.user_group_owners),
+    categories: before.categories,
+    more: { ...before.more, ...more },
+  };
+}
+
+/** An API as lists and reads show it. */
+export const ApiShown = z.looseObject({
+  api_model: z.object({}),
+  api_definition: z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() }),
+  hook_references: z.array(z.unknown()),
+  is_site: z.boolean(),
+  sort_by: z.int(),
+  user_owners: z.array(z.string()),
+  user_group_owners: z.array(z.string()),
+  categories: z.array(z.string()),
+  created_at: z.string(),
+  updated_at: z.string(),
+  is_streams: z.boolean().optional(),
+  oas: z.looseObject({}).optional(),
+});
+export type ApiShown = z.input<typeof ApiShown>;
+
+export const apiPage = z.object({ apis: z.array(ApiShown), pages: z.int() });

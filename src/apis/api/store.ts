@@ -1,0 +1,170 @@
+import { type Expression, type SqlBool, sql } from 'kysely';
+import { collection, contains, type Page, type PageAsked, type Query } from '#storage/collection.ts';
+import { metaStore } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+import type { StoredApi, Summary } from './schema.ts';
+
+export type ApiStore = ReturnType<typeof apiStore>;
+
+/** What a list may be narrowed by; everything holds together. */
+export interface ApiFilter {
+  readonly name?: string;
+  /** In any of these. */
+  readonly categories?: readonly string[];
+  /** What no column knows. */
+  readonly matches?: (api: StoredApi) => boolean;
+}
+
+export const apiOrders = {
+  name: ['name_fold', 'id'],
+  '-name': ['-name_fold', '-id'],
+  created_at: ['created_at', 'id'],
+  '-created_at': ['-created_at', '-id'],
+  updated_at: ['updated_at', 'id'],
+  '-updated_at': ['-updated_at', '-id'],
+} as const;
+export type ApiOrder = keyof typeof apiOrders;
+
+/** Both engines bound the values of one statement. */
+const idsAtOnce = 1000;
+
+/** The row every writer of APIs changes first, so that one writes at a time and what it checked still holds. */
+const turnName = 'apis.turn';
+
+export function apiStore(records: Records) {
+  const meta = metaStore(records);
+  const apis = collection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id);
+  const filed = (api: StoredApi) =>
+    api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
+
+  async function file(api: StoredApi): Promise<void> {
+    await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
+    const rows = filed(api);
+    if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
+  }
+
+  return {
+    /** By public or database id. */
+    async get(orgId: string, ref: string): Promise<StoredApi | undefined> {
+      return (await apis.find({ org_id: orgId, api_id: ref })) ?? apis.find({ org_id: orgId, id: ref });
+    },
+    /** Whatever its organisation: for the operator and the gateway. */
+    async getAnywhere(ref: string): Promise<StoredApi | undefined> {
+      return (await apis.find({ api_id: ref })) ?? apis.find({ id: ref });
+    },
+    /** Those of these public ids that exist. */
+    async named(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
+      const found: StoredApi[] = [];
+      for (let at = 0; at < apiIds.length; at += idsAtOnce) {
+        const some = sql.join(apiIds.slice(at, at + idsAtOnce));
+        const filter = (query: Query) => query.where(sql<SqlBool>`api_id in (${some})`);
+        found.push(...(await apis.all({ where: { org_id: orgId }, filter, order: ['id'] })));
+      }
+      return found;
+    },
+    /** Every API of the installation, oldest first: what a gateway serves. */
+    all: () => apis.all({ order: apiOrders.created_at }),
+    count: (orgId: string) => apis.count({ org_id: orgId }),
+
+    /** Waits for other writers of APIs; inside a write, before anything is read. */
+    takeTurn: () => meta.set(turnName, ''),
+    isTaken: async ({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>) =>
+      (await apis.count({ api_id })) + (await apis.count({ id })) > 0,
+
+    /** Whether another API already claims the same route, in any organisation: they all share the gateway. */
+    async isClaimed({ domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>, id: string): Promise<boolean> {
+      if (listen_path === '') return false;
+      return (await apis.count({ domain, listen_path }, query => query.where('id', '!=', id))) > 0;
+    },
+
+    /** The APIs that name this one among their versions. */
+    async basesOf(orgId: string, apiId: string): Promise<StoredApi[]> {
+      const filter = (query: Query) => query.where(contains('body', JSON.stringify(apiId)));
+      const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
+      return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
+    },
+
+    async insert(api: StoredApi): Promise<void> {
+      await apis.insert(api);
+      await file(api);
+    },
+    async replace(api: StoredApi): Promise<void> {
+      await apis.replace({ id: api.id }, api);
+      await file(api);
+    },
+    async remove(id: string): Promise<void> {
+      await apis.remove({ id });
+      await records.db.deleteFrom('api_categories').where('api', '=', id).execute();
+    },
+
+    async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageAsked): Promise<Page<StoredApi>> {
+      const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: narrowed(orgId, filter) };
+      if (!filter.matches) return apis.page(listing, asked);
+      return slice((await apis.all(listing)).filter(filter.matches), asked);
+    },
+
+    /** Every public id that is a version of another API of the organisation. */
+    async versionIds(orgId: string): Promise<ReadonlySet<string>> {
+      const found = await apis.all({ where: { org_id: orgId }, order: ['id'] });
+      return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
+    },
+
+    async categoryCounts(orgId: string): Promise<{ name: string; count: number }[]> {
+      const rows = await records.db
+        .selectFrom('api_categories')
+        .select(['category', sql<number>`count(*)`.as('count')])
+        .where('org_id', '=', orgId)
+        .groupBy('category')
+        .orderBy('category')
+        .execute();
+      return rows.map(({ category, count }) => ({ name: category, count: Number(count) }));
+    },
+
+    /** Category to the public ids of its APIs. */
+    async categoryMembers(orgId: string): Promise<Map<string, string[]>> {
+      const rows = await records.db
+        .selectFrom('api_categories')
+        .innerJoin('apis', 'apis.id', 'api_categories.api')
+        .select(['api_categories.category', 'apis.api_id'])
+        .where('api_categories.org_id', '=', orgId)
+        .orderBy('api_categories.category')
+        .orderBy('apis.created_at')
+        .orderBy('apis.id')
+        .execute();
+      const members = new Map<string, string[]>();
+      for (const { category, api_id } of rows) members.set(category, [...(members.get(category) ?? []), api_id]);
+      return members;
+    },
+  };
+}
+
+const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
+  id,
+  org_id,
+  api_id,
+  kind,
+  name: summary.name,
+  name_fold: summary.name.toLowerCase(),
+  domain: summary.domain,
+  listen_path: summary.listen_path,
+  created_at: Date.parse(created_at),
+  updated_at: Date.parse(updated_at),
+});
+
+function narrowed(orgId: string, { name, categories }: ApiFilter) {
+  const conditions: Expression<SqlBool>[] = [];
+  if (name) conditions.push(contains('name_fold', name.toLowerCase()));
+  if (categories && categories.length > 0) {
+    const filed = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
+    conditions.push(sql<SqlBool>`id in (${filed})`);
+  }
+  return (query: Query) => conditions.reduce((narrower, condition) => narrower.where(condition), query);
+}
+
+function slice(found: StoredApi[], { page, size }: PageAsked): Page<StoredApi> {
+  const total = found.length;
+  if (page < 1) return { items: found, pages: 1, total };
+  const items = found.slice((page - 1) * size, page * size);
+  return { items, pages: Math.max(1, Math.ceil(total / size)), total };
+}

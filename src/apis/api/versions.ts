@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { problem } from '../problems.ts';
+import type { StoredApi, Written } from './schema.ts';
+
+/** How a new API becomes a version of another one: parameters of every operation that makes APIs. */
+const truth = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
+const versionName = z.string().max(200).optional();
+
+export const versionQuery = z.object({
+  base_api_id: z.string().max(64).optional().describe('The API this becomes a version of'),
+  base_api_version_name: versionName.describe('What the base is called as a version; needed for its first one'),
+  new_version_name: versionName.describe('What the new version is called; needed with base_api_id'),
+  set_default: truth.optional().describe('Serves calls that name no version with the new one'),
+});
+export type VersionAsked = z.output<typeof versionQuery>;
+
+/** What a first version gets where the base says nothing. */
+const identifier = { location: 'header', key: 'x-gw-version' };
+const ownName = 'self';
+
+interface Block {
+  name?: string;
+  default?: string;
+  location?: string;
+  key?: string;
+  versions: Record<string, string>;
+  rest: Record<string, unknown>;
+}
+
+/** The base's versioning block, the same for both forms. */
+function blockOf({ kind, definition }: Written): Block {
+  const found = kind === 'classic' ? definition.definition : definition['x-gw-api-gateway'].info.versioning;
+  const { versions, ...rest } = found ?? {};
+  const pairs = Array.isArray(versions) ? versions.map(it => [it.name, it.id]) : Object.entries(versions ?? {});
+  return { ...(rest as object), rest, versions: Object.fromEntries(pairs) };
+}
+
+function withBlock<T extends Written>(api: T, block: Record<string, unknown>, versions: Record<string, string>): T {
+  if (api.kind === 'classic') {
+    return { ...api, definition: { ...api.definition, definition: { ...block, versions } } };
+  }
+  const gateway = api.definition['x-gw-api-gateway'];
+  const list = Object.entries(versions).map(([name, id]) => ({ name, id }));
+  const info = { ...gateway.info, versioning: { ...block, versions: list } };
+  return { ...api, definition: { ...api.definition, 'x-gw-api-gateway': { ...gateway, info } } };
+}
+
+/** The base with one version more. */
+export function withVersion(base: StoredApi, childId: string, asked: VersionAsked): StoredApi {
+  const { name, location, key, versions, rest, ...block } = blockOf(base);
+  const added = asked.new_version_name;
+  if (!added) throw problem.version_unnamed();
+  const baseName = asked.base_api_version_name || name;
+  if (!baseName) throw problem.base_unnamed();
+  if (Object.hasOwn(versions, added) || added === baseName) throw problem.version_exists({ detail: { name: added } });
+  const next = {
+    ...rest,
+    enabled: true,
+    name: baseName,
+    location: location || identifier.location,
+    key: key || (location && location !== 'header' ? '' : identifier.key),
+    default: asked.set_default ? added : block.default || ownName,
+  };
+  return withBlock(base, next, { ...versions, [added]: childId });
+}
+
+/** The base without the versions an API served. If one of them was the default, the base is it from now on. */
+export function withoutVersion(base: StoredApi, childId: string): StoredApi {
+  const { name, versions, rest, ...block } = blockOf(base);
+  const left = Object.entries(versions).filter(([, id]) => id !== childId);
+  const kept = block.default === undefined || versions[block.default] !== childId;
+  return withBlock(base, kept ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
+}

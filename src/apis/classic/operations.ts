@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { created, createdAnswer, done, statusAnswer } from '#operations/shapes.ts';
+import { addressOf } from '../api/address.ts';
+import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
+import { givenId, shownApi } from '../api/rules.ts';
+import { ApiShown, ClassicWrite, type StoredApi, wrapperOf } from '../api/schema.ts';
+import type { ApiStore } from '../api/store.ts';
+import { versionQuery } from '../api/versions.ts';
+import { problem } from '../problems.ts';
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const declared = { surface: 'dashboard', noun: 'apis' } as const;
+const place = 'api_definition';
+
+export const createApi = operation({
+  ...declared,
+  name: 'createApi',
+  method: 'POST',
+  path: '/api/apis',
+  about: 'Makes a classic API, by itself or as a version of another one. Its public id may be chosen.',
+  permission: 'apis:write',
+  query: versionQuery,
+  body: ClassicWrite,
+  returns: createdAnswer,
+  problems: [
+    problem.same_id,
+    problem.same_path,
+    problem.version_unnamed,
+    problem.base_unnamed,
+    problem.base_not_found,
+    problem.base_of_other_form,
+    problem.version_exists,
+  ],
+  async handle({ actor, query, body, audit }, tools: ApiTools) {
+    const written = checkedDefinition('classic', body.api_definition, place);
+    const api = await addApi(tools, { orgId: actor.orgId, written, wrapper: wrapperOf(body), version: query });
+    audit(api.api_id);
+    return created('API created', api.id, api.api_id);
+  },
+});
+
+export const getApi = operation({
+  ...declared,
+  name: 'getApi',
+  method: 'GET',
+  path: '/api/apis/{apiId}',
+  about: 'Reads an API and what stands around its definition, in whatever form it was written.',
+  permission: 'apis:read',
+  params,
+  returns: ApiShown,
+  problems: [problem.detail_not_found],
+  async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
+    const api = await apis.get(actor.orgId, apiId);
+    if (!api) throw problem.detail_not_found();
+    return shownApi(api);
+  },
+});
+
+export const updateApi = operation({
+  ...declared,
+  name: 'updateApi',
+  method: 'PUT',
+  path: '/api/apis/{apiId}',
+  about: 'Replaces a classic definition whole. Members around it that are not sent stay as they were.',
+  permission: 'apis:write',
+  params,
+  body: ClassicWrite,
+  returns: statusAnswer,
+  problems: [problem.definition_not_found, problem.other_id, problem.not_classic, problem.same_path],
+  async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
+    audit(apiId);
+    const written = checkedDefinition('classic', body.api_definition, place);
+    const api = await changeApi(tools, actor.orgId, apiId, before => {
+      refuseOtherForm(before, tools.settings);
+      const given = givenId(written);
+      if (given !== '' && given !== before.api_id)
+        throw problem.other_id({ detail: { path: `${place}.api_id`, given, wanted: before.api_id } });
+      return { ...written, wrapper: wrapperOf(body, before.wrapper) };
+    });
+    audit(api.api_id);
+    return done('API updated');
+  },
+});
+
+/** A document holds more than a classic definition can say: replacing it that way loses the rest. */
+function refuseOtherForm({ kind, api_id }: StoredApi, settings: Settings): void {
+  if (kind === 'classic' || settings['apis.allow_classic_update_of_oas']) return;
+  throw problem.not_classic({ detail: { place: kind, id: api_id } });
+}
+
+export const deleteApi = operation({
+  ...declared,
+  name: 'deleteApi',
+  method: 'DELETE',
+  path: '/api/apis/{apiId}',
+  about:
+    'Removes an API, and takes it out of the policies that grant it. Its own versions stay, as APIs by themselves.',
+  permission: 'apis:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.api_not_found],
+  async handle({ actor, params: { apiId }, audit }, tools: ApiTools) {
+    audit(apiId);
+    const api = await removeApi(tools, actor.orgId, apiId);
+    audit(api.api_id);
+    return done('API deleted');
+  },
+});
+
+export const getApiUrl = operation({
+  ...declared,
+  name: 'getApiUrl',
+  method: 'GET',
+  path: '/api/apis/{apiId}/url',
+  about: 'Says where the gateway answers for an API.',
+  permission: 'apis:read',
+  params,
+  returns: z.object({ ApiURL: z.string(), BasePath: z.string(), Host: z.string() }),
+  problems: [problem.detail_not_found],
+  async handle({ actor, params: { apiId } }, { apis, settings }: { apis: ApiStore; settings: Settings }) {
+    const api = await apis.get(actor.orgId, apiId);
+    if (!api) throw problem.detail_not_found();
+    return addressOf(api, settings);
+  },
+});
+
+export const classicOperations = [createApi, getApi, updateApi, deleteApi, getApiUrl];

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { Problem } from '#base/problems.ts';
+import { streamingName } from '#definition/streams.ts';
+import { operation } from '#operations/operation.ts';
+import { done, statusAnswer } from '#operations/shapes.ts';
+import type { OrganisationStore } from '#people/organisations/store.ts';
+import { problem as people } from '#people/problems.ts';
+import { type ApiTools, addApi, checkedDefinition } from '../api/changes.ts';
+import { cleanCategories, ImportedApi, type StoredApi, wrapperOf } from '../api/schema.ts';
+import { problem } from '../problems.ts';
+
+export interface ImportTools extends ApiTools {
+  organisations: OrganisationStore;
+  /** Where an API goes that names no organisation. */
+  defaultOrgId: () => Promise<string>;
+}
+
+type Imported = z.output<typeof ImportedApi>;
+
+export const importApis = operation({
+  surface: 'admin',
+  noun: 'apis',
+  name: 'importApis',
+  method: 'POST',
+  path: '/admin/apis/import',
+  about:
+    'Stores APIs as lists show them, with the ids they had elsewhere. Meta says of each whether it was stored, Errors why not.',
+  permission: 'secret',
+  body: z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }),
+  returns: statusAnswer.extend({ Errors: z.record(z.string(), z.string()) }),
+  problems: [problem.same_id, problem.same_path, people.organisation_unknown],
+  async handle({ body, audit }, tools: ImportTools) {
+    const faults = new Map<string, string | undefined>();
+    for (const [at, given] of body.apis.entries()) {
+      const { name, fault } = await attempt(given, `apis[${at}]`, tools);
+      faults.set(name, faults.get(name) ?? fault);
+    }
+    audit([...faults.keys()].join(',').slice(0, longestAudit));
+    const stored = Object.fromEntries([...faults].map(([name, fault]) => [name, fault === undefined]));
+    return { ...done('APIs imported', stored), Errors: Object.fromEntries([...faults].filter(isFaulty)) };
+  },
+});
+
+const longestAudit = 1000;
+const isFaulty = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
+
+/** One API that cannot be stored does not keep out the others; what is wrong on our side does. */
+async function attempt(given: Imported, place: string, tools: ImportTools): Promise<{ name: string; fault?: string }> {
+  try {
+    return { name: (await importApi(given, place, tools)).api_id };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    const { api_id } = given.api_definition;
+    return { name: isId(api_id) ? api_id : place, fault: error.message };
+  }
+}
+
+const isId = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
+
+async function importApi(given: Imported, place: string, tools: ImportTools): Promise<StoredApi> {
+  const { api_definition: definition, oas, categories } = given;
+  const { id, org_id } = definition;
+  const orgId = typeof org_id === 'string' && org_id !== '' ? org_id : await tools.defaultOrgId();
+  if (!(await tools.organisations.get(orgId))) throw people.organisation_unknown({ detail: { id: orgId } });
+  const streams = given.is_streams === true || (oas && streamingName in oas);
+  const written = oas
+    ? checkedDefinition(streams ? 'streams' : 'oas', oas, `${place}.oas`)
+    : checkedDefinition('classic', definition, `${place}.api_definition`);
+  const wrapper = { ...wrapperOf(given), categories: oas ? cleanCategories(categories ?? []) : [] };
+  return addApi(tools, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
+}
+
+export const apiImportOperations = [importApis];

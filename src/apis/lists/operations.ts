@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { compressedApi, shownApi } from '../api/rules.ts';
+import { apiPage, type StoredApi } from '../api/schema.ts';
+import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
+
+interface ListTools {
+  apis: ApiStore;
+  settings: Settings;
+}
+
+const declared = { surface: 'dashboard', noun: 'apis', permission: 'apis:read' } as const;
+const newest: ApiOrder = '-created_at';
+const namePart = z.string().max(500).optional().describe('Part of the name, in any case');
+
+const words = z
+  .string()
+  .max(2000)
+  .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean));
+const apiTypes = z.enum(['tcp', 'rest', 'graphql', 'udg', 'subgraph', 'supergraph', 'internal']);
+const typeWords = words.pipe(z.array(apiTypes));
+
+const listQuery = z.object({
+  p: pageNumber,
+  q: namePart,
+  sort: z
+    .enum(Object.keys(apiOrders) as [ApiOrder, ...ApiOrder[]])
+    .default(newest)
+    .describe('A member, with - before it for descending'),
+  category: words.optional().describe('In any of these categories, with commas'),
+  auth_type: words.optional().describe('With any of these ways in, such as keyless,authToken,jwt,oauth,ba,other'),
+  api_type: typeWords.optional().describe('Of any of these kinds'),
+  base_apis: z.string().optional().describe('Any value leaves out APIs that are versions of others'),
+  compressed: z.string().optional().describe('1 shows less of each API'),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+export const listApis = operation({
+  ...declared,
+  name: 'listApis',
+  method: 'GET',
+  path: '/api/apis',
+  about: 'Lists the APIs of the caller’s organisation, in whatever form they were written, newest first.',
+  query: listQuery,
+  returns: apiPage,
+  async handle({ actor, query }, { apis, settings }: ListTools) {
+    const filter = await filterOf(actor.orgId, query, apis);
+    const asked = pageOf(query.p, settings['management.page_size']);
+    const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
+    return { apis: items.map(query.compressed === '1' ? compressedApi : shownApi), pages };
+  },
+});
+
+async function filterOf(orgId: string, query: ListQuery, apis: ApiStore): Promise<ApiFilter> {
+  const { q, category, auth_type, api_type, base_apis } = query;
+  const asks = (words: readonly string[] | undefined): words is readonly string[] => (words?.length ?? 0) > 0;
+  const tests: ((api: StoredApi) => boolean)[] = [];
+  if (asks(auth_type)) tests.push(({ summary }) => auth_type.some(type => summary.auth_types.includes(type)));
+  if (asks(api_type)) tests.push(({ summary }) => api_type.some(type => summary.api_types.includes(type)));
+  if (base_apis) {
+    const versions = await apis.versionIds(orgId);
+    tests.push(({ api_id }) => !versions.has(api_id));
+  }
+  return {
+    ...(q ? { name: q } : {}),
+    ...(asks(category) ? { categories: category } : {}),
+    ...(tests.length > 0 ? { matches: api => tests.every(test => test(api)) } : {}),
+  };
+}
+
+export const searchApis = operation({
+  ...declared,
+  name: 'searchApis',
+  method: 'GET',
+  path: '/api/apis/search',
+  about: 'Finds APIs whose name contains a text.',
+  query: z.object({ q: namePart, p: pageNumber }),
+  returns: apiPage,
+  async handle({ actor, query: { q, p } }, { apis, settings }: ListTools) {
+    const asked = pageOf(p, settings['management.page_size']);
+    const { items, pages } = await apis.page(actor.orgId, q ? { name: q } : {}, newest, asked);
+    return { apis: items.map(shownApi), pages };
+  },
+});
+
+export const listCategories = operation({
+  ...declared,
+  name: 'listCategories',
+  method: 'GET',
+  path: '/api/apis/categories',
+  about: 'Lists the categories in use, each with how many APIs are in it.',
+  returns: z.object({ categories: z.array(z.object({ name: z.string(), count: z.int() })) }),
+  async handle({ actor }, { apis }: Pick<ListTools, 'apis'>) {
+    return { categories: await apis.categoryCounts(actor.orgId) };
+  },
+});
+
+export const listApiGroups = operation({
+  ...declared,
+  name: 'listApiGroups',
+  method: 'GET',
+  path: '/api/apis/groups',
+  about: 'Maps each category to the public ids of its APIs.',
+  returns: z.record(z.string(), z.array(z.string())),
+  async handle({ actor }, { apis }: Pick<ListTools, 'apis'>) {
+    return Object.fromEntries(await apis.categoryMembers(actor.orgId));
+  },
+});
+
+export const apiListOperations = [listApis, searchApis, listCategories, listApiGroups];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { done, statusAnswer } from '#operations/shapes.ts';
+import { type ApiTools, changeApi } from '../api/changes.ts';
+import type { StoredApi } from '../api/schema.ts';
+import type { ApiStore } from '../api/store.ts';
+import { problem } from '../problems.ts';
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const declared = { surface: 'dashboard', noun: 'apis' } as const;
+const ids = z.array(z.string().max(64)).max(1000);
+
+export const getApiAccess = operation({
+  ...declared,
+  name: 'getApiAccess',
+  method: 'GET',
+  path: '/api/apis/{apiId}/access',
+  about: 'Reads which users and user groups own an API.',
+  permission: 'apis:read',
+  params,
+  returns: z.object({ userIds: z.array(z.string()), userGroupIds: z.array(z.string()) }),
+  problems: [problem.api_not_found],
+  async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
+    const api = await apis.get(actor.orgId, apiId);
+    if (!api) throw problem.api_not_found();
+    return { userIds: [...api.wrapper.user_owners], userGroupIds: [...api.wrapper.user_group_owners] };
+  },
+});
+
+export const updateApiAccess = operation({
+  ...declared,
+  name: 'updateApiAccess',
+  method: 'PUT',
+  path: '/api/apis/{apiId}/access',
+  about: 'Replaces both lists of owners; a list that is not sent becomes empty.',
+  permission: 'apis:write',
+  params,
+  body: z.object({ userIds: ids.nullish(), userGroupIds: ids.nullish() }),
+  returns: statusAnswer,
+  problems: [problem.api_not_found],
+  async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
+    audit(apiId);
+    const owners = { user_owners: body.userIds ?? [], user_group_owners: body.userGroupIds ?? [] };
+    const owned = (api: StoredApi) => ({ ...api, wrapper: { ...api.wrapper, ...owners } });
+    await changeApi(tools, actor.orgId, apiId, owned, problem.api_not_found);
+    return done('API access updated');
+  },
+});
+
+export const apiOwnerOperations = [getApiAccess, updateApiAccess];

@@ -1,0 +1,19 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('apis', {
+  api_not_found: { status: 404, message: 'API not found' },
+  detail_not_found: { status: 404, message: 'Could not retrieve API detail' },
+  definition_not_found: { status: 404, message: 'API definition does not exist' },
+  same_id: { status: 409, message: 'Found API with the same ID' },
+  same_path: { status: 409, message: 'Another API already answers at {path}{where}: choose another listen path' },
+  other_id: { status: 400, message: '{path}: is {given}, but the API in the path is {wanted}' },
+  not_classic: {
+    status: 400,
+    message: 'This API is written in the OpenAPI form: send its document to PUT /api/apis/{place}/{id}',
+  },
+  base_not_found: { status: 400, message: 'base_api_id: there is no API {id}' },
+  base_of_other_form: { status: 400, message: 'base_api_id: a version and its base must be written in the same form' },
+  version_unnamed: { status: 400, message: 'new_version_name: is required with base_api_id' },
+  base_unnamed: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },
+  version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
+});

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { streamsSchema } from '#definition/streams.ts';
+import { operation } from '#operations/operation.ts';
+import { created, createdAnswer, done, statusAnswer } from '#operations/shapes.ts';
+import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
+import { givenId } from '../api/rules.ts';
+import { documented } from '../api/schema.ts';
+import type { ApiStore } from '../api/store.ts';
+import { problem } from '../problems.ts';
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const declared = { surface: 'dashboard', noun: 'streams' } as const;
+const body = documented(streamsSchema);
+const accepts = { only: ['application/vnd.gw.streams.oas'] };
+
+export const createStreams = operation({
+  ...declared,
+  name: 'createStreams',
+  method: 'POST',
+  path: '/api/apis/streams',
+  about: 'Makes a streams API from its document, which is kept completely.',
+  permission: 'apis:write',
+  body,
+  accepts,
+  returns: createdAnswer,
+  problems: [problem.same_id, problem.same_path],
+  async handle({ actor, body: document, audit }, tools: ApiTools) {
+    const api = await addApi(tools, { orgId: actor.orgId, written: checkedDefinition('streams', document) });
+    audit(api.api_id);
+    return created('API created', api.id, api.api_id);
+  },
+});
+
+export const getStreams = operation({
+  ...declared,
+  name: 'getStreams',
+  method: 'GET',
+  path: '/api/apis/streams/{apiId}',
+  about: 'Reads the document of a streams API.',
+  permission: 'apis:read',
+  params,
+  returns: z.looseObject({ 'x-gw-api-gateway': z.looseObject({}), 'x-gw-streaming': z.looseObject({}) }),
+  problems: [problem.detail_not_found],
+  async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
+    const api = await apis.get(actor.orgId, apiId);
+    if (api?.kind !== 'streams') throw problem.detail_not_found();
+    return api.definition;
+  },
+});
+
+export const updateStreams = operation({
+  ...declared,
+  name: 'updateStreams',
+  method: 'PUT',
+  path: '/api/apis/streams/{apiId}',
+  about: 'Replaces the document of a streams API; its owners and categories stay.',
+  permission: 'apis:write',
+  params,
+  body,
+  accepts,
+  returns: statusAnswer,
+  problems: [problem.definition_not_found, problem.other_id, problem.same_path],
+  async handle({ actor, params: { apiId }, body: document, audit }, tools: ApiTools) {
+    audit(apiId);
+    const written = checkedDefinition('streams', document);
+    const api = await changeApi(tools, actor.orgId, apiId, before => {
+      if (before.kind !== 'streams') throw problem.definition_not_found();
+      const given = givenId(written);
+      if (given !== '' && given !== before.api_id)
+        throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: before.api_id } });
+      return { ...written, wrapper: before.wrapper };
+    });
+    audit(api.api_id);
+    return done('API updated');
+  },
+});
+
+export const deleteStreams = operation({
+  ...declared,
+  name: 'deleteStreams',
+  method: 'DELETE',
+  path: '/api/apis/streams/{apiId}',
+  about: 'Removes a streams API, and takes it out of the policies that grant it.',
+  permission: 'apis:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.api_not_found],
+  async handle({ actor, params: { apiId }, audit }, tools: ApiTools) {
+    audit(apiId);
+    const api = await removeApi(tools, actor.orgId, apiId, ['streams']);
+    audit(api.api_id);
+    return done('API deleted');
+  },
+});
+
+export const streamsOperations = [createStreams, getStreams, updateStreams, deleteStreams];
