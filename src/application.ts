@@ -1,5 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { certificateStore } from '#access/certificates/store.ts';
+import { policyStore } from '#access/policies/store.ts';
+import { knownApis } from '#apis/api/known.ts';
+import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
@@ -91,6 +94,9 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
   const vault = await openVault(meta, masterKeys(directory, settings.master_key));
   const organisations = organisationStore(records);
   const users = userStore(records, vault);
+  const apis = apiStore(records);
+  const known = knownApis(apis);
+  const policies = policyStore(records, known.findApis);
   return {
     records,
     meta,
@@ -101,10 +107,18 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
     users,
     hooks: hookStore(records, vault),
     certificates: certificateStore(records, vault),
+    apis,
+    ...known,
+    policies,
+    forgetApi: policies.forgetApi,
+    apiChanged: policies.apiChanged,
     audit: auditStore(records, clock),
     secrets: installationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
-    holdings: async (_orgId: string): Promise<string | undefined> => undefined,
+    holdings: async (orgId: string) => {
+      if ((await apis.count(orgId)) > 0) return 'APIs';
+      return (await policies.count(orgId)) > 0 ? 'policies' : undefined;
+    },
   };
 }
 

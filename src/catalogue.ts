@@ -1,4 +1,9 @@
 import { certificateOperations } from '#access/certificates/operations.ts';
+import { classicOperations } from '#apis/classic/operations.ts';
+import { apiImportOperations } from '#apis/import/operations.ts';
+import { apiListOperations } from '#apis/lists/operations.ts';
+import { apiOwnerOperations } from '#apis/owners/operations.ts';
+import { streamsOperations } from '#apis/streams/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
@@ -10,5 +15,10 @@ export const catalogue = [
   ...adminUserOperations,
   ...userOperations,
   ...hookOperations,
+  ...classicOperations,
+  ...apiListOperations,
+  ...apiOwnerOperations,
+  ...streamsOperations,
+  ...apiImportOperations,
   ...certificateOperations,
 ];
