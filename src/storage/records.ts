@@ -15,8 +15,11 @@ export interface Records {
   readonly db: Kysely<Tables>;
   /** All or nothing. A `write` inside a `write` joins it. */
   write<T>(work: () => Promise<T>): Promise<T>;
-  /** Marks a topic as changed: its revision rises in the same transaction, listeners hear after it. */
-  touch(topic: Topic): void;
+  /**
+   * Marks an object, or everything of a topic, as changed: the revision rises in the same transaction and the change is
+   * kept with it for gateways to read; listeners of this process hear after it.
+   */
+  touch(topic: Topic, id?: string): void;
   onTouched(listener: (topics: ReadonlySet<Topic>) => void): () => void;
   revision(): Promise<number>;
   /** How the engine would answer a query, for tests that promise an index. */
@@ -35,7 +38,7 @@ export interface RecordsOptions {
 
 /** One transaction under way. */
 interface Unit {
-  readonly topics: Set<Topic>;
+  readonly topics: Map<Topic, Set<string>>;
   tx?: Transaction<Tables>;
   /** The first thing that failed. Whoever caught it since: the transaction is lost. */
   fault?: unknown;
@@ -57,6 +60,9 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   }
   return recordsOn(base, engine, current, options.onFault ?? ignore);
 }
+
+/** Engines bound how many values one statement may carry. */
+const rowsAtOnce = 1000;
 
 const ignore = () => undefined;
 
@@ -97,10 +103,10 @@ function recordsOn(
 
   async function write<T>(work: () => Promise<T>): Promise<T> {
     if (unit()) return work();
-    const own: Unit = { topics: new Set() };
+    const own: Unit = { topics: new Map() };
     try {
       const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, work)));
-      tell(own.topics);
+      tell(new Set(own.topics.keys()));
       return result;
     } catch (error) {
       const fault = own.fault ?? error;
@@ -114,10 +120,10 @@ function recordsOn(
       return db();
     },
     write,
-    touch(topic) {
+    touch(topic, id = '') {
       const own = unit();
       if (!own) throw new Error(`touch(${topic}) outside of a write`);
-      own.topics.add(topic);
+      own.topics.set(topic, (own.topics.get(topic) ?? new Set()).add(id));
     },
     onTouched(listener) {
       listeners.add(listener);
@@ -141,7 +147,7 @@ async function within<T>(unit: Unit, tx: Transaction<Tables>, work: () => Promis
   try {
     const value = await work();
     if (unit.fault !== undefined) throw unit.fault;
-    if (unit.topics.size > 0) await raiseRevision(tx);
+    if (unit.topics.size > 0) await keepChanges(tx, unit.topics);
     return value;
   } catch (error) {
     unit.fault ??= error;
@@ -151,14 +157,26 @@ async function within<T>(unit: Unit, tx: Transaction<Tables>, work: () => Promis
   }
 }
 
-async function raiseRevision(tx: Transaction<Tables>): Promise<void> {
-  await tx
+/** The row of the revision is locked until the end, so revisions appear to readers in their order. */
+async function keepChanges(tx: Transaction<Tables>, topics: ReadonlyMap<Topic, ReadonlySet<string>>): Promise<void> {
+  const raised = await tx
     .insertInto('meta')
     .values({ name: 'revision', value: '1' })
     .onConflict(conflict =>
       conflict.column('name').doUpdateSet({ value: sql`cast(cast(meta.value as bigint) + 1 as text)` }),
     )
-    .execute();
+    .returning('value')
+    .executeTakeFirstOrThrow();
+  const revision = Number(raised.value);
+  const rows = [...topics].flatMap(([topic, ids]) =>
+    (ids.has('') ? [''] : [...ids]).map(id => ({ revision, topic, id })),
+  );
+  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    await tx
+      .insertInto('changes')
+      .values(rows.slice(at, at + rowsAtOnce))
+      .execute();
+  }
 }
 
 async function planOf(db: Kysely<Tables>, engine: Engine, query: CompiledQuery): Promise<string> {

@@ -14,6 +14,8 @@ interface Record {
 
 export interface Tables extends PortalTables {
   meta: { name: string; value: string };
+  /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
+  changes: { revision: number; topic: string; id: string };
   organisations: { id: string; name: string; created_at: number; body: string };
   users: Record & { email: string; access_digest: string; active: number };
   apis: Record & {

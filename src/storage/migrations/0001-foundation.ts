@@ -16,6 +16,9 @@ export const foundation: Migration = {
       createIndex(schema, name, label, columns, unique);
     const newestFirst = (name: string) => index(name, 'newest', 'org_id, created_at desc, id desc');
 
+    await table('changes', { revision: 'number not null', topic: 'text not null', id: 'text not null' });
+    await index('changes', 'revision', 'revision');
+
     await table('organisations', {
       id: 'text primary key',
       name: 'text not null',
