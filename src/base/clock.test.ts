@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isoTime, portalTime, systemClock, unixSeconds, zeroTime } from './clock.ts';
+
+test('a time is printed in UTC, with milliseconds only when there are some', () => {
+  assert.equal(isoTime(0), '1970-01-01T00:00:00Z');
+  assert.equal(isoTime(1_700_000_000_123), '2023-11-14T22:13:20.123Z');
+  assert.equal(Date.parse(isoTime(1_700_000_000_123)), 1_700_000_000_123);
+});
+
+test('“never” is a time before every other', () => {
+  assert.ok(Date.parse(zeroTime) < 0);
+  assert.equal(isoTime(Date.parse(zeroTime)), zeroTime);
+});
+
+test('Unix seconds are whole and never ahead', () => {
+  assert.equal(unixSeconds(1999), 1);
+  assert.equal(unixSeconds(-1), -1);
+});
+
+test('the portal’s times are minutes in the zone of the server', () => {
+  const zone = process.env.TZ;
+  try {
+    for (const [name, shown] of [
+      ['UTC', '2023-11-14 22:13'],
+      ['Asia/Kolkata', '2023-11-15 03:43'],
+    ] as const) {
+      process.env.TZ = name;
+      assert.equal(portalTime(1_700_000_000_123), shown);
+    }
+  } finally {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  }
+});
+
+test('the system’s clock is the system’s', () => {
+  const before = Date.now();
+  const now = systemClock.now();
+  assert.ok(before <= now && now <= Date.now());
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseJson } from './json.ts';
+
+test('what JSON can say is read as it is', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 5 }), value => {
+      const text = JSON.stringify(value);
+      fc.pre(!text.includes('__proto__') && !text.includes('\\u0000'));
+      assert.deepEqual(parseJson(text), JSON.parse(text));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('an empty body says that it is empty', () => {
+  for (const text of ['', ' ', '\n\t']) assert.throws(() => parseJson(text), { code: 'json.empty', status: 400 });
+});
+
+test('a hundred levels are read, one more is refused, and a hundred thousand cannot exhaust the stack', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  assert.ok(parseJson(nested(100)));
+  for (const levels of [101, 100_000]) assert.throws(() => parseJson(nested(levels)), { code: 'json.too_deep' });
+  assert.throws(() => parseJson(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`), { code: 'json.too_deep' });
+});
+
+test('a member called __proto__ is refused at any depth, however it is written', () => {
+  for (const text of ['{"__proto__":{"a":1}}', '[{"b":{"__proto__":1}}]', '{"\\u005f_proto__":1}'])
+    assert.throws(() => parseJson(text), { code: 'json.forbidden_name', message: /__proto__/ });
+  assert.deepEqual(parseJson('{"constructor":{"prototype":1}}'), { constructor: { prototype: 1 } });
+});
+
+test('a NUL character is refused in text and in names, since one of the engines cannot hold it', () => {
+  for (const text of ['"\\u0000"', '["a\\u0000b"]', '{"a\\u0000":1}', '{"a":{"b":["\\u0000"]}}'])
+    assert.throws(() => parseJson(text), { code: 'json.forbidden_text' });
+});
+
+test('a number that no number can hold is refused, large ones that can be are not', () => {
+  for (const text of ['1e999', '[-1e999]', `{"a":${'9'.repeat(400)}}`])
+    assert.throws(() => parseJson(text), { code: 'json.forbidden_number' });
+  assert.equal(parseJson('1e308'), 1e308);
+});
+
+test('the message says where the body is broken', () => {
+  const said = (text: string) => {
+    try {
+      parseJson(text);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return assert.fail(text);
+  };
+  assert.equal(said('{"a" 1}'), 'Request body malformed: it is not JSON at character 5');
+  assert.equal(said('{"a":'), 'Request body malformed: it ends too early');
+  assert.equal(said('at position 5'), 'Request body malformed: it is not JSON');
+});
+
+test('neither the message nor what it carries repeats the body', () => {
+  const texts = ['canary', '{"a": canary}', '"canary', '["canary",]', '{"canary": tru}', '{"__proto__":"canary"}'];
+  for (const text of [
+    ...texts,
+    '["canary\\u0000"]',
+    `["canary",1e999]`,
+    `${'['.repeat(200)}"canary"${']'.repeat(200)}`,
+  ])
+    assert.throws(
+      () => parseJson(text),
+      (error: Error) => !`${error.message}${error.stack}${JSON.stringify(error)}${error.cause}`.includes('canary'),
+      text,
+    );
+});

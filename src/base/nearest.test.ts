@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nearest } from './nearest.ts';
+
+const known = ['start', 'config', 'migrate', 'credentials'];
+
+test('a mistyped name finds the one that was meant', () => {
+  for (const [typed, meant] of Object.entries({ strat: 'start', confg: 'config', migrates: 'migrate', start: 'start' }))
+    assert.equal(nearest(typed, known), meant);
+});
+
+test('the closest wins, the first of equals', () => {
+  assert.equal(nearest('abd', ['abc', 'abd', 'abe']), 'abd');
+  assert.equal(nearest('abx', ['abc', 'abd']), 'abc');
+});
+
+test('what resembles nothing finds nothing', () => {
+  assert.equal(nearest('certificate', known), undefined);
+  assert.equal(nearest('', known), undefined);
+  assert.equal(nearest('start', []), undefined);
+});
