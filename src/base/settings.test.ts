@@ -166,7 +166,7 @@ test('a file that is not YAML is refused with its line, and never repeated', () 
   ]) {
     const { path, required } = file(content);
     const [line, ...rest] = refusal({ file: { path, required } });
-    assert.ok(line!.startsWith(`${path}: cannot be read as YAML or JSON`), line);
+    assert.ok(line!.startsWith(`${path}: cannot be read as YAML or JSON`), line!);
     assert.doesNotMatch(line!, /canary/);
     assert.equal(rest.length, 0);
   }
