@@ -35,4 +35,11 @@ export interface PortalTables {
   portal_team_members: { team_id: number; user_id: number };
   portal_teams: Named & { organisation_id: number; is_default: number };
   portal_users: Named & { organisation_id: number; email: string };
+
+  // Content: the blog, webhooks, single sign-on.
+  portal_categories: Named & { name: string };
+  portal_posts: Numbered & { path: string; status: string };
+  portal_sso_profiles: { id: string; created_at: number; body: string };
+  portal_tags: Named & { name: string };
+  portal_webhooks: Numbered;
 }

@@ -1,6 +1,7 @@
 import type { Migration } from '../migration.ts';
 import { foundation } from './0001-foundation.ts';
 import { portalCatalogue } from './0002-portal-catalogue.ts';
+import { portalContent } from './0003-portal-content.ts';
 
 /** In order. A step's number is its place here, from 1. */
-export const migrations: readonly Migration[] = [foundation, portalCatalogue];
+export const migrations: readonly Migration[] = [foundation, portalCatalogue, portalContent];
