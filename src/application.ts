@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { certificateStore } from '#access/certificates/store.ts';
+import { keyStore } from '#access/keys/store.ts';
+import { oauthClientStore } from '#access/oauth/store.ts';
 import { policyStore } from '#access/policies/store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
@@ -97,6 +99,8 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
   const apis = apiStore(records);
   const known = knownApis(apis);
   const policies = policyStore(records, known.findApis);
+  const keys = keyStore(records, vault, settings);
+  const oauthClients = oauthClientStore(records, vault);
   return {
     records,
     meta,
@@ -110,14 +114,20 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
     apis,
     ...known,
     policies,
-    forgetApi: policies.forgetApi,
+    keys,
+    oauthClients,
+    forgetApi: async (orgId: string, apiId: string) => {
+      await policies.forgetApi(orgId, apiId);
+      await oauthClients.forgetApi(apiId);
+    },
     apiChanged: policies.apiChanged,
     audit: auditStore(records, clock),
     secrets: installationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
     holdings: async (orgId: string) => {
       if ((await apis.count(orgId)) > 0) return 'APIs';
-      return (await policies.count(orgId)) > 0 ? 'policies' : undefined;
+      if ((await policies.count(orgId)) > 0) return 'policies';
+      return (await keys.count(orgId)) > 0 ? 'keys' : undefined;
     },
   };
 }

@@ -1,4 +1,11 @@
 import { certificateOperations } from '#access/certificates/operations.ts';
+import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
+import { apiKeyOperations } from '#access/keys/api-operations.ts';
+import { basicKeyOperations } from '#access/keys/basic-operations.ts';
+import { keyOperations } from '#access/keys/operations.ts';
+import { oauthOperations } from '#access/oauth/operations.ts';
+import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
+import { policyOperations } from '#access/policies/operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
@@ -21,4 +28,11 @@ export const catalogue = [
   ...streamsOperations,
   ...apiImportOperations,
   ...certificateOperations,
+  ...policyOperations,
+  ...adminPolicyOperations,
+  ...keyOperations,
+  ...apiKeyOperations,
+  ...basicKeyOperations,
+  ...organisationKeyOperations,
+  ...oauthOperations,
 ];

@@ -109,8 +109,7 @@ export async function previewKey(tools: KeyTools, orgId: string, key: Key): Prom
   const sent = { ...key, org_id: orgId };
   const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
   const { effective } = await preparedNew(tools, orgId, sent, kind, await namedPolicies(tools, orgId, sent));
-  const keyId = tokenOf(orgId, publicId());
-  return keyEnvelope(effective, keyId, tools.keys.hashOf(keyId));
+  return keyEnvelope(effective, '', '');
 }
 
 export interface ChangeOptions {
@@ -132,7 +131,9 @@ export async function changeKey(
   const hash = await hashed(next);
   const changed = await tools.keys.change(stored, async previous => {
     refuseClosed(next, named, previous);
-    const prepared = prepareKeyUpdate(previous, next, { ...context, suppressReset });
+    // The limits of an organisation are nobody's credential: no certificate binds them.
+    const before = kind === 'organisation' ? { ...previous, certificate: next.certificate } : previous;
+    const prepared = prepareKeyUpdate(before, next, { ...context, suppressReset });
     if (!prepared.ok) return refused(prepared);
     const { certificateToCheck: certificate } = prepared;
     if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();

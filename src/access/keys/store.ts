@@ -5,7 +5,7 @@ import type { Records } from '#storage/records.ts';
 import { keyHash, keyIdCandidates, readToken } from './ids.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
-import { foundKeys, keyRows, listKeys, organisationRowId, organisationRows } from './search-store.ts';
+import { foundKeys, keyRows, listKeys, listQueries, organisationRowId, organisationRows } from './search-store.ts';
 
 export type KeyStore = ReturnType<typeof keyStore>;
 
@@ -51,6 +51,8 @@ export interface KeyRow {
 }
 
 const idPurpose = 'key';
+/** Keys brought from installations that wrote ids in the JSON form are found by their name too. */
+const formerAlgorithms = ['murmur64', 'murmur128', 'sha256', 'murmur32'];
 /** Rows of one insert: both engines bound the values of a statement. */
 const rowsAtOnce = 1000;
 
@@ -68,6 +70,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
   const readable = settings['keys.at_rest'] === 'encrypted';
   const digestOf = (keyId: string) => vault.digest(keyId, idPurpose);
   const hashOf = (keyId: string) => keyHash(keyId, readToken(keyId)?.h || settings['keys.hash_function']);
+  const candidates = (orgId: string, text: string) => keyIdCandidates(text, { orgId, formerAlgorithms });
   const shownId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
     row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
   const bodyOf = (key: Key) => JSON.stringify(withSecrets(key, vault.seal));
@@ -112,14 +115,14 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     hashOf,
 
     /** By its id, or by a name it was given in this organisation. */
-    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...keyIdCandidates(keyId, { orgId })])], orgId),
+    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...candidates(orgId, keyId)])], orgId),
 
     /** Whatever its organisation: for the operator only. */
     getAnywhere: (keyId: string) => firstOf([keyId]),
 
     /** What a caller's credential stands for. An organisation's own limits are no credential. */
     async byPresented(orgId: string, text: string): Promise<StoredKey | undefined> {
-      const found = await firstOf(keyIdCandidates(text, { orgId }), orgId);
+      const found = await firstOf(candidates(orgId, text), orgId);
       return found?.kind === 'organisation' ? undefined : found;
     },
 
@@ -134,6 +137,12 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       return row && storedOf(row);
     },
 
+    /** Whether a key may call an API, by its own rights or through a policy. */
+    async grants({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
+      const { rows } = listQueries(records, orgId, apiId);
+      return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
+    },
+
     async create(made: NewKey): Promise<StoredKey> {
       const { rowId, orgId, kind, keyId, key } = made;
       const key_hash = hashOf(keyId);
@@ -144,7 +153,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
         digest: digestOf(keyId),
         key_hash,
         kind,
-        sealed: readable ? vault.seal(keyId, idPurpose) : '',
+        sealed: readable || kind === 'organisation' ? vault.seal(keyId, idPurpose) : '',
         body: bodyOf(key),
       };
       await records.write(async () => {

@@ -217,7 +217,8 @@ function searchListing<Order>(orgId: string, asked: Omit<PolicySearch, 'sort'>, 
       const ids = sql.join(policyIds);
       narrowed = narrowed.where(sql<SqlBool>`(policy_id in (${ids}) or id in (${ids}))`);
     }
-    if (states) narrowed = narrowed.where(sql<SqlBool>`state in (${sql.join(states)})`);
+    if (states)
+      narrowed = narrowed.where(states.length > 0 ? sql<SqlBool>`state in (${sql.join(states)})` : sql<SqlBool>`1 = 0`);
     if (authType !== undefined) narrowed = narrowed.where(sql<SqlBool>`auth_type = ${authType}`);
     return narrowed;
   };

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { publicId } from '#base/ids.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import type { OrganisationStore } from '#people/organisations/store.ts';
+import { problem as accessProblem } from '../problems.ts';
+import { tokenOf } from './ids.ts';
+import { changeKey, createKey, type KeyTools, shownKey } from './issue.ts';
+import { problem } from './problems.ts';
+import { Key, KeyEnvelope } from './schema.ts';
+import type { KeyStore } from './store.ts';
+
+/** Keys of organisations: limits that all keys of one share. Only the operator sets them. */
+export interface OrganisationKeyTools extends KeyTools {
+  organisations: OrganisationStore;
+  defaultOrgId: () => Promise<string>;
+}
+
+const params = z.object({ keyId: z.string().describe('The id of the organisation, or the id a key without one got') });
+const declared = { surface: 'admin', noun: 'keys', permission: 'secret' } as const;
+
+async function organisationKey(keys: KeyStore, keyId: string) {
+  const found = await keys.getAnywhere(keyId);
+  if (found?.kind !== 'organisation') throw problem.not_found();
+  return found;
+}
+
+export const listOrganisationKeys = operation({
+  ...declared,
+  name: 'listOrganisationKeys',
+  method: 'GET',
+  path: '/admin/org/keys',
+  about: 'Lists the ids of all organisation keys, newest first.',
+  query: pageQuery,
+  returns: z.object({ data: z.object({ keys: z.array(z.string()) }), pages: z.int() }),
+  async handle({ query }, { keys, settings }: OrganisationKeyTools) {
+    const { items, pages } = await keys.organisationPage({ page: query.p, size: settings['management.page_size'] });
+    return { data: { keys: items.map(it => it.keyId) }, pages };
+  },
+});
+
+export const createOrganisationKey = operation({
+  ...declared,
+  name: 'createOrganisationKey',
+  method: 'POST',
+  path: '/admin/org/keys',
+  about: 'Sets the limits of the organisation in org_id, replacing earlier ones; without org_id the key gets an id.',
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [accessProblem.organisation_unknown],
+  async handle({ body, audit }, tools: OrganisationKeyTools) {
+    const orgId = body.org_id || (await tools.defaultOrgId());
+    if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
+    const keyId = body.org_id || tokenOf(orgId, publicId());
+    audit(keyId);
+    const known = await tools.keys.getAnywhere(keyId);
+    if (known?.kind === 'organisation') return changeKey(tools, known, body);
+    return createKey(tools, { orgId, keyId, kind: 'organisation' }, body);
+  },
+});
+
+export const getOrganisationKey = operation({
+  ...declared,
+  name: 'getOrganisationKey',
+  method: 'GET',
+  path: '/admin/org/keys/{keyId}',
+  about: 'Reads the key of an organisation.',
+  params,
+  returns: KeyEnvelope,
+  problems: [problem.not_found],
+  async handle({ params: { keyId } }, { keys }: OrganisationKeyTools) {
+    return shownKey(await organisationKey(keys, keyId));
+  },
+});
+
+export const updateOrganisationKey = operation({
+  ...declared,
+  name: 'updateOrganisationKey',
+  method: 'PUT',
+  path: '/admin/org/keys/{keyId}',
+  about: 'Replaces what the key of an organisation says; the organisation itself stays.',
+  params,
+  body: Key,
+  returns: statusAnswer,
+  problems: [problem.not_found, problem.organisation_changed],
+  async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {
+    audit(keyId);
+    const stored = await organisationKey(tools.keys, keyId);
+    if (body.org_id && body.org_id !== stored.orgId)
+      throw problem.organisation_changed({ detail: { id: stored.orgId } });
+    await changeKey(tools, stored, body);
+    return done('Key updated');
+  },
+});
+
+export const deleteOrganisationKey = operation({
+  ...declared,
+  name: 'deleteOrganisationKey',
+  method: 'DELETE',
+  path: '/admin/org/keys/{keyId}',
+  about: 'Removes the limits of an organisation.',
+  params,
+  returns: statusAnswer,
+  problems: [problem.not_found],
+  async handle({ params: { keyId }, audit }, { keys }: OrganisationKeyTools) {
+    audit(keyId);
+    await keys.remove(await organisationKey(keys, keyId));
+    return done('Key deleted successfully');
+  },
+});
+
+export const organisationKeyOperations = [
+  listOrganisationKeys,
+  createOrganisationKey,
+  getOrganisationKey,
+  updateOrganisationKey,
+  deleteOrganisationKey,
+];

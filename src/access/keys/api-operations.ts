@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import type { Actor } from '#operations/actor.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageNumber, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { problem as accessProblem } from '../problems.ts';
+import { changeKey, shownKey } from './issue.ts';
+import {
+  apiInPath,
+  changeQuery,
+  type KeyOperationTools,
+  keyInPath,
+  keyToChange,
+  lookupQuery,
+  refuseOtherApi,
+} from './lookup.ts';
+import { problem } from './problems.ts';
+import { Key, KeyEnvelope } from './schema.ts';
+
+/** Keys as an API sees them. */
+const declared = { surface: 'dashboard', noun: 'keys' } as const;
+const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API; - means any') });
+const params = apiParams.extend({ keyId: z.string().describe('The id of the key, or its name') });
+export const keyIds = z.object({ data: z.object({ keys: z.array(z.string()) }), pages: z.int() });
+
+interface Asked {
+  apiId?: string;
+  q?: string | undefined;
+  p: number;
+}
+
+async function listed(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: Asked) {
+  const apiId = await apiInPath(tools, actor, ref);
+  const asked = { q, apiId, page: p, size: tools.settings['management.page_size'] };
+  const { items, pages, total } = await tools.keys.page(actor.orgId, asked);
+  if (apiId !== undefined && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
+    throw accessProblem.api_not_found();
+  return { data: { keys: items.map(it => it.keyId) }, pages };
+}
+
+export const listKeyIds = operation({
+  ...declared,
+  name: 'listKeyIds',
+  method: 'GET',
+  path: '/api/apis/keys',
+  about: 'Lists the ids of all keys of the organisation, newest first.',
+  permission: 'keys:read',
+  query: pageQuery,
+  returns: keyIds,
+  handle: ({ actor, query: { p } }, tools: KeyOperationTools) => listed(tools, actor, { p }),
+});
+
+export const listKeysOfApi = operation({
+  ...declared,
+  name: 'listKeysOfApi',
+  method: 'GET',
+  path: '/api/apis/{apiId}/keys',
+  about: 'Lists the ids of the keys that may call an API, by their own rights or through a policy.',
+  permission: 'keys:read',
+  params: apiParams,
+  query: pageQuery,
+  returns: keyIds,
+  problems: [accessProblem.api_not_found],
+  handle: ({ actor, params: { apiId }, query: { p } }, tools: KeyOperationTools) => listed(tools, actor, { apiId, p }),
+});
+
+export const searchKeysOfApi = operation({
+  ...declared,
+  name: 'searchKeysOfApi',
+  method: 'GET',
+  path: '/api/apis/{apiId}/keys/search',
+  about: 'Finds keys that may call an API by a part of their id.',
+  permission: 'keys:read',
+  params: apiParams,
+  query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
+  returns: keyIds,
+  problems: [accessProblem.api_not_found],
+  handle: ({ actor, params: { apiId }, query: { p, q } }, tools: KeyOperationTools) =>
+    listed(tools, actor, { apiId, q, p }),
+});
+
+export const getKeyOfApi = operation({
+  ...declared,
+  name: 'getKeyOfApi',
+  method: 'GET',
+  path: '/api/apis/{apiId}/keys/{keyId}',
+  about: 'Reads one key that may call an API.',
+  permission: 'keys:read',
+  params,
+  query: lookupQuery,
+  returns: KeyEnvelope,
+  problems: [problem.not_found, problem.hash_ambiguous],
+  async handle({ actor, params: { apiId, keyId }, query }, tools: KeyOperationTools) {
+    const stored = await keyInPath(tools, actor, keyId, query);
+    await refuseOtherApi(tools, actor, apiId, stored);
+    return shownKey(stored);
+  },
+});
+
+export const updateKeyOfApi = operation({
+  ...declared,
+  name: 'updateKeyOfApi',
+  method: 'PUT',
+  path: '/api/apis/{apiId}/keys/{keyId}',
+  about: 'Replaces what a key that may call an API says.',
+  permission: 'keys:write',
+  params,
+  query: changeQuery,
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
+  async handle({ actor, params: { apiId, keyId }, query, body, audit }, tools: KeyOperationTools) {
+    const stored = await keyToChange(tools, actor, keyId, query);
+    audit(stored.keyHash);
+    await refuseOtherApi(tools, actor, apiId, stored);
+    return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
+  },
+});
+
+export const deleteKeyOfApi = operation({
+  ...declared,
+  name: 'deleteKeyOfApi',
+  method: 'DELETE',
+  path: '/api/apis/{apiId}/keys/{keyId}',
+  about: 'Removes a key that may call an API; it stops working at once, for every API.',
+  permission: 'keys:write',
+  params,
+  query: lookupQuery,
+  returns: statusAnswer,
+  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
+  async handle({ actor, params: { apiId, keyId }, query, audit }, tools: KeyOperationTools) {
+    const stored = await keyToChange(tools, actor, keyId, query);
+    audit(stored.keyHash);
+    await refuseOtherApi(tools, actor, apiId, stored);
+    await tools.keys.remove(stored);
+    return done('Key deleted successfully');
+  },
+});
+
+export const apiKeyOperations = [
+  listKeyIds,
+  listKeysOfApi,
+  searchKeysOfApi,
+  getKeyOfApi,
+  updateKeyOfApi,
+  deleteKeyOfApi,
+];

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { done, statusAnswer } from '#operations/shapes.ts';
+import { changeKey, issueKey, keyIdOf, required, shownKey } from './issue.ts';
+import { basicUser, changeQuery, type KeyOperationTools } from './lookup.ts';
+import { problem } from './problems.ts';
+import { Key, KeyEnvelope } from './schema.ts';
+
+/** Keys of users with a password. Their id is that of the organisation and the name of the user. */
+const declared = { surface: 'dashboard', noun: 'keys' } as const;
+const params = z.object({ username: z.string().describe('Name of the basic-auth user') });
+
+/** Basic authentication ends the name at the first colon. */
+function refuseColon(username: string): void {
+  if (username.includes(':')) throw invalid([{ path: 'username', message: 'may not hold a colon' }]);
+}
+
+const withUser = (key: Key, user: string): Key => ({ ...key, basic_auth_data: { ...key.basic_auth_data, user } });
+
+export const writeBasicUser = operation({
+  ...declared,
+  name: 'writeBasicUser',
+  method: 'POST',
+  path: '/api/apis/keys/basic/{username}',
+  about: 'Makes the key of a user with a password, or replaces what it says where there is one.',
+  permission: 'keys:write',
+  params,
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.exists],
+  async handle({ actor, params: { username }, body, audit }, tools: KeyOperationTools) {
+    refuseColon(username);
+    const keyId = keyIdOf(actor.orgId, username, tools.settings);
+    audit(tools.keys.hashOf(keyId));
+    const key = withUser(body, username);
+    const stored = await basicUser(tools.keys, actor.orgId, username);
+    if (stored) return changeKey(tools, stored, key);
+    if (!key.basic_auth_data?.password) throw invalid([required('basic_auth_data.password')]);
+    return issueKey(tools, actor.orgId, key, { name: username, kind: 'basic' });
+  },
+});
+
+export const getBasicUser = operation({
+  ...declared,
+  name: 'getBasicUser',
+  method: 'GET',
+  path: '/api/apis/keys/basic/{username}',
+  about: 'Reads the key of a user with a password; the password is never shown.',
+  permission: 'keys:read',
+  params,
+  returns: KeyEnvelope,
+  problems: [problem.not_found],
+  async handle({ actor, params: { username } }, { keys }: KeyOperationTools) {
+    const stored = await basicUser(keys, actor.orgId, username);
+    if (!stored) throw problem.not_found();
+    return shownKey(stored);
+  },
+});
+
+export const updateBasicUser = operation({
+  ...declared,
+  name: 'updateBasicUser',
+  method: 'PUT',
+  path: '/api/apis/keys/basic/{username}',
+  about: 'Replaces what the key of a user with a password says; a password not sent stays.',
+  permission: 'keys:write',
+  params,
+  query: changeQuery.pick({ suppress_reset: true }),
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.not_found, problem.certificate_unknown],
+  async handle({ actor, params: { username }, query, body, audit }, tools: KeyOperationTools) {
+    const stored = await basicUser(tools.keys, actor.orgId, username);
+    if (!stored) throw problem.not_found();
+    audit(stored.keyHash);
+    return changeKey(tools, stored, withUser(body, username), { suppressReset: query.suppress_reset });
+  },
+});
+
+export const deleteBasicUser = operation({
+  ...declared,
+  name: 'deleteBasicUser',
+  method: 'DELETE',
+  path: '/api/apis/keys/basic/{username}',
+  about: 'Removes the key of a user with a password.',
+  permission: 'keys:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.not_found],
+  async handle({ actor, params: { username }, audit }, { keys }: KeyOperationTools) {
+    const stored = await basicUser(keys, actor.orgId, username);
+    if (!stored) throw problem.not_found();
+    audit(stored.keyHash);
+    await keys.remove(stored);
+    return done('Key deleted successfully');
+  },
+});
+
+export const basicKeyOperations = [writeBasicUser, getBasicUser, updateBasicUser, deleteBasicUser];

@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Actor } from '#operations/actor.ts';
+import { type FindApi, publicApiId } from '../known-apis.ts';
+import { tokenOf } from './ids.ts';
+import type { KeyTools } from './issue.ts';
+import { problem } from './problems.ts';
+import type { KeyStore, StoredKey } from './store.ts';
+
+/** How a path names a key. */
+
+export interface KeyOperationTools extends KeyTools {
+  findApi: FindApi;
+}
+
+export const truth = z
+  .enum(['true', 'false', '1', '0', ''])
+  .transform(text => text === 'true' || text === '1')
+  .default(false);
+
+export const lookupQuery = z.object({
+  hashed: z.string().optional().describe('Any value: the path holds the hash of the key'),
+  auto_guess: truth.describe('Tries the path as an id, then as a hash'),
+  username: truth.describe('The path holds the name of a basic-auth user'),
+});
+export type Lookup = z.output<typeof lookupQuery>;
+
+export const changeQuery = lookupQuery.extend({
+  suppress_reset: truth.describe('1 leaves the running quota period as it is'),
+});
+
+export const keyParams = z.object({ keyId: z.string().describe('The id of the key, or its name') });
+
+async function lookedUp(
+  { keys, settings }: Pick<KeyTools, 'keys' | 'settings'>,
+  orgId: string,
+  text: string,
+  { hashed, auto_guess, username }: Lookup,
+): Promise<StoredKey | undefined> {
+  if (hashed) return keys.byHash(orgId, text);
+  if (username) return basicUser(keys, orgId, text);
+  // Where ids are not kept, lists show hashes: what a list shows can be asked for.
+  const tryHash = auto_guess || settings['keys.at_rest'] === 'hashed';
+  return (await keys.get(orgId, text)) ?? (tryHash ? keys.byHash(orgId, text) : undefined);
+}
+
+export async function basicUser(keys: KeyStore, orgId: string, username: string): Promise<StoredKey | undefined> {
+  const found = await keys.get(orgId, tokenOf(orgId, username));
+  return found?.kind === 'basic' ? found : undefined;
+}
+
+/** The key a path names, in the caller's organisation. */
+export async function keyInPath(
+  tools: Pick<KeyTools, 'keys' | 'settings'>,
+  actor: Actor,
+  keyId: string,
+  query: Lookup,
+): Promise<StoredKey> {
+  const found = await lookedUp(tools, actor.orgId, keyId, query);
+  if (!found) throw problem.not_found();
+  return found;
+}
+
+/** The same for whoever means to change it: the limits of an organisation are not its own to change. */
+export async function keyToChange(...asked: Parameters<typeof keyInPath>): Promise<StoredKey> {
+  const found = await keyInPath(...asked);
+  if (found.kind === 'organisation') throw problem.organisation_key();
+  return found;
+}
+
+/** In the paths of keys: any API. */
+const anyApi = '-';
+
+/** The public id of the API a path names; undefined for any. */
+export async function apiInPath({ findApi }: { findApi: FindApi }, actor: Actor, apiId: string) {
+  return apiId === anyApi ? undefined : publicApiId(findApi, actor.orgId, apiId);
+}
+
+/** A key that does not grant the API of the path is not found there. */
+export async function refuseOtherApi(
+  tools: Pick<KeyOperationTools, 'keys' | 'findApi'>,
+  actor: Actor,
+  apiId: string,
+  stored: StoredKey,
+): Promise<void> {
+  const wanted = await apiInPath(tools, actor, apiId);
+  if (wanted !== undefined && !(await tools.keys.grants(stored, wanted))) throw problem.not_found();
+}

@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
+import { changeKey, issueKey, previewKey, required, shownKey } from './issue.ts';
+import {
+  changeQuery,
+  type KeyOperationTools,
+  keyInPath,
+  keyParams,
+  keyToChange,
+  lookupQuery,
+  truth,
+} from './lookup.ts';
+import { problem } from './problems.ts';
+import { Key, KeyEnvelope } from './schema.ts';
+
+const declared = { surface: 'dashboard', noun: 'keys' } as const;
+
+export const createKey = operation({
+  ...declared,
+  name: 'createKey',
+  method: 'POST',
+  path: '/api/keys',
+  about: 'Makes a key with a random id, or with basic_auth the key of a user with a password.',
+  permission: 'keys:write',
+  query: z.object({ basic_auth: truth.describe('Makes the key of the user in basic_auth_data') }),
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.exists],
+  async handle({ actor, query, body, audit }, tools: KeyOperationTools) {
+    if (!query.basic_auth) {
+      const issued = await issueKey(tools, actor.orgId, body);
+      audit(issued.key_hash);
+      return issued;
+    }
+    const { user, password } = body.basic_auth_data ?? {};
+    const missing = [user ? [] : ['user'], password ? [] : ['password']].flat();
+    if (!user || missing.length > 0) throw invalid(missing.map(name => required(`basic_auth_data.${name}`)));
+    const issued = await issueKey(tools, actor.orgId, body, { name: user, kind: 'basic' });
+    audit(issued.key_hash);
+    return issued;
+  },
+});
+
+export const createCustomKey = operation({
+  ...declared,
+  name: 'createCustomKey',
+  method: 'POST',
+  path: '/api/keys/{keyId}',
+  about: 'Makes a key with a name of one’s choice; callers may present the name or the whole id.',
+  permission: 'keys:write',
+  params: keyParams,
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.exists],
+  async handle({ actor, params: { keyId: name }, body, audit }, tools: KeyOperationTools) {
+    const kind = body.basic_auth_data?.password ? 'basic' : 'token';
+    const issued = await issueKey(tools, actor.orgId, body, { name, kind });
+    audit(issued.key_hash);
+    return issued;
+  },
+});
+
+export const getKey = operation({
+  ...declared,
+  name: 'getKey',
+  method: 'GET',
+  path: '/api/keys/{keyId}',
+  about: 'Reads one key as its author wrote it.',
+  permission: 'keys:read',
+  params: keyParams,
+  query: lookupQuery,
+  returns: KeyEnvelope,
+  problems: [problem.not_found, problem.hash_ambiguous],
+  async handle({ actor, params: { keyId }, query }, tools: KeyOperationTools) {
+    return shownKey(await keyInPath(tools, actor, keyId, query));
+  },
+});
+
+export const updateKey = operation({
+  ...declared,
+  name: 'updateKey',
+  method: 'PUT',
+  path: '/api/keys/{keyId}',
+  about: 'Replaces what a key says. Its quota starts anew unless suppress_reset is 1; a password not sent stays.',
+  permission: 'keys:write',
+  params: keyParams,
+  query: changeQuery,
+  body: Key,
+  returns: KeyEnvelope,
+  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
+  async handle({ actor, params: { keyId }, query, body, audit }, tools: KeyOperationTools) {
+    const stored = await keyToChange(tools, actor, keyId, query);
+    audit(stored.keyHash);
+    return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
+  },
+});
+
+export const deleteKey = operation({
+  ...declared,
+  name: 'deleteKey',
+  method: 'DELETE',
+  path: '/api/keys/{keyId}',
+  about: 'Removes a key; it stops working at once.',
+  permission: 'keys:write',
+  params: keyParams,
+  query: lookupQuery,
+  returns: statusAnswer,
+  problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
+  async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
+    const stored = await keyToChange(tools, actor, keyId, query);
+    audit(stored.keyHash);
+    await tools.keys.remove(stored);
+    return done('Key deleted successfully');
+  },
+});
+
+export const listKeysDetailed = operation({
+  ...declared,
+  name: 'listKeysDetailed',
+  method: 'GET',
+  path: '/api/keys/detailed',
+  about: 'Lists the keys of the caller’s organisation with all they say, newest first.',
+  permission: 'keys:read',
+  query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
+  returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
+  async handle({ actor, query: { q, p } }, { keys, settings }: KeyOperationTools) {
+    const asked = { q, page: p, size: settings['management.page_size'] };
+    const { items, pages } = await keys.page(actor.orgId, asked);
+    return { keys: items.map(shownKey), pages };
+  },
+});
+
+export const previewKeyOperation = operation({
+  ...declared,
+  name: 'previewKey',
+  method: 'POST',
+  path: '/api/keys/preview',
+  about: 'Shows what a key would be with its policies applied; nothing is made.',
+  permission: 'keys:read',
+  body: Key,
+  returns: KeyEnvelope,
+  handle: ({ actor, body }, tools: KeyOperationTools) => previewKey(tools, actor.orgId, body),
+});
+
+export const keyOperations = [
+  createKey,
+  createCustomKey,
+  getKey,
+  updateKey,
+  deleteKey,
+  listKeysDetailed,
+  previewKeyOperation,
+];

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { type Clock, isoTime } from '#base/clock.ts';
+import { databaseId, publicId, secretText } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import type { FindApi, KnownApi } from '../known-apis.ts';
+import type { PolicyStore } from '../policies/store.ts';
+import { problem as accessProblem } from '../problems.ts';
+import { problem } from './problems.ts';
+import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
+import type { OauthClientStore } from './store.ts';
+
+export interface OauthTools {
+  oauthClients: OauthClientStore;
+  policies: PolicyStore;
+  findApi: FindApi;
+  clock: Clock;
+  settings: Settings;
+}
+
+const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API') });
+const params = apiParams.extend({ clientId: z.string() });
+const declared = { surface: 'dashboard', noun: 'oauth' } as const;
+
+async function apiOf({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<KnownApi> {
+  const api = await findApi(id, orgId);
+  if (!api) throw accessProblem.api_not_found();
+  return api;
+}
+
+export const listOauthClients = operation({
+  ...declared,
+  name: 'listOauthClients',
+  method: 'GET',
+  path: '/api/apis/oauth/{apiId}',
+  about: 'Lists the OAuth clients of an API, newest first, without their secrets.',
+  permission: 'oauth:read',
+  params: apiParams,
+  query: pageQuery,
+  returns: z.object({ apps: z.array(OauthClient), pages: z.int() }),
+  problems: [accessProblem.api_not_found],
+  async handle({ actor, params: { apiId: id }, query }, tools: OauthTools) {
+    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const asked = pageOf(query.p, tools.settings['management.page_size']);
+    const { items, pages } = await tools.oauthClients.page(apiId, asked);
+    return { apps: items.map(listedClient), pages };
+  },
+});
+
+export const createOauthClient = operation({
+  ...declared,
+  name: 'createOauthClient',
+  method: 'POST',
+  path: '/api/apis/oauth/{apiId}',
+  about: 'Makes an OAuth client of an API. An id and a secret that are not sent are made.',
+  permission: 'oauth:write',
+  params: apiParams,
+  body: OauthClientWrite,
+  returns: OauthClient,
+  problems: [accessProblem.api_not_found, problem.policy_unknown, problem.client_exists],
+  async handle({ actor, params: { apiId: id }, body, audit }, tools: OauthTools) {
+    const { apiId } = await apiOf(tools, id, actor.orgId);
+    if (body.policy_id && !(await tools.policies.get(actor.orgId, body.policy_id)))
+      throw problem.policy_unknown({ detail: { id: body.policy_id } });
+    const client = {
+      ...body,
+      api_id: apiId,
+      client_id: body.client_id || publicId(),
+      description: body.description ?? '',
+      meta_data: body.meta_data ?? null,
+      policy_id: body.policy_id ?? '',
+      redirect_uri: body.redirect_uri ?? '',
+      secret: body.secret || secretText(),
+      client_name: body.client_name ?? '',
+      id: databaseId(),
+      org_id: actor.orgId,
+      created_at: isoTime(tools.clock.now()),
+    };
+    audit(client.client_id);
+    await tools.oauthClients.insert(client);
+    return shownClient(client);
+  },
+});
+
+export const getOauthClient = operation({
+  ...declared,
+  name: 'getOauthClient',
+  method: 'GET',
+  path: '/api/apis/oauth/{apiId}/{clientId}',
+  about: 'Reads an OAuth client with its secret.',
+  permission: 'oauth:read',
+  params,
+  returns: OauthClient,
+  problems: [accessProblem.api_not_found, problem.client_not_found],
+  async handle({ actor, params: { apiId: id, clientId } }, tools: OauthTools) {
+    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const client = await tools.oauthClients.get(apiId, clientId);
+    if (!client) throw problem.client_not_found();
+    return shownClient(client);
+  },
+});
+
+export const deleteOauthClient = operation({
+  ...declared,
+  name: 'deleteOauthClient',
+  method: 'DELETE',
+  path: '/api/apis/oauth/{apiId}/{clientId}',
+  about: 'Removes an OAuth client. Tokens it obtained live until they expire.',
+  permission: 'oauth:write',
+  params,
+  returns: statusAnswer,
+  problems: [accessProblem.api_not_found, problem.client_not_found],
+  async handle({ actor, params: { apiId: id, clientId }, audit }, tools: OauthTools) {
+    audit(clientId);
+    const { apiId } = await apiOf(tools, id, actor.orgId);
+    if (!(await tools.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
+    return done('OAuth client deleted successfully');
+  },
+});
+
+export const rotateOauthSecret = operation({
+  surface: 'gateway',
+  noun: 'oauth',
+  name: 'rotateOauthSecret',
+  method: 'PUT',
+  path: '/gw/oauth/clients/{apiID}/{keyName}/rotate',
+  about: 'Gives an OAuth client a new secret; the old one stops working at once, tokens already obtained do not.',
+  permission: 'secret',
+  params: z.object({
+    apiID: z.string().describe('Public or database id of the API'),
+    keyName: z.string().describe('The client_id'),
+  }),
+  returns: OauthClient,
+  problems: [accessProblem.api_not_found, problem.client_not_found],
+  async handle({ params: { apiID, keyName }, audit }, tools: OauthTools) {
+    audit(keyName);
+    const { apiId } = await apiOf(tools, apiID);
+    const client = await tools.oauthClients.rotate(apiId, keyName, secretText());
+    if (!client) throw problem.client_not_found();
+    return shownClient(client);
+  },
+});
+
+export const oauthOperations = [
+  listOauthClients,
+  createOauthClient,
+  getOauthClient,
+  deleteOauthClient,
+  rotateOauthSecret,
+];

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/** A program that obtains tokens for the users of an API, or for itself. */
+
+/** Schemes a browser would run instead of going there. */
+const running = /^(javascript|data|vbscript):/i;
+
+const isRedirect = (uri: string) => URL.canParse(uri) && !running.test(uri) && !uri.includes('#');
+
+/** Several are separated by commas. A token sent anywhere else would be stolen, so each must be a whole address. */
+const redirectUri = z
+  .string()
+  .max(4000)
+  .refine(text => text === '' || text.split(',').every(uri => isRedirect(uri.trim())), {
+    message: 'must be absolute URLs without a fragment, separated by commas',
+  });
+
+const metaData = z.record(z.string(), z.unknown()).nullable();
+const name = z.string().max(200);
+
+/** What somebody sends to make one; ids that are sent are kept. */
+export const OauthClientWrite = z.looseObject({
+  client_id: z
+    .string()
+    .max(200)
+    .regex(/^[\x21-\x7e]*$/, 'may hold printable ASCII characters only')
+    .optional(),
+  secret: z.string().max(1000).optional(),
+  redirect_uri: redirectUri.optional(),
+  policy_id: z.string().max(128).optional(),
+  description: z.string().max(4000).optional(),
+  client_name: name.optional(),
+  meta_data: metaData.optional(),
+  dcr_registration: z
+    .looseObject({ access_token: z.string(), client_uri: z.string(), provider: z.string() })
+    .partial()
+    .nullish(),
+});
+export type OauthClientWrite = z.output<typeof OauthClientWrite>;
+
+export const OauthClient = z.looseObject({
+  api_id: z.string(),
+  client_id: z.string(),
+  description: z.string(),
+  meta_data: metaData,
+  policy_id: z.string(),
+  redirect_uri: z.string(),
+  secret: z.string(),
+  client_name: z.string(),
+});
+export type OauthClient = z.output<typeof OauthClient>;
+
+export interface StoredClient extends OauthClient {
+  id: string;
+  org_id: string;
+  created_at: string;
+}
+
+/** As others see a client. */
+export const shownClient = ({ id: _id, org_id: _org, created_at: _at, ...client }: StoredClient): OauthClient =>
+  client as OauthClient;
+
+/** In lists secrets stay out of sight. */
+export const listedClient = (client: StoredClient): OauthClient => ({ ...shownClient(client), secret: '' });

@@ -1,0 +1,96 @@
+import { sameSecret } from '#base/compare.ts';
+import type { Vault } from '#base/vault.ts';
+import { collection, type PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from './problems.ts';
+import type { StoredClient } from './schema.ts';
+
+export type OauthClientStore = ReturnType<typeof oauthClientStore>;
+
+const purpose = 'oauth client secret';
+
+/** Secrets are sealed in the record. */
+export function oauthClientStore(records: Records, vault: Vault) {
+  const clients = collection<'oauth_clients', StoredClient>(
+    records,
+    'oauth_clients',
+    it => ({
+      id: it.id,
+      org_id: it.org_id,
+      api_id: it.api_id,
+      client_id: it.client_id,
+      created_at: Date.parse(it.created_at),
+    }),
+    problem.client_exists,
+  );
+  const turned = (client: StoredClient, turn: (text: string, purpose: string) => string): StoredClient => ({
+    ...client,
+    secret: turn(client.secret, purpose),
+    ...withToken(client, turn),
+  });
+  const sealed = (client: StoredClient) => turned(client, vault.seal);
+  const opened = (client: StoredClient) => turned(client, vault.open);
+
+  async function get(apiId: string, clientId: string): Promise<StoredClient | undefined> {
+    const found = await clients.find({ api_id: apiId, client_id: clientId });
+    return found && opened(found);
+  }
+
+  return {
+    get,
+
+    async page(apiId: string, asked: PageAsked) {
+      const found = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, asked);
+      return { ...found, items: found.items.map(opened) };
+    },
+
+    count: (orgId: string) => clients.count({ org_id: orgId }),
+
+    async insert(client: StoredClient): Promise<void> {
+      await records.write(async () => {
+        if (await get(client.api_id, client.client_id)) throw problem.client_exists();
+        await clients.insert(sealed(client));
+        records.touch('oauth');
+      });
+    },
+
+    /** Replaces the secret; the one before stops working with it. */
+    async rotate(apiId: string, clientId: string, secret: string): Promise<StoredClient | undefined> {
+      return records.write(async () => {
+        const where = { api_id: apiId, client_id: clientId };
+        const changed = await clients.change(where, client => sealed({ ...opened(client), secret }));
+        if (changed) records.touch('oauth');
+        return changed && opened(changed);
+      });
+    },
+
+    async remove(apiId: string, clientId: string): Promise<boolean> {
+      return records.write(async () => {
+        const removed = await clients.remove({ api_id: apiId, client_id: clientId });
+        if (removed) records.touch('oauth');
+        return removed;
+      });
+    },
+
+    /** An API that is gone takes its clients with it. */
+    async forgetApi(apiId: string): Promise<void> {
+      await records.write(async () => {
+        if (await clients.remove({ api_id: apiId })) records.touch('oauth');
+      });
+    },
+
+    /** Whether a client may say that it is the one; takes as long for a client nobody knows. */
+    async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
+      const client = await get(apiId, clientId);
+      const same = sameSecret(client?.secret ?? '', secret);
+      return client !== undefined && secret !== '' && same;
+    },
+  };
+}
+
+/** The token of a client registered elsewhere is as good as its secret. */
+function withToken(client: StoredClient, turn: (text: string, purpose: string) => string): object {
+  const registration = client.dcr_registration as { access_token?: string } | null | undefined;
+  if (!registration?.access_token) return {};
+  return { dcr_registration: { ...registration, access_token: turn(registration.access_token, purpose) } };
+}

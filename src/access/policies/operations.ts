@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { type Clock, unixSeconds } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
+import { problem } from './problems.ts';
+import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
+import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
+import { checkedPolicy, newPolicy } from './writing.ts';
+
+export interface PolicyTools {
+  policies: PolicyStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ policyId: z.string().describe('Public or database id') });
+const policyList = z.object({ Data: z.array(PolicyOfAnyId).nullable(), Pages: z.int() });
+const declared = { surface: 'dashboard', noun: 'policies' } as const;
+const active = z.string().optional().describe('Any value restricts the list to active policies');
+
+async function found({ policies, settings }: PolicyTools, orgId: string, p: number, asked: PolicySearch) {
+  const { items, pages, total } = await policies.search(orgId, asked, pageOf(p, settings['management.page_size']));
+  return { items: items.map(fullPolicy), pages, total };
+}
+
+export const listPolicies = operation({
+  ...declared,
+  name: 'listPolicies',
+  method: 'GET',
+  path: '/api/portal/policies',
+  about: 'Lists the policies of the caller’s organisation, newest first.',
+  permission: 'policies:read',
+  query: z.object({ p: pageNumber, active }),
+  returns: policyList,
+  async handle({ actor, query }, tools: PolicyTools) {
+    const states = query.active === undefined ? {} : { states: ['active'] as const };
+    const { items, pages } = await found(tools, actor.orgId, query.p, states);
+    return { Data: items, Pages: pages };
+  },
+});
+
+/** Comma-separated ids; a list that names none narrows nothing. */
+const idList = z
+  .string()
+  .max(10_000)
+  .transform(text => {
+    const ids = text.split(',').map(id => id.trim());
+    const named = ids.filter(Boolean);
+    return named.length > 0 ? named : undefined;
+  })
+  .optional();
+
+const searchQuery = z.object({
+  q: z.string().max(500).optional().describe('Part of a policy’s id or name'),
+  policy_ids: idList.describe('Policy ids, separated by commas'),
+  active,
+  state: z.enum(policyStates).optional().describe('Policies in this state'),
+  sort: z.enum(policySorts).optional().describe('Ascending; newest first when left out'),
+  api_id: idList.describe('API ids, separated by commas: policies that grant any of them'),
+  auth_type: z.string().max(100).optional().describe('Policies whose auth_type equals it'),
+  p: pageNumber,
+});
+
+export const searchPolicies = operation({
+  ...declared,
+  name: 'searchPolicies',
+  method: 'GET',
+  path: '/api/portal/policies/search',
+  about: 'Finds policies; filters sent together hold together. Data is null when nothing matches.',
+  permission: 'policies:read',
+  query: searchQuery,
+  returns: policyList,
+  async handle({ actor, query }, tools: PolicyTools) {
+    const states = policyStates.filter(
+      it => (query.active === undefined || it === 'active') && (query.state ?? it) === it,
+    );
+    const { items, pages, total } = await found(tools, actor.orgId, query.p, {
+      q: query.q,
+      policyIds: query.policy_ids,
+      ...(states.length < policyStates.length ? { states } : {}),
+      apiIds: query.api_id,
+      authType: query.auth_type || undefined,
+      sort: query.sort,
+    });
+    return { Data: total === 0 ? null : items, Pages: pages };
+  },
+});
+
+export const getPolicy = operation({
+  ...declared,
+  name: 'getPolicy',
+  method: 'GET',
+  path: '/api/portal/policies/{policyId}',
+  about: 'Reads one policy.',
+  permission: 'policies:read',
+  params,
+  returns: PolicyOfAnyId,
+  problems: [problem.not_found],
+  async handle({ actor, params: { policyId } }, { policies }: PolicyTools) {
+    const policy = await policies.get(actor.orgId, policyId);
+    if (!policy) throw problem.not_found();
+    return fullPolicy(policy);
+  },
+});
+
+export const createPolicy = operation({
+  ...declared,
+  name: 'createPolicy',
+  method: 'POST',
+  path: '/api/portal/policies',
+  about: 'Makes a policy; the message of the answer is its id.',
+  permission: 'policies:write',
+  body: PolicyOfAnyId,
+  returns: statusAnswer,
+  problems: [problem.name_exists, problem.id_exists],
+  async handle({ actor, body, audit }, { policies, clock, settings }: PolicyTools) {
+    const policy = newPolicy(checkedPolicy(body, settings), actor.orgId, clock.now());
+    audit(policy.id);
+    await policies.insert(policy);
+    return done(policy.id);
+  },
+});
+
+export const updatePolicy = operation({
+  ...declared,
+  name: 'updatePolicy',
+  method: 'PUT',
+  path: '/api/portal/policies/{policyId}',
+  about: 'Replaces a policy. Its ids stay, since keys name it by them.',
+  permission: 'policies:write',
+  params,
+  body: PolicyOfAnyId,
+  returns: statusAnswer,
+  problems: [problem.not_found, problem.name_exists, problem.id_changed],
+  async handle({ actor, params: { policyId }, body, audit }, { policies, clock, settings }: PolicyTools) {
+    audit(policyId);
+    const next = checkedPolicy(body, settings);
+    const changed = await policies.change(actor.orgId, policyId, ({ _id, id, org_id, date_created }) => {
+      for (const [member, kept] of Object.entries({ _id, id })) {
+        const sent = next[member];
+        if (sent && sent !== _id && sent !== id) throw problem.id_changed({ detail: { member, kept } });
+      }
+      return { ...next, _id, id, org_id, date_created, last_updated: String(unixSeconds(clock.now())) };
+    });
+    if (!changed) throw problem.not_found();
+    return done('Data updated');
+  },
+});
+
+export const deletePolicy = operation({
+  ...declared,
+  name: 'deletePolicy',
+  method: 'DELETE',
+  path: '/api/portal/policies/{policyId}',
+  about: 'Removes a policy. A key it alone governed is refused from then on.',
+  permission: 'policies:write',
+  params,
+  returns: statusAnswer,
+  problems: [problem.not_found],
+  async handle({ actor, params: { policyId }, audit }, { policies }: PolicyTools) {
+    audit(policyId);
+    if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
+    return done('Data deleted');
+  },
+});
+
+export const policyOperations = [listPolicies, searchPolicies, getPolicy, createPolicy, updatePolicy, deletePolicy];
