@@ -13,7 +13,7 @@ export type Topic = 'apis' | 'policies' | 'certificates' | 'keys' | 'oauth' | 'o
 export interface Records {
   readonly engine: Engine;
   readonly db: Kysely<Tables>;
-  /** All or nothing. A `write` inside a `write` joins it. */
+  /** All or nothing. A `write` inside a `write` joins it, and fails it when it fails, whoever catches that. */
   write<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Marks an object, or everything of a topic, as changed: the revision rises in the same transaction and the change is
@@ -102,7 +102,8 @@ function recordsOn(
   }
 
   async function write<T>(work: () => Promise<T>): Promise<T> {
-    if (unit()) return work();
+    const outer = unit();
+    if (outer) return joined(outer, work);
     const own: Unit = { topics: new Map() };
     try {
       const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, work)));
@@ -138,6 +139,16 @@ function recordsOn(
   };
 }
 
+/** Whatever part of a transaction fails, all of it does: nobody may keep half of what an inner `write` did. */
+async function joined<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    unit.fault ??= error;
+    throw error;
+  }
+}
+
 /**
  * Does the work of a transaction. A statement that failed fails the whole, even if the work went on: PostgreSQL would
  * else answer the commit with a silent rollback.
@@ -145,13 +156,12 @@ function recordsOn(
 async function within<T>(unit: Unit, tx: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
   unit.tx = tx;
   try {
-    const value = await work();
-    if (unit.fault !== undefined) throw unit.fault;
-    if (unit.topics.size > 0) await keepChanges(tx, unit.topics);
-    return value;
-  } catch (error) {
-    unit.fault ??= error;
-    throw error;
+    return await joined(unit, async () => {
+      const value = await work();
+      if (unit.fault !== undefined) throw unit.fault;
+      if (unit.topics.size > 0) await keepChanges(tx, unit.topics);
+      return value;
+    });
   } finally {
     delete unit.tx;
   }
