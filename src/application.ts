@@ -11,8 +11,8 @@ import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { hookStore } from '#events/hooks/store.ts';
-import { createGateway } from '#gateway/server.ts';
-import { addHealth, type Health, hello } from '#operations/health.ts';
+import { startThreads } from '#gateway/threads.ts';
+import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
 import type { SurfaceName, ToolsOf } from '#operations/operation.ts';
 import { auditStore } from '#people/audit/store.ts';
@@ -195,9 +195,14 @@ function managementListeners(settings: Settings): Listening[] {
 async function openListeners(
   settings: Settings,
   around: Surroundings,
-  { tools, records, shared: { shared } }: Installation,
+  installation: Installation,
   closers: (() => unknown)[],
 ) {
+  const {
+    tools,
+    records,
+    shared: { shared },
+  } = installation;
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   let ready = false;
   const database = databaseWatch(records, around.clock);
@@ -236,20 +241,35 @@ async function openListeners(
   }
 
   if (settings.role === 'all' || settings.role === 'gateway') {
-    const host = settings['gateway.host'];
-    const port = settings['gateway.port'];
-    const server = createGateway({ hello: () => hello(health), ready: () => ready });
-    stops.push(() => new Promise(resolve => server.close(resolve)));
-    await listening(
-      host,
-      port,
-      'GW_GATEWAY_PORT',
-      () => new Promise((resolve, reject) => server.once('error', reject).listen(port, host, () => resolve(undefined))),
-    );
-    urls.gateway = urlOf(host, server.address() as AddressInfo);
+    const traffic = await openTraffic(settings, around, installation);
+    stops.push(() => traffic.close());
+    urls.gateway = urlOf(settings['gateway.host'], traffic);
   }
   ready = true;
   return urls;
+}
+
+/** The traffic threads, told of every change as soon as it is committed. */
+async function openTraffic(settings: Settings, { log }: Surroundings, { records, directory, shared }: Installation) {
+  const threads = await startThreads({
+    settings,
+    database: settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database },
+    shared: shared.threads.buffer,
+    host: settings['gateway.host'],
+    port: settings['gateway.port'],
+    count: settings.threads,
+    version,
+    log,
+    onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
+  });
+  const forget = records.onTouched(() => void threads.refresh());
+  return {
+    port: threads.port,
+    async close() {
+      forget();
+      await threads.close();
+    },
+  };
 }
 
 async function listening(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {
@@ -262,7 +282,7 @@ async function listening(host: string, port: number, setting: string, listen: ()
   }
 }
 
-const urlOf = (host: string, { port }: AddressInfo) => {
+const urlOf = (host: string, { port }: { port: number }) => {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 };

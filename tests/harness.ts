@@ -61,6 +61,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       'dashboard.port': '0',
       'portal.port': '0',
       'gateway.control_port': '0',
+      threads: '1',
       'management.check_answers': 'true',
       'management.failures_per_minute': '0',
       'log.level': 'info',
@@ -134,7 +135,7 @@ function asker(url: TestApp['url'], credentials: Credentials): TestApp['ask'] {
         ...(plain ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      body: plain ? (body as BodyInit | undefined) : JSON.stringify(body),
+      body: plain ? (body as RequestInit['body']) : JSON.stringify(body),
     });
     const text = await reply.text();
     return { status: reply.status, headers: reply.headers, text, body: parsed(text) };

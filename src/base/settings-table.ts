@@ -15,6 +15,28 @@ export const settingsTable = {
   'gateway.secret': secret(
     'Secret of the `/gw/*` interface, sent as `X-Gw-Authorization`. Made at first start if unset.',
   ),
+  'gateway.trusted_proxies': list('Addresses or networks whose `X-Forwarded-For` is believed for API traffic.'),
+  'gateway.listen_path_match': choice(
+    ['strict', 'prefix'],
+    'strict',
+    'Whether `/app` answers only `/app` and what is below it, or `/apple` too.',
+  ),
+  'gateway.encoded_slashes': choice(
+    ['refuse', 'keep'],
+    'refuse',
+    'What happens to calls with `%2F` or `%5C` in the path.',
+  ),
+  'gateway.header_bytes': count(65_536, 'Largest head of a call.', { least: 4096, most: 1_048_576 }),
+  'gateway.headers_timeout_ms': count(20_000, 'How long a caller may take to send the head of a call.', {
+    least: 1000,
+  }),
+  'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
+  'upstream.timeout_ms': count(30_000, 'How long an upstream may take to begin its answer.', { least: 1 }),
+  'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
+  'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {
+    least: 1,
+    most: 100_000,
+  }),
   'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
   'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
 

@@ -1,0 +1,34 @@
+import { type Body, bodyOf, noBody } from './body.ts';
+import { HeaderList } from './headers.ts';
+
+/** What goes back to the caller: made here, or received from the upstream. */
+export class Answer {
+  status: number;
+  readonly headers: HeaderList;
+  body: Body;
+  /** True when the gateway itself refused, so that nobody mistakes it for the upstream's word. */
+  readonly refused: boolean;
+
+  constructor(status: number, headers: HeaderList, body: Body, refused = false) {
+    this.status = status;
+    this.headers = headers;
+    this.body = body;
+    this.refused = refused;
+  }
+}
+
+export const answer = (
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+  body: string | Buffer = '',
+): Answer => {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return new Answer(
+    status,
+    new HeaderList(Object.entries(headers).flat()),
+    bytes.length > 0 ? bodyOf(bytes) : noBody(),
+  );
+};
+
+export const jsonAnswer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
+  answer(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(value));

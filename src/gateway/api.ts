@@ -1,0 +1,47 @@
+import type { Model } from '#definition/model.ts';
+import { buildChain, type Chain } from './chain.ts';
+import { Unservable } from './step.ts';
+import type { GatewayTools } from './tools.ts';
+import { type Target, targetsOf } from './upstream/target.ts';
+import { type VersionChoice, versionChoice } from './versions.ts';
+
+/** An API as traffic meets it: everything that can be decided beforehand has been. */
+export interface Api {
+  readonly id: string;
+  readonly databaseId: string;
+  readonly orgId: string;
+  readonly name: string;
+  readonly model: Model;
+  /** Empty, or why its calls get 503. */
+  readonly unserved: string;
+  readonly host: string;
+  readonly listenPath: string;
+  readonly routed: boolean;
+  readonly versions: VersionChoice;
+  readonly chains: ReadonlyMap<string, Chain>;
+  readonly targets: ReadonlyMap<string, Target>;
+}
+
+export function compileApi(model: Model, tools: GatewayTools): Api {
+  const { identity, listen, customDomain } = model;
+  const base = {
+    id: identity.id,
+    databaseId: identity.databaseId,
+    orgId: identity.orgId,
+    name: identity.name,
+    model,
+    host: customDomain.enabled ? customDomain.name.toLowerCase() : '',
+    listenPath: listenPathOf(listen.path),
+    routed: identity.active && !identity.internal && listen.path !== '' && !/\s/.test(listen.path),
+    versions: versionChoice(model),
+  };
+  try {
+    const chains = new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
+    return { ...base, unserved: '', chains, targets: targetsOf(model) };
+  } catch (error) {
+    if (!(error instanceof Unservable)) throw error;
+    return { ...base, unserved: error.message, chains: new Map(), targets: new Map() };
+  }
+}
+
+const listenPathOf = (path: string) => (path.startsWith('/') ? path : `/${path}`).replaceAll(/\/{2,}/g, '/');

@@ -1,0 +1,54 @@
+import { problems } from '#base/problems.ts';
+
+export const problem = problems('body', {
+  too_large: { status: 413, message: 'Request Entity Too Large' },
+  gone: { status: 499, message: 'Client closed request' },
+});
+
+/**
+ * The body of a call or of an answer: nothing, bytes that are all here, or a stream that is read at most once. Steps that
+ * need the whole of it `read` it, within a bound; otherwise it passes through as it comes.
+ */
+export class Body {
+  stream: AsyncIterable<Uint8Array> | undefined;
+  bytes: Buffer | undefined;
+  /** Undefined when the sender did not say. */
+  length: number | undefined;
+
+  constructor(stream: AsyncIterable<Uint8Array> | undefined, bytes: Buffer | undefined, length: number | undefined) {
+    this.stream = stream;
+    this.bytes = bytes;
+    this.length = length;
+  }
+
+  get isEmpty(): boolean {
+    return this.stream === undefined && (this.bytes === undefined || this.bytes.length === 0);
+  }
+
+  /** The whole body. Reading it again gives the same bytes. */
+  async read(most: number): Promise<Buffer> {
+    if (this.stream === undefined) return this.bytes ?? Buffer.alloc(0);
+    if (this.length !== undefined && this.length > most) throw problem.too_large();
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.stream) {
+      size += chunk.byteLength;
+      if (size > most) throw problem.too_large();
+      chunks.push(chunk);
+    }
+    const bytes = Buffer.concat(chunks, size);
+    this.replace(bytes);
+    return bytes;
+  }
+
+  replace(bytes: Buffer): void {
+    this.stream = undefined;
+    this.bytes = bytes;
+    this.length = bytes.length;
+  }
+}
+
+export const noBody = (): Body => new Body(undefined, undefined, 0);
+export const bodyOf = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);
+export const bodyFrom = (stream: AsyncIterable<Uint8Array>, length: number | undefined): Body =>
+  new Body(stream, undefined, length);

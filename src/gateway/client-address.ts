@@ -1,0 +1,41 @@
+import { BlockList, isIP } from 'node:net';
+import type { HeaderList } from './headers.ts';
+
+/** Who is calling, seen from the socket and, behind trusted proxies only, from what they say. */
+export type ClientAddress = (peer: string, headers: HeaderList) => string;
+
+export function clientAddressReader(trusted: readonly string[]): ClientAddress {
+  if (trusted.length === 0) return peer => peer;
+  const proxies = networks(trusted);
+  const isTrusted = (address: string) => isInside(proxies, address);
+  return (peer, headers) => {
+    if (!isTrusted(peer)) return peer;
+    const chain = headers
+      .all('x-forwarded-for')
+      .flatMap(value => value.split(','))
+      .map(address => address.trim());
+    // From the nearest hop outwards: the first that is not one of our own proxies is the caller.
+    for (const address of chain.reverse()) {
+      if (isIP(address) === 0) return peer;
+      if (!isTrusted(address)) return address;
+    }
+    const real = headers.get('x-real-ip')?.trim() ?? '';
+    return isIP(real) === 0 ? (chain.at(-1) ?? peer) : real;
+  };
+}
+
+/** Addresses and CIDR ranges, both families. */
+export function networks(given: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const text of given) {
+    const [address, bits] = text.split('/') as [string, string | undefined];
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) throw new Error(`${text} is not an address or a network`);
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+export const isInside = (list: BlockList, address: string): boolean =>
+  isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

@@ -1,0 +1,176 @@
+import type { Dispatcher } from 'undici';
+import type { Answer } from './answer.ts';
+import type { Api } from './api.ts';
+import { type Chain, walkRequest, walkResponse } from './chain.ts';
+import type { Exchange } from './exchange.ts';
+import { type RefusalCode, refusals, refuse } from './refusals.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { GatewayTools } from './tools.ts';
+import type { Handler, Sink } from './transport/sink.ts';
+import { Forwarding, type Receiver } from './upstream/forward.ts';
+import { upstreamHeaders } from './upstream/headers.ts';
+import type { UpstreamPools } from './upstream/pools.ts';
+import { type Destination, upstreamPath } from './upstream/target.ts';
+
+export interface EngineOptions {
+  readonly snapshot: () => Snapshot;
+  readonly tools: GatewayTools;
+  readonly pools: UpstreamPools;
+  /** Writes a finished call down; never waits. */
+  readonly record: (call: Exchange, complete: boolean) => void;
+}
+
+/** How often one call may be handed on inside the gateway, unless it says less. */
+const loopsAllowed = 5;
+
+/** Takes a call through its API: route, version, steps, upstream, steps back. */
+export function createEngine({ snapshot, tools, pools, record }: EngineOptions): Handler {
+  const receiver: Receiver = {
+    onHead(call, given) {
+      withAnswerHeaders(call, given);
+      call.status = given.status;
+      return walkResponse(chains.get(call) ?? nothing, call, given);
+    },
+    onEnd: (call, complete) => record(call, complete),
+    onFailure(call, sink, code, error) {
+      if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
+      deliver(call, sink, refuse(call, code));
+    },
+  };
+  const chains = new WeakMap<Exchange, Chain>();
+  const nothing: Pick<Chain, 'response'> = { response: [] };
+
+  function handle(call: Exchange, sink: Sink): void {
+    const current = snapshot();
+    const found = current.router.find(call.host, call.path);
+    if (!found) return plainNotFound(call, sink);
+    call.listenPath = found.listenPath;
+    call.innerPath = belowListenPath(call.path, found.listenPath);
+    call.pathParameters = found.parameters;
+    enter(call, found.value, sink, current);
+  }
+
+  function enter(call: Exchange, api: Api, sink: Sink, current: Snapshot): void {
+    call.api = api;
+    if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
+    const chosen = api.versions.choose(call);
+    if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen.answer);
+    if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
+    const chain = api.chains.get(chosen.version.key)!;
+    if (chain.response.length > 0) chains.set(call, chain);
+    walk(call, api, chosen.version.key, chain, sink, current);
+  }
+
+  /** Another API serves this version: its whole chain runs, below the base's listen path. */
+  function enterVersion(call: Exchange, apiId: string, isDefault: boolean, sink: Sink, current: Snapshot): void {
+    const child = current.apis.get(apiId);
+    if (!child)
+      return deliver(call, sink, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
+    if (!passedOn(call, sink)) return;
+    enter(call, child, sink, current);
+  }
+
+  function passedOn(call: Exchange, sink: Sink): boolean {
+    call.loops++;
+    const limit = call.loopLimit || loopsAllowed;
+    if (call.loops <= limit) return true;
+    deliver(call, sink, refuse(call, 'loop_too_deep', { limit }));
+    return false;
+  }
+
+  function refusedByVersion(call: Exchange, sink: Sink, refused: Answer): void {
+    const { event } = refusals[call.refusal as RefusalCode];
+    if (event) tools.fire(event, call, 'Attempted access to disallowed version / path.');
+    deliver(call, sink, refused);
+  }
+
+  function walk(call: Exchange, api: Api, versionKey: string, chain: Chain, sink: Sink, current: Snapshot): void {
+    let outcome: ReturnType<typeof walkRequest>;
+    try {
+      outcome = walkRequest(chain, call);
+    } catch (error) {
+      return failed(call, sink, error);
+    }
+    if (outcome instanceof Promise) {
+      outcome.then(
+        answer => (answer ? answered(call, sink, answer) : forward(call, api, versionKey, sink, current)),
+        error => failed(call, sink, error),
+      );
+    } else if (outcome) answered(call, sink, outcome);
+    else forward(call, api, versionKey, sink, current);
+  }
+
+  function answered(call: Exchange, sink: Sink, given: Answer): void {
+    if (given.refused) return deliver(call, sink, given);
+    withAnswerHeaders(call, given);
+    const waiting = walkResponse(chains.get(call) ?? nothing, call, given);
+    if (waiting instanceof Promise) {
+      waiting.then(
+        () => deliver(call, sink, given),
+        error => failed(call, sink, error),
+      );
+    } else deliver(call, sink, given);
+  }
+
+  function failed(call: Exchange, sink: Sink, error: unknown): void {
+    tools.log.error({ err: error, api: call.api?.id }, 'a step failed');
+    deliver(call, sink, refuse(call, 'internal'));
+  }
+
+  function forward(call: Exchange, api: Api, versionKey: string, sink: Sink, current: Snapshot): void {
+    const destination = api.targets.get(versionKey)!.next();
+    if (destination.loop) return loop(call, destination, sink, current);
+    const { upstream, listen } = api.model;
+    const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
+    const method = call.upstreamMethod ?? call.method;
+    const options: Dispatcher.DispatchOptions = {
+      origin: destination.origin,
+      path: upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash),
+      method: method as Dispatcher.HttpMethod,
+      headers: upstreamHeaders(call, host, false),
+      body: (call.body.bytes ?? call.body.stream ?? null) as Dispatcher.DispatchOptions['body'],
+    };
+    if (call.body.length !== undefined && !call.body.isEmpty)
+      (options.headers as string[]).push('content-length', String(call.body.length));
+    call.upstreamStartedAt = performance.now();
+    new Forwarding(call, sink, receiver, pools.get(destination.origin), options).send();
+  }
+
+  /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
+  function loop(call: Exchange, destination: Destination, sink: Sink, current: Snapshot): void {
+    const target = destination.loop === 'self' ? call.api : current.byName(call.api!.orgId, destination.loop);
+    if (!target) return deliver(call, sink, refuse(call, 'loop_unknown'));
+    if (!passedOn(call, sink)) return;
+    call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
+    call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
+    enter(call, target, sink, current);
+  }
+
+  function deliver(call: Exchange, sink: Sink, given: Answer): void {
+    if (call.gone) return record(call, false);
+    const bytes = given.body.bytes;
+    given.headers.set('Content-Length', String(bytes?.length ?? 0));
+    call.status = given.status;
+    call.answerBytes = bytes?.length ?? 0;
+    sink.start(given.status, given.headers.flat);
+    sink.finish(call.method === 'HEAD' ? undefined : bytes);
+    record(call, true);
+  }
+
+  return { handle };
+}
+
+const belowListenPath = (path: string, listenPath: string) =>
+  listenPath.endsWith('/') ? path.slice(listenPath.length - 1) : path.slice(listenPath.length) || '/';
+
+function withAnswerHeaders(call: Exchange, given: Answer): void {
+  if (call.answerHeaders) given.headers.flat.push(...call.answerHeaders);
+}
+
+const notFound = Buffer.from('Not Found');
+
+function plainNotFound(call: Exchange, sink: Sink): void {
+  call.status = 404;
+  sink.start(404, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(notFound.length)]);
+  sink.finish(call.method === 'HEAD' ? undefined : notFound);
+}

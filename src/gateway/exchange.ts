@@ -1,0 +1,104 @@
+import type { Session } from '#access/keys/session.ts';
+import type { Api } from './api.ts';
+import type { Body } from './body.ts';
+import type { HeaderList } from './headers.ts';
+
+/** What is known of the connection a call came over. */
+export interface Peer {
+  /** The address at the other end of the socket. */
+  readonly address: string;
+  readonly secure: boolean;
+  /** The name the client asked for in TLS, lower-case. */
+  readonly serverName: string;
+  /** The client's certificate as DER, when it showed one. */
+  readonly certificate: Buffer | undefined;
+}
+
+/**
+ * One call: what came in, what steps found out, and notes for whoever writes it down. A class for its fixed shape: it is
+ * made once per call, on the busiest path there is.
+ */
+export class Exchange {
+  method: string;
+  /** As received, for signatures and logs. */
+  readonly target: string;
+  /** Canonical; see `path.ts`. Steps may rewrite it on its way upstream. */
+  path: string;
+  query: string;
+  readonly host: string;
+  readonly headers: HeaderList;
+  readonly body: Body;
+  readonly peer: Peer;
+  /** The caller, seen through trusted proxies. */
+  readonly clientAddress: string;
+  readonly receivedAtMs: number;
+  readonly startedAt: number;
+
+  api: Api | undefined = undefined;
+  /** The path below the listen path, beginning with a slash. */
+  innerPath = '';
+  /** The listen path as it was matched. */
+  listenPath = '';
+  pathParameters: Readonly<Record<string, string>> | undefined = undefined;
+  versionName = '';
+  /** An endpoint that asks for no credentials: steps that guard do nothing. */
+  unguarded = false;
+
+  /** As presented or derived; empty for an open API. */
+  keyId = '';
+  session: Session | undefined = undefined;
+  /** Which of several ways in gave the session. */
+  identityFrom = '';
+  context: Record<string, unknown> | undefined = undefined;
+
+  /** How many times the call was handed on inside the gateway. */
+  loops = 0;
+  loopLimit = 0;
+  checkLimitsInLoop = false;
+
+  /** Where it goes instead of the API's own target. */
+  upstreamUrl: string | undefined = undefined;
+  upstreamMethod: string | undefined = undefined;
+
+  /** Why it was refused: a code of `refusals.ts`. */
+  refusal = '';
+  /** Added to the answer whoever gave it, as a flat list. */
+  answerHeaders: string[] | undefined = undefined;
+  upstreamStartedAt = 0;
+  upstreamMs = 0;
+  status = 0;
+  answerBytes = 0;
+  tracked = true;
+  trackedPath = '';
+  tags: string[] | undefined = undefined;
+
+  /** Called when the caller has gone before the answer was complete. */
+  onGone: (() => void) | undefined = undefined;
+  gone = false;
+
+  constructor(given: {
+    method: string;
+    target: string;
+    path: string;
+    query: string;
+    host: string;
+    headers: HeaderList;
+    body: Body;
+    peer: Peer;
+    clientAddress: string;
+    receivedAtMs: number;
+    startedAt: number;
+  }) {
+    this.method = given.method;
+    this.target = given.target;
+    this.path = given.path;
+    this.query = given.query;
+    this.host = given.host;
+    this.headers = given.headers;
+    this.body = given.body;
+    this.peer = given.peer;
+    this.clientAddress = given.clientAddress;
+    this.receivedAtMs = given.receivedAtMs;
+    this.startedAt = given.startedAt;
+  }
+}

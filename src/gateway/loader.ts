@@ -1,0 +1,87 @@
+import type { StoredApi } from '#apis/api/schema.ts';
+import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { type Api, compileApi } from './api.ts';
+import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
+import type { Change, TrafficStore } from './store.ts';
+import type { GatewayTools } from './tools.ts';
+
+export interface LoaderOptions {
+  readonly store: TrafficStore;
+  readonly tools: GatewayTools;
+  /** Told which objects of other topics changed, before the snapshot that knows of it is in place. */
+  readonly onChanges: (changes: readonly Change[] | undefined) => void;
+}
+
+export const modelOfStored = (stored: StoredApi): Model =>
+  stored.kind === 'classic'
+    ? modelOfClassic(stored.definition)
+    : modelOfOas(stored.definition as Parameters<typeof modelOfOas>[0]);
+
+/**
+ * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
+ * running one, and puts the new one in its place in one step.
+ */
+export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
+  const rules = { prefix: tools.settings['gateway.listen_path_match'] === 'prefix' };
+  let current = emptySnapshot(rules);
+  let loading: Promise<void> | undefined;
+  let again = false;
+  let loaded = false;
+
+  /** A definition this program cannot compile is a fault of ours; it must not keep the others from being served. */
+  function compiled(stored: StoredApi): Api | undefined {
+    try {
+      return compileApi(modelOfStored(stored), tools);
+    } catch (error) {
+      tools.log.error({ err: error, api: stored.api_id }, 'a definition could not be compiled');
+      return undefined;
+    }
+  }
+
+  async function loadAll(revision: number): Promise<void> {
+    const apis = (await store.allApis()).flatMap(stored => compiled(stored) ?? []);
+    current = nextSnapshot(emptySnapshot(rules), revision, apis, []);
+  }
+
+  async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
+    const ids = [...new Set(changes.filter(change => change.topic === 'apis').map(change => change.id))];
+    if (ids.includes('')) return loadAll(revision);
+    const found = await store.apis(ids);
+    const here = new Set(found.map(stored => stored.id));
+    const gone = ids.filter(id => !here.has(id));
+    const known =
+      gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
+    current = nextSnapshot(
+      current,
+      revision,
+      found.flatMap(stored => compiled(stored) ?? []),
+      known,
+    );
+  }
+
+  async function load(): Promise<void> {
+    do {
+      again = false;
+      const { revision, changes } = await store.changesSince(current.revision);
+      if (loaded && revision === current.revision) continue;
+      onChanges(loaded ? changes : undefined);
+      if (loaded && changes) await loadChanged(revision, changes);
+      else await loadAll(revision);
+      loaded = true;
+    } while (again);
+  }
+
+  return {
+    snapshot: (): Snapshot => current,
+    isLoaded: () => loaded,
+    /** Resolves when the snapshot holds at least what was committed before the call. */
+    async refresh(): Promise<number> {
+      again = true;
+      loading ??= load().finally(() => {
+        loading = undefined;
+      });
+      await loading;
+      return current.revision;
+    },
+  };
+}

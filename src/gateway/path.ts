@@ -1,0 +1,95 @@
+/**
+ * One spelling for every path. It is made once, when a call arrives, and used for routing, rules, limits, rewriting, logs
+ * and the upstream: what is matched is what is forwarded.
+ */
+export interface PathRules {
+  /** `%2F` and `%5C` divide segments for some readers and not for others; unless kept they are refused. */
+  readonly keepEncodedSlashes: boolean;
+}
+
+/** Why a path is refused, in words for the caller. */
+export interface BadPath {
+  readonly fault: string;
+}
+
+/** Nothing to do: no escapes, no empty or dotted segments, only characters a path may hold as they are. */
+const plain = /^(?:\/(?!\.{0,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+\/?$|^\/$/;
+const mayStand = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
+const unreserved = /[A-Za-z0-9\-._~]/;
+
+export function canonicalPath(given: string, rules: PathRules): string | BadPath {
+  if (plain.test(given)) return given;
+  if (!given.startsWith('/')) return { fault: 'the path must begin with a slash' };
+  const decoded = decodeUnreserved(given, rules);
+  return typeof decoded === 'string' ? withoutDots(decoded) : decoded;
+}
+
+/** Escapes that need not be are undone, those that stay are written one way, and what no path may hold is refused. */
+function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): string | BadPath {
+  let text = '';
+  for (let at = 0; at < given.length; at++) {
+    const character = given[at]!;
+    if (character !== '%') {
+      if (character === '\\') return { fault: 'the path holds a backslash' };
+      if (character < '!' || character === '\u007f') return { fault: 'the path holds a control character or a space' };
+      text += mayStand.test(character)
+        ? character
+        : encodeURIComponent(given.codePointAt(at)! > 0xff ? '\ufffd' : latin1(character));
+      continue;
+    }
+    const hex = given.slice(at + 1, at + 3);
+    if (!/^[0-9A-Fa-f]{2}$/.test(hex)) return { fault: 'the path holds a broken escape' };
+    const code = Number.parseInt(hex, 16);
+    if (code < 0x20 || code === 0x7f) return { fault: 'the path holds an escaped control character' };
+    if ((code === 0x2f || code === 0x5c) && !keepEncodedSlashes) return { fault: 'the path holds an escaped slash' };
+    const decoded = String.fromCharCode(code);
+    text += code < 0x80 && unreserved.test(decoded) ? decoded : `%${hex.toUpperCase()}`;
+    at += 2;
+  }
+  return isUtf8(text) ? text : { fault: 'the path is not UTF-8' };
+}
+
+/** A byte above ASCII that came unescaped stays the byte it was. */
+const latin1 = (character: string) => Buffer.from(character, 'latin1').toString('utf8');
+
+function isUtf8(text: string): boolean {
+  if (!/%[89A-F]/.test(text)) return true;
+  try {
+    decodeURIComponent(text.replaceAll(/%(?![89A-F])/g, '%25'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Dotted segments are resolved and empty ones dropped; whoever climbs above the root stays there. */
+function withoutDots(path: string): string {
+  const kept: string[] = [];
+  const segments = path.split('/');
+  for (const segment of segments) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.' && segment !== '') kept.push(segment);
+  }
+  const last = segments.at(-1)!;
+  const slash = kept.length > 0 && (last === '' || last === '.' || last === '..') ? '/' : '';
+  return `/${kept.join('/')}${slash}`;
+}
+
+/** Splits a request target into path and query; the absolute form gives its host too. */
+export function splitTarget(target: string): { path: string; query: string; host?: string } | BadPath {
+  let rest = target;
+  let host: string | undefined;
+  if (!target.startsWith('/')) {
+    const absolute = /^https?:\/\/([^/?#@\s]+)(.*)$/i.exec(target);
+    if (!absolute) return { fault: 'the request target is neither a path nor an address' };
+    [, host, rest] = absolute as unknown as [string, string, string];
+    if (!rest.startsWith('/')) rest = `/${rest}`;
+  }
+  if (rest.includes('#')) return { fault: 'the request target holds a fragment' };
+  const mark = rest.indexOf('?');
+  const path = mark < 0 ? rest : rest.slice(0, mark);
+  const query = mark < 0 ? '' : rest.slice(mark + 1);
+  return host === undefined ? { path, query } : { path, query, host };
+}
+
+export const isBad = (value: string | object): value is BadPath => typeof value === 'object' && 'fault' in value;

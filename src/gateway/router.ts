@@ -1,0 +1,228 @@
+import { RE2JS } from 're2js';
+
+/**
+ * Finds the API a call is for by host and listen path. Static segments are map look-ups, so the cost follows the depth of
+ * the path, not the number of APIs. A router never changes: `changed` gives a new one
+ * that shares what is the same.
+ */
+export interface Found<T> {
+  readonly value: T;
+  /** How much of the path the listen path took. */
+  readonly listenPath: string;
+  readonly parameters: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RouteChange<T> {
+  readonly host: string;
+  readonly listenPath: string;
+  /** Undefined takes the route away. */
+  readonly value: T | undefined;
+}
+
+export interface RouterRules {
+  /** `/app` answers `/apple` too, as incumbents do. */
+  readonly prefix: boolean;
+}
+
+interface Node<T> {
+  readonly fixed: ReadonlyMap<string, Node<T>>;
+  readonly open: readonly OpenChild<T>[];
+  /** The value whose listen path ends here, without and with a final slash. */
+  readonly here: T | undefined;
+  readonly hereSlash: T | undefined;
+}
+
+interface OpenChild<T> {
+  readonly segment: string;
+  readonly pattern: SegmentPattern;
+  readonly node: Node<T>;
+}
+
+interface SegmentPattern {
+  readonly names: readonly string[];
+  match(segment: string): readonly string[] | undefined;
+}
+
+const emptyNode: Node<never> = { fixed: new Map(), open: [], here: undefined, hereSlash: undefined };
+
+export class Router<T> {
+  readonly #rules: RouterRules;
+  readonly #hosts: ReadonlyMap<string, Node<T>>;
+  readonly #openHosts: readonly { readonly host: string; readonly pattern: SegmentPattern }[];
+
+  constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
+    this.#rules = rules;
+    this.#hosts = hosts;
+    this.#openHosts = [...hosts.keys()]
+      .filter(host => host.includes('{'))
+      .map(host => ({ host, pattern: patternOf(host) }));
+  }
+
+  /** All changes at once: only what they touch is made anew. */
+  changed(changes: readonly RouteChange<T>[]): Router<T> {
+    if (changes.length === 0) return this;
+    const hosts = new Map(this.#hosts);
+    const fresh: Fresh = new WeakSet();
+    for (const { host, listenPath, value } of changes) {
+      const root = owned(hosts.get(host) ?? emptyNode, fresh) as Draft<T>;
+      place(root, segmentsOf(listenPath), 0, listenPath.endsWith('/'), value, fresh);
+      if (isEmpty(root)) hosts.delete(host);
+      else hosts.set(host, root);
+    }
+    return new Router(this.#rules, hosts);
+  }
+
+  /** `host` is lower-case, without port and final dot; `path` is canonical. APIs with a host of their own come first. */
+  find(host: string, path: string): Found<T> | undefined {
+    const own = this.#hosts.get(host);
+    const found = own && host !== '' ? this.#below(own, path) : undefined;
+    return found ?? this.#openHost(host, path) ?? this.#anyHost(path);
+  }
+
+  #anyHost(path: string): Found<T> | undefined {
+    const root = this.#hosts.get('');
+    return root && this.#below(root, path);
+  }
+
+  #openHost(host: string, path: string): Found<T> | undefined {
+    for (const { host: name, pattern } of this.#openHosts) {
+      const values = pattern.match(host);
+      const found = values && this.#below(this.#hosts.get(name)!, path);
+      if (found) return { ...found, parameters: { ...found.parameters, ...named(pattern.names, values) } };
+    }
+    return undefined;
+  }
+
+  #below(root: Node<T>, path: string): Found<T> | undefined {
+    return deepest(root, path, 0, this.#rules.prefix, undefined);
+  }
+}
+
+const segmentsOf = (path: string) => path.split('/').filter(segment => segment !== '');
+
+/** Nodes made in this batch: nobody else has them yet, so they may still be written to. */
+type Fresh = WeakSet<object>;
+interface Draft<T> {
+  fixed: Map<string, Node<T>>;
+  open: OpenChild<T>[];
+  here: T | undefined;
+  hereSlash: T | undefined;
+}
+
+function owned<T>(node: Node<T>, fresh: Fresh): Draft<T> {
+  if (fresh.has(node)) return node as Draft<T>;
+  const copy: Draft<T> = { ...node, fixed: new Map(node.fixed), open: [...node.open] };
+  fresh.add(copy);
+  return copy;
+}
+
+function place<T>(
+  node: Draft<T>,
+  segments: readonly string[],
+  at: number,
+  slash: boolean,
+  value: T | undefined,
+  fresh: Fresh,
+): void {
+  const segment = segments[at];
+  if (segment === undefined) {
+    if (slash) node.hereSlash = value;
+    else node.here = value;
+    return;
+  }
+  const known = segment.includes('{') ? node.open.find(it => it.segment === segment)?.node : node.fixed.get(segment);
+  const child = owned(known ?? emptyNode, fresh) as Draft<T>;
+  place(child, segments, at + 1, slash, value, fresh);
+  if (!segment.includes('{')) {
+    if (isEmpty(child)) node.fixed.delete(segment);
+    else node.fixed.set(segment, child);
+    return;
+  }
+  const others = node.open.filter(it => it.segment !== segment);
+  node.open = isEmpty(child) ? others : [...others, { segment, pattern: patternOf(segment), node: child }];
+}
+
+const isEmpty = (node: Node<unknown>) =>
+  node.fixed.size === 0 && node.open.length === 0 && node.here === undefined && node.hereSlash === undefined;
+
+/** The longest listen path that fits. Fixed segments are tried before open ones: they say more. */
+function deepest<T>(
+  node: Node<T>,
+  path: string,
+  at: number,
+  prefix: boolean,
+  given: Record<string, string> | undefined,
+): Found<T> | undefined {
+  const end = path.indexOf('/', at + 1);
+  const segment = path.slice(at + 1, end < 0 ? path.length : end);
+  const next = end < 0 ? path.length : end;
+  if (segment !== '') {
+    const child = node.fixed.get(segment);
+    const found =
+      (child && deepest(child, path, next, prefix, given)) ?? deepestOpen(node, path, segment, next, prefix, given);
+    if (found) return found;
+    const looser = prefix ? byPrefix(node, path, at, segment, given) : undefined;
+    if (looser) return looser;
+  }
+  if (node.hereSlash !== undefined && at < path.length)
+    return { value: node.hereSlash, listenPath: path.slice(0, at + 1), parameters: given };
+  if (node.here !== undefined) return { value: node.here, listenPath: path.slice(0, at), parameters: given };
+  return undefined;
+}
+
+function deepestOpen<T>(
+  node: Node<T>,
+  path: string,
+  segment: string,
+  next: number,
+  prefix: boolean,
+  given: Record<string, string> | undefined,
+) {
+  for (const { pattern, node: child } of node.open) {
+    const values = pattern.match(segment);
+    const found = values && deepest(child, path, next, prefix, { ...given, ...named(pattern.names, values) });
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The longest fixed segment this one begins with, for those who asked for loose matching. */
+function byPrefix<T>(
+  node: Node<T>,
+  path: string,
+  at: number,
+  segment: string,
+  given: Record<string, string> | undefined,
+): Found<T> | undefined {
+  for (let length = segment.length - 1; length > 0; length--) {
+    const child = node.fixed.get(segment.slice(0, length));
+    if (child?.here !== undefined)
+      return { value: child.here, listenPath: path.slice(0, at + 1 + length), parameters: given };
+  }
+  return undefined;
+}
+
+const named = (names: readonly string[], values: readonly string[]) =>
+  Object.fromEntries(names.map((name, index) => [name, values[index]!]));
+
+/** `{name}` is one segment, `{name:pattern}` what the pattern fits; text around them is itself. */
+function patternOf(segment: string): SegmentPattern {
+  const names: string[] = [];
+  let source = '';
+  for (const part of segment.split(/(\{[^}]*\}+)/)) {
+    const [, name, rule] = /^\{([^:}]*)(?::(.*))?\}$/.exec(part) ?? [];
+    if (name === undefined) source += RE2JS.quote(part);
+    else {
+      names.push(name);
+      source += `(${rule?.replaceAll(/\((?!\?)/g, '(?:') ?? '[^/]+'})`;
+    }
+  }
+  const compiled = RE2JS.compile(source);
+  return {
+    names,
+    match(given) {
+      const matcher = compiled.matcher(given);
+      return matcher.matches() ? names.map((_name, index) => matcher.group(index + 1) ?? '') : undefined;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Api } from './api.ts';
+import { type RouteChange, Router, type RouterRules } from './router.ts';
+
+/** What traffic is answered from: one revision, which never changes. The next one is built beside it and takes its place. */
+export interface Snapshot {
+  readonly revision: number;
+  readonly router: Router<Api>;
+  readonly apis: ReadonlyMap<string, Api>;
+  /** By id, database id, or name as loops write it; within one organisation. */
+  byName(orgId: string, name: string): Api | undefined;
+}
+
+/** As `gw://` addresses write it: lower-case, without categories, anything but letters and digits turned to `-`. */
+export const loopName = (name: string): string =>
+  name
+    .replaceAll(/\s#\S+/g, '')
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '-');
+
+export function emptySnapshot(rules: RouterRules): Snapshot {
+  return snapshotOf(0, new Router<Api>(rules), new Map(), new Map());
+}
+
+type Names = ReadonlyMap<string, string>;
+const names = new WeakMap<Snapshot, Names>();
+
+function snapshotOf(revision: number, router: Router<Api>, apis: ReadonlyMap<string, Api>, byName: Names): Snapshot {
+  const snapshot: Snapshot = {
+    revision,
+    router,
+    apis,
+    byName(orgId, name) {
+      const direct = apis.get(name);
+      if (direct?.orgId === orgId) return direct;
+      const id = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`);
+      return id === undefined ? undefined : apis.get(id);
+    },
+  };
+  names.set(snapshot, byName);
+  return snapshot;
+}
+
+/** The next snapshot: `changed` replaces or adds, `removed` takes away. Untouched APIs stay the very same objects. */
+export function nextSnapshot(
+  last: Snapshot,
+  revision: number,
+  changed: readonly Api[],
+  removed: readonly string[],
+): Snapshot {
+  const apis = new Map(last.apis);
+  const byName = new Map(names.get(last));
+  const routes: RouteChange<Api>[] = [];
+  const forget = (id: string) => {
+    const old = apis.get(id);
+    if (!old) return;
+    if (old.routed) routes.push({ host: old.host, listenPath: old.listenPath, value: undefined });
+    byName.delete(`${old.orgId}/${old.databaseId}`);
+    byName.delete(`${old.orgId}/${loopName(old.name)}`);
+    apis.delete(id);
+  };
+  for (const id of removed) forget(id);
+  for (const api of changed) forget(api.id);
+  for (const api of changed) {
+    apis.set(api.id, api);
+    byName.set(`${api.orgId}/${api.databaseId}`, api.id);
+    byName.set(`${api.orgId}/${loopName(api.name)}`, api.id);
+    if (api.routed) routes.push({ host: api.host, listenPath: api.listenPath, value: api });
+  }
+  return snapshotOf(revision, last.router.changed(routes), apis, byName);
+}

@@ -1,0 +1,30 @@
+import type { Model, VersionModel } from '#definition/model.ts';
+import type { Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import type { GatewayTools } from './tools.ts';
+
+/** Nothing goes on; an answer ends the walk. A promise is waited for only where there is one. */
+export type Outcome = Answer | undefined;
+export type Doing<T> = T | Promise<T>;
+
+/** What a step does for one version of one API, decided when the definition is loaded. */
+export interface Made {
+  request?(call: Exchange): Doing<Outcome>;
+  /** On the way out, in the same order; may change the answer. */
+  response?(call: Exchange, given: Answer): Doing<void>;
+}
+
+export interface StepContext {
+  readonly model: Model;
+  readonly version: VersionModel;
+  readonly tools: GatewayTools;
+}
+
+export interface Step {
+  readonly name: string;
+  /** Undefined when the definition asks nothing of it: the step is then not in the chain. Throws `Unservable` when it cannot do what is asked. */
+  make(context: StepContext): Made | undefined;
+}
+
+/** The definition asks for something that is not there. It is kept, reported, and its calls get 503. */
+export class Unservable extends Error {}

@@ -1,0 +1,62 @@
+import type { StoredApi } from '#apis/api/schema.ts';
+import type { Reader } from '#storage/reader.ts';
+import type { Topic } from '#storage/records.ts';
+
+export interface Change {
+  readonly topic: Topic;
+  /** Empty: everything of the topic. */
+  readonly id: string;
+}
+
+export interface Changes {
+  readonly revision: number;
+  /** Undefined when the log no longer reaches back that far: everything has to be read anew. */
+  readonly changes: readonly Change[] | undefined;
+}
+
+/** A list of `?` as long as the values. */
+const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+
+/** Values one statement may carry on every engine. */
+const idsAtOnce = 500;
+
+/** What a traffic thread reads of the records. */
+export function trafficStore(reader: Reader) {
+  async function inParts<R>(sql: (marks: string) => string, ids: readonly string[]): Promise<R[]> {
+    const found: R[] = [];
+    for (let at = 0; at < ids.length; at += idsAtOnce) {
+      const part = ids.slice(at, at + idsAtOnce);
+      found.push(...(await reader.rows<R>(sql(marks(part)), part)));
+    }
+    return found;
+  }
+  const parsed = ({ body }: { body: string }) => JSON.parse(body) as StoredApi;
+
+  return {
+    async revision(): Promise<number> {
+      const [row] = await reader.rows<{ value: string }>("select value from meta where name = 'revision'", []);
+      return Number(row?.value ?? 0);
+    },
+    async changesSince(revision: number): Promise<Changes> {
+      const rows = await reader.rows<Change & { revision: number }>(
+        'select revision, topic, id from changes where revision >= ? order by revision',
+        [revision],
+      );
+      const last = Math.max(revision, await this.revision());
+      const reaches =
+        revision === last ||
+        rows.some(row => Number(row.revision) === revision) ||
+        (revision === 0 && rows.length === last);
+      return { revision: last, changes: reaches ? rows.filter(row => Number(row.revision) > revision) : undefined };
+    },
+    async allApis(): Promise<StoredApi[]> {
+      return (await reader.rows<{ body: string }>('select body from apis', [])).map(parsed);
+    },
+    async apis(databaseIds: readonly string[]): Promise<StoredApi[]> {
+      const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);
+      return rows.map(parsed);
+    },
+  };
+}
+
+export type TrafficStore = ReturnType<typeof trafficStore>;

@@ -1,0 +1,125 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Log } from '#base/log.ts';
+import { problems } from '#base/problems.ts';
+import type { Tells, ThreadData, Told } from './thread.ts';
+
+export const problem = problems('traffic', {
+  port_taken: {
+    status: 500,
+    message: 'Port {port} on {host} is taken: stop what listens there, or set GW_GATEWAY_PORT',
+  },
+  cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+});
+
+export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
+  readonly port: number;
+  /** 0: one for each core. */
+  readonly count: number;
+  readonly log: Log;
+  readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
+}
+
+/** Traffic threads of one process. */
+export interface Threads {
+  readonly port: number;
+  readonly count: number;
+  /** Tells every thread to look for changes; resolves when all of them serve what was committed before the call. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where the system lets several threads listen on one port. */
+const sharesPorts = process.platform === 'linux';
+/** A thread that dies at once, again and again, is not restarted faster than this. */
+const restartPauseMs = 1000;
+
+interface Thread {
+  readonly worker: Worker;
+  readonly answered: Map<number, () => void>;
+  readonly exited: Promise<void>;
+}
+
+export async function startThreads(options: ThreadsOptions): Promise<Threads> {
+  const count = sharesPorts ? options.count || availableParallelism() : 1;
+  const threads = new Set<Thread>();
+  let closing = false;
+  let port = options.port;
+  let asked = 0;
+
+  async function start(): Promise<void> {
+    const { log, onEvent, count: _count, ...data } = options;
+    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      workerData: { ...data, port, reusePort: count > 1 },
+    });
+    const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
+    const thread: Thread = { worker, answered: new Map(), exited };
+    threads.add(thread);
+    worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
+    exited.then(() => {
+      threads.delete(thread);
+      for (const done of thread.answered.values()) done();
+      if (!closing)
+        setTimeout(
+          () =>
+            void (
+              closing || start().catch(error => log.error({ err: error }, 'a traffic thread could not be replaced'))
+            ),
+          restartPauseMs,
+        );
+    });
+    await new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: Tells) => {
+        if (message.kind === 'listening') {
+          port = message.port;
+          resolve();
+        } else if (message.kind === 'failed') reject(listenProblem(options.host, port, message.code, message.message));
+        else if (message.kind === 'loaded') {
+          thread.answered.get(message.ask)?.();
+          thread.answered.delete(message.ask);
+        } else onEvent(message.event, message.detail);
+      });
+      exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
+    });
+  }
+
+  async function close(): Promise<void> {
+    closing = true;
+    const all = [...threads];
+    for (const { worker } of all) worker.postMessage({ kind: 'stop' } satisfies Told);
+    await Promise.all(all.map(thread => thread.exited));
+  }
+
+  try {
+    for (let n = 0; n < count; n++) await start();
+  } catch (error) {
+    closing = true;
+    await Promise.all([...threads].map(({ worker }) => worker.terminate()));
+    throw error;
+  }
+
+  return {
+    get port() {
+      return port;
+    },
+    count,
+    async refresh() {
+      const ask = ++asked;
+      await Promise.all(
+        [...threads].map(
+          thread =>
+            new Promise<void>(resolve => {
+              thread.answered.set(ask, resolve);
+              thread.worker.postMessage({ kind: 'changed', ask } satisfies Told);
+            }),
+        ),
+      );
+    },
+    close,
+  };
+}
+
+function listenProblem(host: string, port: number, code: string, reason: string) {
+  if (code === 'EADDRINUSE') return problem.port_taken({ detail: { host, port } });
+  return problem.cannot_listen({ detail: { host, port, reason } });
+}

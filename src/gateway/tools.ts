@@ -1,0 +1,15 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Counters } from '#storage/shared.ts';
+import type { Exchange } from './exchange.ts';
+
+/** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
+export interface GatewayTools {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: Counters;
+  /** Tells handlers what happened; never waits. */
+  fire(event: string, call: Exchange, message: string, more?: Readonly<Record<string, unknown>>): void;
+}

@@ -1,0 +1,180 @@
+import type { Dispatcher } from 'undici';
+import { Answer } from '../answer.ts';
+import { noBody } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import { connectionNames, HeaderList, hopByHop } from '../headers.ts';
+import type { RefusalCode } from '../refusals.ts';
+import type { Sink } from '../transport/sink.ts';
+
+/** What happens around an answer of the upstream; the engine supplies it. */
+export interface Receiver {
+  /** May change the answer's head; a promise holds the body back until it is kept. */
+  onHead(call: Exchange, given: Answer): Promise<void> | void;
+  /** The answer has gone out completely, or can no longer. */
+  onEnd(call: Exchange, complete: boolean): void;
+  /** The upstream gave no answer. */
+  onFailure(call: Exchange, sink: Sink, code: RefusalCode, error: Error): void;
+}
+
+/** Methods that may be sent again when a kept connection turned out to be closed. */
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
+
+type Handler = Dispatcher.DispatchHandler;
+
+/**
+ * Carries one call to the upstream and its answer back. An object per call, no closures: chunk by chunk from one socket
+ * to the other, at the speed of the slower one.
+ */
+export class Forwarding implements Handler {
+  readonly #call: Exchange;
+  readonly #sink: Sink;
+  readonly #receiver: Receiver;
+  readonly #pool: Dispatcher;
+  readonly #options: Dispatcher.DispatchOptions;
+  #abort: ((error?: Error) => void) | undefined;
+  #resume: (() => void) | undefined;
+  /** Body bytes still to come; below zero when the upstream did not say how many. */
+  #left = -1;
+  #started = false;
+  #ended = false;
+  #retried = false;
+  #held: Promise<void> | undefined;
+
+  constructor(call: Exchange, sink: Sink, receiver: Receiver, pool: Dispatcher, options: Dispatcher.DispatchOptions) {
+    this.#call = call;
+    this.#sink = sink;
+    this.#receiver = receiver;
+    this.#pool = pool;
+    this.#options = options;
+  }
+
+  send(): void {
+    this.#pool.dispatch(this.#options, this);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#abort = abort;
+    const call = this.#call;
+    if (call.gone) {
+      abort();
+      return;
+    }
+    call.onGone = () => this.#abort?.();
+  }
+
+  onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
+    if (status < 200) return true;
+    const call = this.#call;
+    call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    this.#resume = resume;
+    const given = new Answer(status, this.#headersOf(raw), noBody());
+    const waiting = this.#receiver.onHead(call, given);
+    if (waiting instanceof Promise) {
+      this.#held = waiting.then(
+        () => {
+          this.#start(given);
+          resume();
+        },
+        error => this.onError(error as Error),
+      );
+      return false;
+    }
+    this.#start(given);
+    return true;
+  }
+
+  #headersOf(raw: Buffer[]): HeaderList {
+    const flat: string[] = [];
+    let named: ReadonlySet<string> | undefined;
+    for (let at = 0; at < raw.length; at += 2) {
+      const name = raw[at]!.toString('latin1');
+      const value = raw[at + 1]!.toString('latin1');
+      const lower = name.toLowerCase();
+      if (hopByHop.has(lower)) {
+        if (lower === 'connection') named = connectionNames(new HeaderList([name, value]));
+        continue;
+      }
+      if (lower === 'content-length') this.#left = Number(value);
+      flat.push(name, value);
+    }
+    const headers = new HeaderList(flat);
+    if (named) for (const name of named) headers.remove(name);
+    return headers;
+  }
+
+  #start(given: Answer): void {
+    if (this.#ended) return;
+    this.#started = true;
+    if (this.#call.method === 'HEAD') this.#left = -1;
+    this.#sink.onDrain = this.#resume;
+    this.#sink.start(given.status, given.headers.flat);
+  }
+
+  onData(chunk: Buffer): boolean {
+    const call = this.#call;
+    call.answerBytes += chunk.length;
+    if (this.#left >= 0) {
+      this.#left -= chunk.length;
+      if (this.#left === 0) {
+        // The last bytes go out together with the end: a small answer is one write.
+        this.#end(true, chunk);
+        return true;
+      }
+    }
+    return this.#sink.write(chunk);
+  }
+
+  onComplete(): void {
+    if (this.#held && !this.#started) this.#held.then(() => this.#end(true));
+    else this.#end(true);
+  }
+
+  #end(complete: boolean, last?: Buffer): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#call.onGone = undefined;
+    this.#sink.finish(last);
+    this.#receiver.onEnd(this.#call, complete);
+  }
+
+  onError(error: Error): void {
+    if (this.#ended) return;
+    const call = this.#call;
+    if (!this.#started && !this.#retried && this.#mayRepeat(error)) {
+      this.#retried = true;
+      this.send();
+      return;
+    }
+    this.#ended = true;
+    call.onGone = undefined;
+    if (!this.#started) {
+      this.#receiver.onFailure(call, this.#sink, refusalOf(call, error), error);
+      return;
+    }
+    // The head is out: only a broken connection tells the caller that the rest will not come.
+    this.#sink.abort();
+    this.#receiver.onEnd(call, false);
+  }
+
+  /** Only when the connection was closed under a call that has no effect or no second effect, and no body to lose. */
+  #mayRepeat(error: Error): boolean {
+    const stale =
+      (error as { code?: string }).code === 'UND_ERR_SOCKET' || (error as { code?: string }).code === 'ECONNRESET';
+    return (
+      stale &&
+      !this.#call.gone &&
+      this.#call.body.stream === undefined &&
+      repeatable.has(this.#options.method as string)
+    );
+  }
+}
+
+const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
+
+function refusalOf(call: Exchange, error: Error): RefusalCode {
+  if (call.gone) return 'client_gone';
+  const { code = '' } = error as { code?: string };
+  if (timeouts.has(code)) return 'upstream_timeout';
+  return lookups.has(code) ? 'upstream_lookup' : 'upstream_failed';
+}

@@ -1,0 +1,154 @@
+import { RE2JS } from 're2js';
+import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
+import type { Answer } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { type RefusalCode, refuse } from './refusals.ts';
+
+/** Which version of the API a call gets: one inside its definition, or another API. */
+export type Chosen =
+  | { readonly kind: 'own'; readonly version: VersionModel }
+  | { readonly kind: 'other'; readonly apiId: string; readonly isDefault: boolean }
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+export interface VersionChoice {
+  choose(call: Exchange): Chosen;
+}
+
+export function versionChoice(model: Model): VersionChoice {
+  if (model.versioning.enabled) return apiVersions(model);
+  return model.versionData.notVersioned || model.form !== 'classic' ? oneVersion(model) : namedVersions(model);
+}
+
+/** A definition without versions: refused when it is not clear which of its entries counts. */
+function oneVersion(model: Model): VersionChoice {
+  const keys = model.versions.map(version => version.key);
+  const key = unversionedKey(keys);
+  const version = model.versions.find(it => it.key === key);
+  if (version) return { choose: () => ({ kind: 'own', version }) };
+  const plain = keys.filter(it => /^(default|)$/i.test(it)).length;
+  const code: RefusalCode = plain > 1 ? 'version_ambiguous' : 'version_no_default';
+  return { choose: call => refused(call, code) };
+}
+
+const refused = (call: Exchange, code: RefusalCode): Chosen => ({ kind: 'refused', answer: refuse(call, code) });
+
+/** Versions inside one definition, by the name a call gives. */
+function namedVersions(model: Model): VersionChoice {
+  const byName = new Map(model.versions.map(version => [version.version.name || version.key, version]));
+  for (const version of model.versions) byName.set(version.key, version);
+  const fallback = byName.get(model.versionData.defaultVersion);
+  const place = versionPlace(model);
+  const { fallbackToDefault } = model.versioning;
+  return {
+    choose(call) {
+      const name = place.read(call);
+      if (name === '') return fallback ? own(call, fallback) : refused(call, 'version_missing');
+      const version = byName.get(name);
+      if (!version && !(fallbackToDefault && fallback)) return refused(call, 'version_unknown');
+      if (version || place.mayStripUnknown(name)) place.strip(call, name);
+      return own(call, (version ?? fallback)!);
+    },
+  };
+}
+
+function own(call: Exchange, version: VersionModel): Chosen {
+  call.versionName = version.version.name || version.key;
+  return { kind: 'own', version };
+}
+
+/** Every version an API of its own; this one is the base. */
+function apiVersions(model: Model): VersionChoice {
+  const { name: baseName, default: given, versions, fallbackToDefault } = model.versioning;
+  const base = oneVersion(model);
+  const place = versionPlace(model);
+  const fallback = given === '' ? '' : given;
+  const isBase = (name: string) => name === baseName || name === 'self';
+
+  function byName(call: Exchange, name: string, isDefault: boolean): Chosen | undefined {
+    if (isBase(name)) {
+      call.versionName = baseName;
+      return base.choose(call);
+    }
+    const apiId = versions[name];
+    if (apiId === undefined) return undefined;
+    call.versionName = name;
+    return { kind: 'other', apiId, isDefault };
+  }
+
+  return {
+    choose(call) {
+      const name = place.read(call);
+      if (name === '') {
+        if (fallback === '') return refused(call, 'version_missing');
+        return byName(call, fallback, true) ?? refused(call, 'version_default_unserved');
+      }
+      const known = byName(call, name, false);
+      if (known) {
+        place.strip(call, name);
+        return known;
+      }
+      if (!fallbackToDefault) return refused(call, 'version_api_unknown');
+      if (place.mayStripUnknown(name)) place.strip(call, name);
+      return byName(call, fallback, true) ?? refused(call, 'version_default_unserved');
+    },
+  };
+}
+
+interface VersionPlace {
+  read(call: Exchange): string;
+  strip(call: Exchange, name: string): void;
+  /** In the URL an unknown version may be an ordinary segment: only a pattern tells. */
+  mayStripUnknown(name: string): boolean;
+}
+
+function versionPlace({ versioning, identity }: Model): VersionPlace {
+  const { location, key, stripVersioningData, urlVersioningPattern } = versioning;
+  const pattern = urlVersioningPattern ? RE2JS.compile(urlVersioningPattern) : undefined;
+  const matches = (name: string) => pattern === undefined || pattern.matcher(name).find();
+  if (location === 'url') return urlPlace(identity.slug, stripVersioningData, matches, pattern !== undefined);
+  if (location === 'url-param') return queryPlace(key || 'x-api-version', stripVersioningData);
+  return headerPlace((key || 'x-api-version').toLowerCase(), stripVersioningData);
+}
+
+const headerPlace = (name: string, strip: boolean): VersionPlace => ({
+  read: call => call.headers.get(name) ?? '',
+  strip: call => void (strip && call.headers.remove(name)),
+  mayStripUnknown: () => true,
+});
+
+const queryPlace = (name: string, strip: boolean): VersionPlace => ({
+  read: call => (call.query.includes(name) ? (new URLSearchParams(call.query).get(name) ?? '') : ''),
+  strip(call) {
+    if (!strip) return;
+    const kept = call.query.split('&').filter(pair => decodeURIComponentSafe(pair.split('=', 1)[0]!) !== name);
+    call.query = kept.join('&');
+  },
+  mayStripUnknown: () => true,
+});
+
+function decodeURIComponentSafe(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** The first segment below the listen path, and below the slug where that stands first. */
+function urlPlace(slug: string, strip: boolean, matches: (name: string) => boolean, hasPattern: boolean): VersionPlace {
+  const offset = (path: string) => (slug !== '' && path.startsWith(`/${slug}/`) ? slug.length + 1 : 0);
+  return {
+    read(call) {
+      const start = offset(call.innerPath) + 1;
+      const end = call.innerPath.indexOf('/', start);
+      return call.innerPath.slice(start, end < 0 ? undefined : end);
+    },
+    strip(call, name) {
+      if (!strip || !matches(name)) return;
+      const start = offset(call.innerPath);
+      const rest = call.innerPath.slice(start + 1 + name.length);
+      call.innerPath = call.innerPath.slice(0, start) + (rest === '' ? '/' : rest);
+    },
+    mayStripUnknown: name => hasPattern && matches(name),
+  };
+}
