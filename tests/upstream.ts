@@ -1,0 +1,65 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A real server behind the gateway: repeats what it was sent, or does what a test tells it. */
+export interface Upstream {
+  readonly url: string;
+  readonly port: number;
+  /** What arrived, in order. */
+  readonly requests: Received[];
+  /** Instead of the echo, from now on. */
+  answer: ((request: IncomingMessage, response: ServerResponse, body: string) => void) | undefined;
+  close(): Promise<void>;
+}
+
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+  readonly body: string;
+}
+
+export async function startUpstream(): Promise<Upstream> {
+  const requests: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    const { method, url, headers, rawHeaders } = request;
+    const received = { method: method!, url: url!, headers, rawHeaders, body };
+    requests.push(received);
+    if (upstream.answer) return upstream.answer(request, response, body);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ method, url, headers, body }));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const upstream: Upstream = {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    requests,
+    answer: undefined,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return upstream;
+}
+
+const patienceMs = 10_000;
+
+/** Waits until `check` stops throwing and gives what it returned; fails with its last complaint. */
+export async function eventually<T>(check: () => Promise<T> | T): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+  }
+}
