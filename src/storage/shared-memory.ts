@@ -24,7 +24,6 @@ interface Region {
 
 export interface Memory {
   readonly buffer: SharedArrayBuffer;
-  readonly names: NameHash;
   /** Tells this buffer's messages from those of another in the same process. */
   readonly id: string;
   readonly windows: Table;
@@ -35,7 +34,7 @@ export interface Memory {
 
 export interface MemorySize {
   /**
-   * Fixed windows that there is room for; 44 bytes each, used only as they fill. Buckets fill unevenly, so that some are
+   * Fixed windows that there is room for; 44 bytes each, used only as they fill. Buckets fill unevenly, and some are
    * full when the table is half full: allow for four times as many as will be open.
    */
   windows: number;
@@ -43,13 +42,13 @@ export interface MemorySize {
   logs: number;
 }
 
-/** One table of slots. Everything between `enter` and `leave` has the bucket to itself; it must neither wait nor throw. */
+/** One table of slots. From `enter` to `leave` a thread has the bucket to itself, and may neither wait nor throw. */
 export interface Table {
   readonly numbers: Float64Array;
-  /** Locks the bucket of the name hashed last and returns where it begins. */
-  enter(): number;
+  /** Locks the bucket of a name and returns where it begins. */
+  enter(name: string): number;
   leave(bucket: number): void;
-  /** The way of the name hashed last, or -1. */
+  /** The way of the name entered with, or -1. */
   find(bucket: number): number;
   /** A zeroed way for that name: a free or ended one, or else the one that would have ended soonest. */
   claim(bucket: number, nowMs: number): number;
@@ -88,10 +87,9 @@ export function openMemory(buffer: SharedArrayBuffer): Memory {
   const { windows, logs } = regions(words[header.windowBuckets]!, words[header.logBuckets]!);
   return {
     buffer,
-    names,
     id: `${words[header.seed + 2]}.${words[header.seed + 3]}`,
-    windows: table(words, windows, names.halves),
-    logs: table(words, logs, names.halves),
+    windows: table(words, windows, names),
+    logs: table(words, logs, names),
     evictions: () => Atomics.load(words, header.evictions),
   };
 }
@@ -111,14 +109,16 @@ function region(firstWord: number, buckets: number, { ways, fields }: { ways: nu
   return { firstWord, buckets, ways, fields, bucketWords: Math.ceil(bucketWords / lineWords) * lineWords };
 }
 
-function table(words: Int32Array, { firstWord, buckets, ways, fields, bucketWords }: Region, hash: Int32Array): Table {
+function table(words: Int32Array, { firstWord, buckets, ways, fields, bucketWords }: Region, names: NameHash): Table {
+  const hash = names.halves;
   const numbers = new Float64Array(words.buffer);
   const mask = buckets - 1;
   const { lock, unlock } = locks(words);
   const endAt = (bucket: number, way: number) => ((bucket + lineWords) >> 1) + ways + way;
   const fieldsAt = (bucket: number, way: number) => ((bucket + lineWords) >> 1) + 2 * ways + way * fields;
 
-  function enter(): number {
+  function enter(name: string): number {
+    names.hash(name);
     const bucket = firstWord + (hash[0]! & mask) * bucketWords;
     lock(bucket);
     return bucket;
@@ -147,11 +147,11 @@ function table(words: Int32Array, { firstWord, buckets, ways, fields, bucketWord
     const first = fieldsAt(bucket, soonest);
     numbers.fill(0, first, first + fields);
     numbers[endAt(bucket, soonest)] = 0;
-    name(bucket, soonest, hash[0]!, hash[1]!);
+    mark(bucket, soonest, hash[0]!, hash[1]!);
     return soonest;
   }
 
-  function name(bucket: number, way: number, low: number, high: number): void {
+  function mark(bucket: number, way: number, low: number, high: number): void {
     words[bucket + lineWords + way * 2] = low;
     words[bucket + lineWords + way * 2 + 1] = high;
   }
@@ -162,7 +162,7 @@ function table(words: Int32Array, { firstWord, buckets, ways, fields, bucketWord
     leave: unlock,
     find,
     claim,
-    free: (bucket, way) => name(bucket, way, 0, 0),
+    free: (bucket, way) => mark(bucket, way, 0, 0),
     endAt,
     fieldsAt,
   };

@@ -1,9 +1,10 @@
 import { createClient, type RedisClientOptions } from 'redis';
+import { fuse } from './shared-redis-fuse.ts';
 import type { Script } from './shared-redis-scripts.ts';
 
 /**
- * The connection to Redis and a fuse in front of it: the first command that fails or takes too long blows it, later ones
- * are then refused at once, and it is mended only after Redis answered again and what happened meanwhile was told to it.
+ * The connection to Redis with a fuse in front of it: the first command that fails or takes too long blows it, later
+ * ones go elsewhere at once, and it is mended after Redis answered again and was told what happened meanwhile.
  */
 export interface Link {
   /** Whether commands go to Redis now. */
@@ -24,84 +25,50 @@ export interface LinkOptions {
   onState?: ((state: 'ok' | 'degraded', cause?: unknown) => void) | undefined;
 }
 
-export type RedisConnection = ReturnType<typeof connection>;
+type Connection = ReturnType<typeof connection>;
 
-const firstProbeMs = 50;
-const lastProbeMs = 1000;
 /** A connection that is open but silent for so many probes is replaced: the other end may be gone without a word. */
 const silentProbes = 5;
 
 export function redisLink({ url, commandTimeoutMs, catchUp, onState }: LinkOptions): Link {
-  let client = open();
-  let state: 'ok' | 'degraded' = 'degraded';
-  let closed = false;
-  let probing = false;
   let silent = 0;
-  let delayMs = firstProbeMs;
-  let timer: NodeJS.Timeout | undefined;
-  const firstOk = Promise.withResolvers<void>();
+  const guard = fuse({
+    async probe() {
+      await answered();
+      await catchUp();
+    },
+    // Calls of the last moment before mending may have left something to tell.
+    mended: () => void catchUp().catch(guard.blow),
+    onState,
+  });
+  let client = open();
 
-  function open(): RedisConnection {
-    const made = connection(url, blow);
-    made.on('ready', () => void probe());
-    connect(made, blow);
+  function open(): Connection {
+    const made = connection(url, guard.blow);
+    made.on('ready', guard.tryNow);
+    connect(made, guard.blow);
     return made;
   }
 
-  function blow(cause: unknown): void {
-    if (closed || state === 'degraded') return;
-    state = 'degraded';
-    onState?.(state, cause);
-    schedule();
-  }
-
-  function schedule(): void {
-    clearTimeout(timer);
-    if (closed) return;
-    timer = setTimeout(() => void probe(), delayMs);
-    timer.unref();
-    delayMs = Math.min(delayMs * 2, lastProbeMs);
-  }
-
-  async function probe(): Promise<void> {
-    if (probing || closed || state === 'ok') return;
-    probing = true;
+  async function answered(): Promise<void> {
     try {
       await within(client.sendCommand(['PING']), commandTimeoutMs);
       silent = 0;
-      await catchUp();
-      mend();
-    } catch {
-      // Redis is still away, as was said when the fuse blew.
-      replaceSilent();
-      schedule();
-    } finally {
-      probing = false;
+    } catch (error) {
+      if (client.isReady && ++silent >= silentProbes) {
+        silent = 0;
+        client.destroy();
+        client = open();
+      }
+      throw error;
     }
-  }
-
-  function mend(): void {
-    if (closed) return;
-    state = 'ok';
-    delayMs = firstProbeMs;
-    onState?.(state);
-    firstOk.resolve();
-    // Calls of the last moment before mending may have left something to tell.
-    catchUp().catch(blow);
-  }
-
-  function replaceSilent(): void {
-    if (!client.isReady || closed || ++silent < silentProbes) return;
-    silent = 0;
-    client.destroy();
-    client = open();
   }
 
   async function command(args: readonly string[]): Promise<unknown> {
     try {
       return await within(client.sendCommand(args), commandTimeoutMs);
     } catch (error) {
-      if (!isUnknownScript(error)) blow(error);
+      if (!isUnknownScript(error)) guard.blow(error);
       throw error;
     }
   }
@@ -116,15 +83,14 @@ export function redisLink({ url, commandTimeoutMs, catchUp, onState }: LinkOptio
   }
 
   function close(): void {
-    closed = true;
-    clearTimeout(timer);
+    guard.close();
     client.destroy();
   }
 
-  schedule();
-  const settled = (waitMs: number) => within(firstOk.promise, waitMs).catch(() => undefined);
-  return { ready: () => state === 'ok', settled, run, command, close };
+  return { ready: guard.whole, settled: guard.settled, run, command, close };
 }
+
+const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 const firstReconnectMs = 50;
 const lastReconnectMs = 2000;
@@ -140,7 +106,7 @@ export function connection(
     ...more,
     url,
     disableOfflineQueue: true,
-    // The library's own time limit makes an abort signal per command; the link has a cheaper one.
+    // The library's own time limit makes an abort signal per command; `within` is cheaper.
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: connectTimeoutMs,
@@ -152,11 +118,9 @@ export function connection(
 }
 
 /** Begins to connect. The promise rejects only when the client is closed before it got there. */
-export function connect(client: RedisConnection, onError: (error: unknown) => void): void {
+export function connect(client: Connection, onError: (error: unknown) => void): void {
   client.connect().catch(onError);
 }
-
-const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 export async function within<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { clockStepMs, logGrainMs, logRuns, type Window } from './shared.ts';
 
 /**
- * The counters of `shared.ts` as scripts that run inside Redis, so that each decision is one step for everybody. Time is
- * that of Redis: machines whose clocks differ then still agree when a window ends. Replies speak of ages rather than
+ * The counters of `shared.ts` as scripts that run inside Redis, so that each decision is one step for everybody. Time
+ * is that of Redis: machines whose clocks differ then still agree when a window ends. Replies speak of ages rather than
  * moments, and the caller counts them back from its own clock.
  */
 export interface Script {
@@ -65,8 +65,8 @@ return { allowed and 1 or 0, count, math.floor(now - start) }`,
 );
 
 /**
- * Adds what was let through elsewhere. ARGV: period, opens, owed, used elsewhere, age elsewhere. If Redis lost the window
- * meanwhile it is opened again as it was there, and if it forgot a part, what was used there is the least it counts.
+ * Adds what was let through elsewhere. ARGV: period, opens, owed, used elsewhere, age elsewhere. If Redis lost the
+ * window meanwhile it is opened again as it was there; if it forgot a part, what was used there is the least it counts.
  */
 export const addScript = script(
   clock,

@@ -15,66 +15,26 @@ const maxUnsent = 1000;
 /** A new listener waits this long for Redis to know of it; after that it is told when the connection is there. */
 const subscribeWaitMs = 1000;
 const keepAliveMs = 10_000;
+// What goes wrong while listening goes wrong on the link too, which says so.
+const ignore = () => undefined;
 
-/** Publish and subscribe over Redis, with a connection of its own for listening. */
+/** Publish and subscribe over Redis, and among the threads of this process while Redis is away. */
 export function redisWire({ url, prefix, local, link }: WireOptions) {
   const unsent: [channel: string, message: string][] = [];
-  const channels = new Map<string, { listeners: Set<Listener>; hear: Listener; attached: boolean }>();
-  // What goes wrong on this connection goes wrong on the link too, which says so.
-  const ignore = () => undefined;
-  const listening = connection(url, ignore, { pingInterval: keepAliveMs });
-  listening.on('ready', () => {
-    for (const channel of channels.keys()) attach(channel).catch(ignore);
-  });
-  connect(listening, ignore);
-
-  /** Once attached, the library attaches again after each new connection. */
-  async function attach(channel: string): Promise<void> {
-    const known = channels.get(channel);
-    if (!known || known.attached || !listening.isReady) return;
-    known.attached = true;
-    try {
-      await listening.subscribe(prefix + channel, known.hear);
-    } catch (error) {
-      known.attached = false;
-      throw error;
-    }
-  }
-
-  async function detach(channel: string): Promise<void> {
-    const known = channels.get(channel);
-    channels.delete(channel);
-    if (known?.attached && listening.isOpen) await listening.unsubscribe(prefix + channel, known.hear);
-  }
-
-  function newChannel() {
-    const listeners = new Set<Listener>();
-    const hear = (message: string) => {
-      for (const listener of listeners) listener(message);
-    };
-    return { listeners, hear, attached: false };
-  }
+  const ears = redisEars(url);
 
   async function subscribe(channel: string, listener: Listener): Promise<() => Promise<void>> {
-    const known = channels.get(channel) ?? newChannel();
-    channels.set(channel, known);
     const own: Listener = message => listener(message);
-    known.listeners.add(own);
-    const unhear = await local.subscribe(channel, own);
-    const told = (listening.isReady ? Promise.resolve() : once(listening, 'ready')).then(() => attach(channel));
-    await within(told, subscribeWaitMs).catch(ignore);
+    const [unhear, unlisten] = [await local.subscribe(channel, own), await ears.subscribe(prefix + channel, own)];
     return async () => {
-      known.listeners.delete(own);
       await unhear();
-      if (known.listeners.size === 0 && channels.get(channel) === known) {
-        await within(detach(channel), subscribeWaitMs).catch(ignore);
-      }
+      await unlisten();
     };
   }
 
   async function publish(channel: string, message: string): Promise<void> {
     if (link.ready() && (await sent(channel, message))) {
-      if (listening.isReady) return;
+      if (ears.ready()) return;
     } else {
       unsent.push([channel, message]);
       if (unsent.length > maxUnsent) unsent.shift();
@@ -99,5 +59,62 @@ export function redisWire({ url, prefix, local, link }: WireOptions) {
     }
   }
 
-  return { subscribe, publish, catchUp, close: () => listening.destroy() };
+  return { subscribe, publish, catchUp, close: ears.close };
+}
+
+interface Channel {
+  readonly listeners: Set<Listener>;
+  readonly hear: Listener;
+  attached: boolean;
+}
+
+function newChannel(): Channel {
+  const listeners = new Set<Listener>();
+  const hear = (message: string) => {
+    for (const listener of listeners) listener(message);
+  };
+  return { listeners, hear, attached: false };
+}
+
+/** A connection that only listens, since Redis wants one of its own for that. */
+function redisEars(url: string) {
+  const channels = new Map<string, Channel>();
+  const client = connection(url, ignore, { pingInterval: keepAliveMs });
+  client.on('ready', () => {
+    for (const name of channels.keys()) attach(name).catch(ignore);
+  });
+  connect(client, ignore);
+
+  /** Once attached, the library attaches again after each new connection. */
+  async function attach(name: string): Promise<void> {
+    const channel = channels.get(name);
+    if (!channel || channel.attached || !client.isReady) return;
+    channel.attached = true;
+    try {
+      await client.subscribe(name, channel.hear);
+    } catch (error) {
+      channel.attached = false;
+      throw error;
+    }
+  }
+
+  async function detach(name: string, channel: Channel): Promise<void> {
+    channels.delete(name);
+    if (channel.attached && client.isReady) await client.unsubscribe(name, channel.hear);
+  }
+
+  async function subscribe(name: string, listener: Listener): Promise<() => Promise<void>> {
+    const channel = channels.get(name) ?? newChannel();
+    channels.set(name, channel);
+    channel.listeners.add(listener);
+    const attached = (client.isReady ? Promise.resolve() : once(client, 'ready')).then(() => attach(name));
+    await within(attached, subscribeWaitMs).catch(ignore);
+    return async () => {
+      channel.listeners.delete(listener);
+      if (channel.listeners.size > 0 || channels.get(name) !== channel) return;
+      await within(detach(name, channel), subscribeWaitMs).catch(ignore);
+    };
+  }
+
+  return { subscribe, ready: () => client.isReady, close: () => client.destroy() };
 }

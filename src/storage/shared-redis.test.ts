@@ -23,7 +23,7 @@ async function machine(
   url: string,
   local: ThreadsShared = threadsShared({ windows: 1024, logs: 256 }),
 ): Promise<Shared> {
-  const shared = await redisShared({ url, prefix: 'test:', local, clock: systemClock, commandTimeoutMs: 500 });
+  const shared = await redisShared({ url, prefix: 'test:', local, clock: systemClock, commandTimeoutMs: 1000 });
   closing.push(async () => {
     await shared.close();
     await local.close();

@@ -5,7 +5,7 @@ import { createMemory, type MemorySize, openMemory } from './shared-memory.ts';
 import { type OpenWindow, type Windows, windows } from './shared-windows.ts';
 
 /**
- * Shared state of the threads of one process. The main thread makes it and hands `buffer` to its workers, which open it:
+ * Shared state of the threads of one process. The main thread makes it and hands `buffer` to its workers, who open it:
  *
  *     const shared = threadsShared();                                    // main thread
  *     new Worker(file, { workerData: { shared: shared.buffer } });
@@ -24,8 +24,6 @@ export interface ThreadsShared extends Shared {
   entries(nowMs: number): Entry[];
   /** Brings back what was written down; what was counted meanwhile is added. */
   load(entries: Iterable<Entry>, nowMs: number): void;
-  /** Tells the keeper of `entries` about a window opened by other means than `counters`. */
-  announce(name: string, window: Window): void;
   /** How often an open counter was given up because its part of the table was full. More than 0 asks for more slots. */
   evictions(): number;
 }
@@ -56,30 +54,24 @@ export function threadsShared(options: ThreadsOptions = {}): ThreadsShared {
   const { buffer, longLivedMs = defaultLongLivedMs, ...size } = options;
   const memory = buffer ? openMemory(buffer) : createMemory({ ...defaultSize, ...size });
   const keeper = buffer === undefined;
-  const fixed = windows(memory);
-  const sliding = logs(memory);
+  const sliding = logs(memory.logs);
   const kept = new Set<string>();
   const wire = threadWire(memory.id, name => {
     if (keeper) kept.add(name);
   });
 
-  function announce(name: string, { periodMs }: Window): void {
+  const fixed = windows(memory.windows, (name, { periodMs }) => {
     if (periodMs < longLivedMs) return;
     if (keeper) kept.add(name);
     else wire.announce(name);
-  }
+  });
 
   return {
     buffer: memory.buffer,
     windows: fixed,
     logs: sliding,
-    announce,
     counters: {
-      take(name, window, nowMs, cost = 1) {
-        const taken = fixed.take(name, window, nowMs, cost, false);
-        if (fixed.opened()) announce(name, window);
-        return taken;
-      },
+      take: (name, window, nowMs, cost = 1) => fixed.take(name, window, nowMs, cost, false),
       peek: (name, window, nowMs) => fixed.take(name, window, nowMs, 0, false),
       slide: (name, window, nowMs, cost = 1) => sliding.slide(name, window, nowMs, cost, false),
       reset(name) {

@@ -27,8 +27,8 @@ export interface Taken {
 }
 
 /**
- * Counters by name. An engine answers at once where it can and with a promise where it cannot. A `cost` of 0 only looks;
- * a negative one gives back (fixed windows only).
+ * Counters by name. An engine answers at once where it can and with a promise where it cannot. A `cost` of 0 only
+ * looks; a negative one gives back (fixed windows only).
  */
 export interface Counters {
   /** Fixed window: lets through exactly `limit` in each. */
