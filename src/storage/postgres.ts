@@ -18,27 +18,24 @@ export interface PostgresOptions {
 }
 
 export function postgresKysely<T>({ url, connections, onLost, log }: PostgresOptions): Kysely<T> {
-  const pool = openPool(url, connections);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    application_name: 'gatewright',
+  });
   // A connection that dies while nobody waits for it must not end the process. In the pool it is replaced; between two
   // queries of a transaction the next query says so.
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
-  const reached = {
-    connect: () => pool.connect().catch(cause => Promise.reject(unreachable(cause))),
-    end: () => pool.end(),
-  };
-  return new Kysely<T>({ dialect: new PostgresDialect({ pool: reached }), ...(log ? { log } : {}) });
+  const dialect = new PostgresDialect({ pool: { connect: () => reach(pool), end: () => pool.end() } });
+  return new Kysely<T>({ dialect, ...(log ? { log } : {}) });
 }
 
-function openPool(url: string, connections: number): pg.Pool {
+async function reach(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
-    return new pg.Pool({
-      connectionString: url,
-      max: connections,
-      connectionTimeoutMillis: connectTimeoutMs,
-      keepAlive: true,
-      application_name: 'gatewright',
-    });
+    return await pool.connect();
   } catch (cause) {
     throw unreachable(cause);
   }

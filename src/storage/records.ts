@@ -40,7 +40,7 @@ export interface RecordsOptions {
 interface Unit {
   readonly topics: Map<Topic, Set<string>>;
   tx?: Transaction<Tables>;
-  /** The first thing that failed. Whoever caught it since: the transaction is lost. */
+  /** What failed. Whoever caught it since: the transaction is lost. */
   fault?: unknown;
 }
 
@@ -144,7 +144,8 @@ async function joined<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    unit.fault ??= error;
+    // On its way out an error is told ever better: a store knows what a conflict means.
+    unit.fault = error;
     throw error;
   }
 }

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openDataDirectory } from './data-directory.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'gw-directory-'));
+after(() => rmSync(root, { recursive: true }));
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+test('a directory that is not there is made, for its owner alone', () => {
+  const path = join(root, 'a', 'b');
+  const directory = openDataDirectory(path);
+  assert.equal(mode(path), 0o700);
+  assert.equal(directory.database, join(path, 'gw.db'));
+  directory.release();
+});
+
+test('files are written for their owner alone, replaced whole, and removed', () => {
+  const directory = openDataDirectory(join(root, 'files'));
+  assert.equal(directory.read('x.json'), undefined);
+  writeFileSync(directory.file('x.json'), 'old', { mode: 0o644 });
+  writeFileSync(directory.file('x.json.new'), 'of a crash', { mode: 0o644 });
+  directory.write('x.json', 'new');
+  assert.equal(directory.read('x.json'), 'new');
+  assert.equal(mode(directory.file('x.json')), 0o600);
+  directory.remove('x.json');
+  directory.remove('x.json');
+  assert.equal(directory.read('x.json'), undefined);
+  directory.release();
+});
+
+test('a directory in use is refused with a sentence until it is let go', () => {
+  const path = join(root, 'used');
+  const directory = openDataDirectory(path);
+  assert.throws(() => openDataDirectory(path), {
+    code: 'data_dir.in_use',
+    message: `Another gw is running on the data directory ${path}: stop it, or choose another with GW_DATA_DIR`,
+  });
+  directory.release();
+  openDataDirectory(path).release();
+});
+
+test('what cannot be a directory is refused with a sentence', () => {
+  const file = join(root, 'file');
+  writeFileSync(file, '');
+  for (const path of [file, join(file, 'below')])
+    assert.throws(() => openDataDirectory(path), {
+      code: 'data_dir.unusable',
+      message: new RegExp(`^The data directory ${path} cannot be used: `),
+    });
+});
+
+test('a file that cannot be read or written is told as the directory’s fault', () => {
+  const directory = openDataDirectory(join(root, 'odd'));
+  mkdirSync(directory.file('folder'));
+  const unusable = { code: 'data_dir.unusable' };
+  assert.throws(() => directory.read('folder'), unusable);
+  assert.throws(() => directory.write('folder', 'x'), unusable);
+  directory.release();
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { secretText } from '#base/ids.ts';
+import { withRecords } from '../../tests/life/databases.ts';
+import { type DataDirectory, masterKeys, openDataDirectory, replaceMasterKey } from './data-directory.ts';
+import { metaStore, openVault, rewrapDataKey } from './meta.ts';
+import type { Records } from './records.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'gw-meta-'));
+after(() => rmSync(root, { recursive: true }));
+
+withRecords('the vault of a database', given => {
+  const setting = (key: string) => ({ kept: () => [key], make: () => key, settle: () => undefined });
+
+  /** Each test begins with a database that has no data key yet, and a directory of its own. */
+  async function newcomer(): Promise<{ records: Records; directory: DataDirectory }> {
+    const records = given();
+    await records.db.deleteFrom('meta').where('name', '=', 'data_key').execute();
+    return { records, directory: openDataDirectory(mkdtempSync(join(root, 'd-'))) };
+  }
+  const openIn = (records: Records, directory: DataDirectory) =>
+    openVault(metaStore(records), masterKeys(directory, ''));
+
+  test('meta facts are set, replaced, and claimed by the first only', async () => {
+    const meta = metaStore(given());
+    assert.equal(await meta.get('fact'), undefined);
+    await meta.set('fact', '1');
+    await meta.set('fact', '2');
+    assert.equal(await meta.get('fact'), '2');
+    const claims = await Promise.all(['a', 'b', 'c'].map(name => meta.claim('claimed', name)));
+    assert.deepEqual(claims.filter(Boolean).length, 1);
+    assert.equal(await meta.get('claimed'), ['a', 'b', 'c'][claims.indexOf(true)]);
+  });
+
+  test('the first opening makes the keys, the next ones use them', async () => {
+    const { records, directory } = await newcomer();
+    const sealed = (await openIn(records, directory)).seal('secret', 'test');
+    assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
+    directory.release();
+  });
+
+  test('several that open one new database at once share one data key', async () => {
+    const { records, directory } = await newcomer();
+    const key = secretText();
+    const vaults = await Promise.all([1, 2, 3].map(() => openVault(metaStore(records), setting(key))));
+    const sealed = vaults[0]!.seal('secret', 'test');
+    for (const vault of vaults) assert.equal(vault.open(sealed, 'test'), 'secret');
+    directory.release();
+  });
+
+  test('another master key is refused with a sentence, and what it could not open stays', async () => {
+    const { records, directory } = await newcomer();
+    const key = secretText();
+    const sealed = (await openVault(metaStore(records), setting(key))).seal('secret', 'test');
+    await assert.rejects(openVault(metaStore(records), setting(secretText())), {
+      code: 'vault.wrong_master_key',
+      message: /^The master key does not open the data key/,
+    });
+    await assert.rejects(openVault(metaStore(records), setting('too short')), { code: 'vault.weak_master_key' });
+    assert.equal((await openVault(metaStore(records), setting(key))).open(sealed, 'test'), 'secret');
+    directory.release();
+  });
+
+  test('a lost master key is missed, not replaced', async () => {
+    const { records, directory } = await newcomer();
+    await openIn(records, directory);
+    const key = directory.read('master.key')!;
+    directory.remove('master.key');
+    await assert.rejects(openIn(records, directory), {
+      code: 'vault.wrong_master_key',
+      message: /is missing: put master\.key back .* or set GW_MASTER_KEY$/,
+    });
+    assert.equal(directory.read('master.key'), undefined);
+    directory.write('master.key', key);
+    await openIn(records, directory);
+    directory.release();
+  });
+
+  test('after the data key was wrapped anew only the new master key opens, and it opens everything', async () => {
+    const { records, directory } = await newcomer();
+    const sealed = (await openIn(records, directory)).seal('secret', 'test');
+    const old = directory.read('master.key')!;
+    const next = secretText();
+    await replaceMasterKey(directory, next, () => rewrapDataKey(records, metaStore(records), old, next));
+    assert.equal(directory.read('master.key'), next);
+    assert.equal(directory.read('master.key.next'), undefined);
+    assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
+    await assert.rejects(openVault(metaStore(records), setting(old)), { code: 'vault.wrong_master_key' });
+    directory.release();
+  });
+
+  test('rewrapping with a key that does not fit changes nothing', async () => {
+    const { records, directory } = await newcomer();
+    await openIn(records, directory);
+    const wrong = rewrapDataKey(records, metaStore(records), secretText(), secretText());
+    await assert.rejects(wrong, { code: 'vault.wrong_master_key' });
+    await openIn(records, directory);
+    directory.release();
+  });
+
+  /** A rotation that ends at a given point, as a crash would end it. */
+  async function interrupted(where: 'before the database' | 'after the database') {
+    const { records, directory } = await newcomer();
+    const sealed = (await openIn(records, directory)).seal('secret', 'test');
+    const old = directory.read('master.key')!;
+    const next = secretText();
+    const crash = replaceMasterKey(directory, next, async () => {
+      if (where === 'after the database') await rewrapDataKey(records, metaStore(records), old, next);
+      throw new Error('crash');
+    });
+    await assert.rejects(crash, /crash/);
+    assert.deepEqual([directory.read('master.key'), directory.read('master.key.next')], [old, next]);
+    return { records, directory, sealed, old, next };
+  }
+
+  for (const where of ['before the database', 'after the database'] as const) {
+    test(`a rotation interrupted ${where} was changed is settled at the next opening, and can be repeated`, async () => {
+      const { records, directory, sealed, old, next } = await interrupted(where);
+      assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
+      const fitting = where === 'before the database' ? old : next;
+      assert.deepEqual([directory.read('master.key'), directory.read('master.key.next')], [fitting, undefined]);
+      const third = secretText();
+      await replaceMasterKey(directory, third, () => rewrapDataKey(records, metaStore(records), fitting, third));
+      assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
+      directory.release();
+    });
+  }
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { type Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { type EmptyDatabase, onBothEngines } from '../../tests/life/databases.ts';
+import { testPostgres } from '../../tests/services/engines.ts';
+import { collection } from './collection.ts';
+import { metaStore } from './meta.ts';
+import { migrate } from './migrate.ts';
+import { createTable, type Migration } from './migration.ts';
+import { migrations } from './migrations/list.ts';
+import { postgresKysely } from './postgres.ts';
+import { openRecords } from './records.ts';
+import { openSqlite, sqliteKysely } from './sqlite.ts';
+import type { Tables } from './tables.ts';
+
+const opened = ({ options }: EmptyDatabase): Kysely<Tables> =>
+  'url' in options
+    ? postgresKysely<Tables>({ url: options.url, connections: 2, onLost: () => undefined })
+    : sqliteKysely<Tables>(openSqlite(options.file));
+
+const making = (table: string, after: () => Promise<void> = async () => {}): Migration => ({
+  name: table,
+  async up(schema) {
+    await createTable(schema, table, { id: 'text primary key' });
+    await after();
+  },
+});
+
+async function tableNames(db: Kysely<Tables>): Promise<string[]> {
+  return (await db.introspection.getTables()).map(table => table.name).sort();
+}
+
+onBothEngines('migrations', (fresh, engine) => {
+  test('an empty database gets every table, and a second run finds nothing to do', async () => {
+    const db = opened(await fresh());
+    assert.equal(await migrate(db, engine), migrations.length);
+    const names = await tableNames(db);
+    for (const name of ['meta', 'organisations', 'users', 'apis', 'keys', 'audit'])
+      assert.ok(names.includes(name), name);
+    assert.equal(await migrate(db, engine), 0);
+    assert.deepEqual(await tableNames(db), names);
+    await db.destroy();
+  });
+
+  test('an older database gets only the steps it lacks, in order', async () => {
+    const db = opened(await fresh());
+    const ran: string[] = [];
+    const step = (name: string) => making(name, async () => void ran.push(name));
+    const steps = [step('one'), step('two'), step('three')];
+    assert.equal(await migrate(db, engine, steps.slice(0, 1)), 1);
+    assert.equal(await migrate(db, engine, steps), 2);
+    assert.deepEqual(ran, ['one', 'two', 'three']);
+    await db.destroy();
+  });
+
+  test('a step that fails leaves nothing of the whole run, and it can be run again', async () => {
+    const db = opened(await fresh());
+    await migrate(db, engine, [making('one')]);
+    const broken = making('three', () => Promise.reject(new Error('step failed')));
+    await assert.rejects(migrate(db, engine, [making('one'), making('two'), broken]), /step failed/);
+    assert.deepEqual(await tableNames(db), ['meta', 'one']);
+    assert.equal(await migrate(db, engine, [making('one'), making('two'), making('three')]), 2);
+    assert.deepEqual(await tableNames(db), ['meta', 'one', 'three', 'two']);
+    await db.destroy();
+  });
+
+  test('several that start on one empty database at once all succeed, and one of them migrates', async () => {
+    const { options } = await fresh();
+    const source = `
+      import { openRecords } from ${JSON.stringify(new URL('records.ts', import.meta.url).href)};
+      import { workerData, parentPort } from 'node:worker_threads';
+      const records = await openRecords(workerData);
+      parentPort.postMessage(await records.revision());
+      await records.close();`;
+    const one = async () => {
+      const url = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
+      const worker = new Worker(url, { workerData: options });
+      const [revision] = await once(worker, 'message');
+      await once(worker, 'exit');
+      return revision;
+    };
+    assert.deepEqual(await Promise.all([one(), one(), one()]), [0, 0, 0]);
+  });
+
+  test('a database of a newer release is refused with a sentence and left alone', async () => {
+    const { options } = await fresh();
+    const records = await openRecords(options);
+    await metaStore(records).set('schema_version', '999');
+    await records.close();
+    await assert.rejects(openRecords(options), {
+      code: 'storage.newer_schema',
+      message:
+        'The database has schema version 999, ' +
+        `but this program knows only up to ${migrations.length}. Start a newer release on it.`,
+    });
+  });
+});
+
+test('text sorts by its bytes also where PostgreSQL’s own order is that of a language', async () => {
+  const { url, drop } = await testPostgres();
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const name = `${new URL(url).pathname.slice(1)}_de`;
+  await admin.query(`create database ${name} template template0 locale_provider icu icu_locale 'de' locale 'C'`);
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  const records = await openRecords({ url: address.href });
+  const { rows } = await sql<{ n: string }>`select n from (values ('a'), ('B')) as t(n) order by n`.execute(records.db);
+  assert.deepEqual(
+    rows.map(row => row.n),
+    ['a', 'B'],
+    'the database itself sorts as the language does',
+  );
+  const organisations = collection<'organisations', { id: string }>(records, 'organisations', ({ id }) => ({
+    id,
+    name: id,
+    created_at: 0,
+  }));
+  for (const id of ['é', 'a', 'B', '_']) await organisations.insert({ id });
+  const sorted = await organisations.all({ order: ['name'] });
+  assert.deepEqual(
+    sorted.map(it => it.id),
+    ['B', '_', 'a', 'é'],
+  );
+  await records.close();
+  await admin.query(`drop database ${name} with (force)`);
+  await admin.end();
+  await drop();
+});

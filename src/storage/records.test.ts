@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { onBothEngines, withRecords } from '../../tests/life/databases.ts';
+import { testPostgres } from '../../tests/services/engines.ts';
+import { databaseProblem } from './faults.ts';
+import { openRecords, type Records, type Topic } from './records.ts';
+
+const insert = (records: Records, name: string) => records.db.insertInto('meta').values({ name, value: 'x' }).execute();
+const names = async (records: Records, prefix: string) => {
+  const rows = await records.db.selectFrom('meta').select('name').where('name', 'like', `${prefix}%`).execute();
+  return rows.map(row => row.name).sort();
+};
+const failure = new Error('changed my mind');
+
+withRecords('records', (given, engine) => {
+  test('a write is there as a whole, or not at all', async () => {
+    const records = given();
+    await records.write(async () => {
+      await insert(records, 'whole-1');
+      await insert(records, 'whole-2');
+    });
+    const broken = records.write(async () => {
+      await insert(records, 'whole-3');
+      throw failure;
+    });
+    await assert.rejects(broken, error => error === failure);
+    assert.deepEqual(await names(records, 'whole'), ['whole-1', 'whole-2']);
+  });
+
+  test('inside a write one sees what one wrote, and nobody else does', async () => {
+    const records = given();
+    let outside: Promise<string[]> | undefined;
+    const write = records.write(async () => {
+      await insert(records, 'seen-1');
+      assert.deepEqual(await names(records, 'seen'), ['seen-1']);
+      throw failure;
+    });
+    if (engine === 'postgres') outside = names(records, 'seen');
+    await assert.rejects(write);
+    assert.deepEqual(await (outside ?? names(records, 'seen')), []);
+  });
+
+  test('a write inside a write joins it', async () => {
+    const records = given();
+    const broken = records.write(async () => {
+      await records.write(() => insert(records, 'inner-1'));
+      throw failure;
+    });
+    await assert.rejects(broken);
+    assert.deepEqual(await names(records, 'inner'), []);
+  });
+
+  test('an inner write that fails takes the whole along, also when somebody catches it', async () => {
+    const records = given();
+    const broken = records.write(async () => {
+      await insert(records, 'caught-1');
+      const inner = records.write(async () => {
+        await insert(records, 'caught-2');
+        throw failure;
+      });
+      await assert.rejects(inner);
+      return 'fine';
+    });
+    await assert.rejects(broken, error => error === failure);
+    assert.deepEqual(await names(records, 'caught'), []);
+  });
+
+  test('a statement that fails takes the whole along, also when somebody catches it', async () => {
+    const records = given();
+    await insert(records, 'twice');
+    const broken = records.write(async () => {
+      await insert(records, 'twice-more');
+      await assert.rejects(insert(records, 'twice'));
+      return 'fine';
+    });
+    await assert.rejects(broken, { code: 'database.conflict', status: 409 });
+    assert.deepEqual(await names(records, 'twice'), ['twice']);
+  });
+
+  test('what a write left running does its work outside of it', async () => {
+    const records = given();
+    const ended = Promise.withResolvers<void>();
+    let left: Promise<unknown> = Promise.resolve();
+    await records.write(async () => {
+      left = ended.promise.then(() => records.write(() => insert(records, 'left')));
+    });
+    ended.resolve();
+    await left;
+    assert.deepEqual(await names(records, 'left'), ['left']);
+  });
+
+  test('writes at the same time all happen', async () => {
+    const records = given();
+    await Promise.all(
+      Array.from({ length: 50 }, (_, number) => records.write(() => insert(records, `many-${number}`))),
+    );
+    assert.equal((await names(records, 'many')).length, 50);
+  });
+
+  test('touching raises the revision once for each write, and the write alone', async () => {
+    const records = given();
+    const before = await records.revision();
+    await records.write(async () => {
+      for (const topic of ['apis', 'policies', 'apis'] as const) records.touch(topic);
+      await records.write(async () => records.touch('keys'));
+      assert.equal(await records.revision(), before);
+    });
+    assert.equal(await records.revision(), before + 1);
+    await records.write(() => insert(records, 'untouched'));
+    assert.equal(await records.revision(), before + 1);
+    assert.throws(() => records.touch('apis'), /outside of a write/);
+  });
+
+  test('revisions of writes at the same time are not lost', async () => {
+    const records = given();
+    const before = await records.revision();
+    await Promise.all(Array.from({ length: 30 }, () => records.write(async () => records.touch('keys'))));
+    assert.equal(await records.revision(), before + 30);
+  });
+
+  test('listeners hear all topics at once, after the commit, and not of what was rolled back', async () => {
+    const records = given();
+    const heard: Topic[][] = [];
+    const stop = records.onTouched(topics => heard.push([...topics]));
+    await records.write(async () => {
+      records.touch('apis');
+      records.touch('certificates');
+      await insert(records, 'heard');
+      assert.deepEqual(heard, []);
+    });
+    assert.deepEqual(heard, [['apis', 'certificates']]);
+    const broken = records.write(async () => {
+      records.touch('apis');
+      throw failure;
+    });
+    await assert.rejects(broken);
+    stop();
+    await records.write(async () => records.touch('keys'));
+    assert.equal(heard.length, 1);
+  });
+
+  test('a listener that fails cannot make a failure of what was written, nor keep others from hearing', async () => {
+    const records = given();
+    let heard = 0;
+    const stops = [
+      records.onTouched(() => {
+        throw failure;
+      }),
+      records.onTouched(() => void heard++),
+    ];
+    await records.write(async () => {
+      records.touch('apis');
+      await insert(records, 'deaf');
+    });
+    for (const stop of stops) stop();
+    assert.equal(heard, 1);
+    assert.deepEqual(await names(records, 'deaf'), ['deaf']);
+  });
+
+  test('a query can be asked for its plan', async () => {
+    const records = given();
+    const query = records.db.selectFrom('users').select('body').where('access_digest', '=', 'x').compile();
+    assert.match(await records.plan(query), /users.*access_digest|users_access_digest_key|sqlite_autoindex_users/i);
+  });
+});
+
+onBothEngines('records', fresh => {
+  test('after closing nothing is answered any more, and another may open the database', async () => {
+    const { options } = await fresh();
+    const records = await openRecords(options);
+    await records.write(() => insert(records, 'kept'));
+    await records.close();
+    await assert.rejects(async () => records.revision());
+    const again = await openRecords(options);
+    assert.deepEqual(await names(again, 'kept'), ['kept']);
+    await again.close();
+  });
+});
+
+test('a PostgreSQL that goes away in the middle of a write fails that write with a sentence, and only that', async () => {
+  const { url, drop } = await testPostgres();
+  const lost = Promise.withResolvers<Error>();
+  const records = await openRecords({ url, onFault: lost.resolve });
+  const end = (pid: number) => sql`select pg_terminate_backend(${pid})`;
+  const pidOf = async () =>
+    (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(records.db)).rows[0]!.pid;
+  const other = await openRecords({ url });
+  const broken = records.write(async () => {
+    const pid = await pidOf();
+    await insert(records, 'gone-1');
+    await end(pid).execute(other.db);
+    await insert(records, 'gone-2');
+  });
+  await assert.rejects(broken, { code: 'database.away', status: 503, message: /^The database does not answer: / });
+  await end(await pidOf()).execute(other.db);
+  await lost.promise;
+  await records.write(() => insert(records, 'gone-3'));
+  assert.deepEqual(await names(records, 'gone'), ['gone-3']);
+  await records.close();
+  await other.close();
+  await drop();
+});
+
+test('a database that cannot be reached is told in one sentence, whatever the reason', async () => {
+  const { url, drop } = await testPostgres();
+  const port = new URL(url).port;
+  for (const [address, reason] of [
+    ['postgres://127.0.0.1:1/gw', /ECONNREFUSED/],
+    ['postgres://localhost:1/gw', /ECONNREFUSED/],
+    [`postgres://postgres@127.0.0.1:${port}/absent`, /database "absent" does not exist/],
+    [`postgres://nobody-known@127.0.0.1:${port}/postgres`, /role "nobody-known" does not exist/],
+    [`postgres://postgres@127.0.0.1:${port}/postgres?sslmode=require`, /SSL/],
+    ['postgres://[canary', /./],
+  ] as const) {
+    await assert.rejects(openRecords({ url: address }), (error: Error) => {
+      assert.match(error.message, /^The database does not answer: .+/, address);
+      assert.match(error.message, reason, address);
+      assert.doesNotMatch(error.message, /canary/);
+      return true;
+    });
+  }
+  await drop();
+});
+
+test('errors of others are not taken for errors of the database', () => {
+  for (const error of [
+    Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('open'), { code: 'ENOENT' }),
+    new TypeError('bug'),
+    undefined,
+  ])
+    assert.equal(databaseProblem(error), undefined);
+});
