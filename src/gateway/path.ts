@@ -32,9 +32,10 @@ function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): str
     if (character !== '%') {
       if (character === '\\') return { fault: 'the path holds a backslash' };
       if (character < '!' || character === '\u007f') return { fault: 'the path holds a control character or a space' };
-      text += mayStand.test(character)
-        ? character
-        : encodeURIComponent(given.codePointAt(at)! > 0xff ? '\ufffd' : latin1(character));
+      const code = character.charCodeAt(0);
+      if (code > 0xff) return { fault: 'the path is not UTF-8' };
+      // A byte above ASCII that came unescaped stays the byte it was.
+      text += mayStand.test(character) ? character : escaped(code);
       continue;
     }
     const hex = given.slice(at + 1, at + 3);
@@ -49,8 +50,7 @@ function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): str
   return isUtf8(text) ? text : { fault: 'the path is not UTF-8' };
 }
 
-/** A byte above ASCII that came unescaped stays the byte it was. */
-const latin1 = (character: string) => Buffer.from(character, 'latin1').toString('utf8');
+const escaped = (code: number) => `%${code.toString(16).toUpperCase().padStart(2, '0')}`;
 
 function isUtf8(text: string): boolean {
   if (!/%[89A-F]/.test(text)) return true;
@@ -80,9 +80,10 @@ export function splitTarget(target: string): { path: string; query: string; host
   let rest = target;
   let host: string | undefined;
   if (!target.startsWith('/')) {
-    const absolute = /^https?:\/\/([^/?#@\s]+)(.*)$/i.exec(target);
+    const absolute = /^https?:\/\/([^/?#@\s]+)([/?].*)?$/i.exec(target);
     if (!absolute) return { fault: 'the request target is neither a path nor an address' };
-    [, host, rest] = absolute as unknown as [string, string, string];
+    host = absolute[1];
+    rest = absolute[2] ?? '';
     if (!rest.startsWith('/')) rest = `/${rest}`;
   }
   if (rest.includes('#')) return { fault: 'the request target holds a fragment' };

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { canonicalPath, isBad, splitTarget } from './path.ts';
+
+const rules = { keepEncodedSlashes: false };
+const spelled: readonly [given: string, canonical: string][] = [
+  ['/', '/'],
+  ['/a/b', '/a/b'],
+  ['/a/b/', '/a/b/'],
+  ['//a///b', '/a/b'],
+  ['/a/./b', '/a/b'],
+  ['/a/../b', '/b'],
+  ['/a/%2e%2e/b', '/b'],
+  ['/a/%2E./b', '/b'],
+  ['/../../x', '/x'],
+  ['/a/..', '/'],
+  ['/a/b/..', '/a/'],
+  ['/a/b/.', '/a/b/'],
+  ['/%61dmin', '/admin'],
+  ['/a%7Eb', '/a~b'],
+  ['/a%3fb', '/a%3Fb'],
+  ['/a%c3%a9', '/a%C3%A9'],
+  ['/a;x=1/b', '/a;x=1/b'],
+  ['/a%25b', '/a%25b'],
+  ['/...', '/...'],
+  ['/.hidden', '/.hidden'],
+  ['/a b'.replace(' ', '%20'), '/a%20b'],
+  ['/\u00c3\u00a9', '/%C3%A9'],
+];
+
+for (const [given, canonical] of spelled) {
+  test(`${JSON.stringify(given)} is ${canonical}`, () => assert.equal(canonicalPath(given, rules), canonical));
+}
+
+for (const given of [
+  '/a%00b',
+  '/a%0ab',
+  '/a%2fb',
+  '/a%5Cb',
+  '/a\\b',
+  '/a%',
+  '/a%4',
+  '/a%zz',
+  '/%ff',
+  '/%c3%28',
+  '/a b',
+  '/a\tb',
+  'a',
+  '',
+]) {
+  test(`${JSON.stringify(given)} is refused`, () => assert.ok(isBad(canonicalPath(given, rules))));
+}
+
+test('an escaped slash is kept where a setting says so, and never divides segments', () => {
+  assert.equal(canonicalPath('/a%2f..%2fb', { keepEncodedSlashes: true }), '/a%2F..%2Fb');
+});
+
+test('a canonical path is canonical', () => {
+  const piece = fc.constantFrom('/', '.', '..', 'a', '%2e', '%41', '%20', '//', '%C3%A9', ';', '~', '%7e');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
+      const once = canonicalPath(`/${pieces.join('')}`, rules);
+      if (isBad(once)) return;
+      assert.equal(canonicalPath(once, rules), once);
+      assert.doesNotMatch(once, /\/\/|\/\.{1,2}(\/|$)/);
+    }),
+  );
+});
+
+test('a target is a path, or an address whose host counts', () => {
+  assert.deepEqual(splitTarget('/a?b=c?d'), { path: '/a', query: 'b=c?d' });
+  assert.deepEqual(splitTarget('http://Host:80/a?x'), { path: '/a', query: 'x', host: 'Host:80' });
+  assert.deepEqual(splitTarget('http://host?x'), { path: '/', query: 'x', host: 'host' });
+  for (const target of ['*', 'a', 'ftp://x/', 'http://user@host/', '/a#b'])
+    assert.ok(isBad(splitTarget(target)), target);
+});

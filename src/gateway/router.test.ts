@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Router } from './router.ts';
+
+const strict = new Router<string>({ prefix: false });
+const loose = new Router<string>({ prefix: true });
+const withRoutes = (router: Router<string>, ...paths: string[]) =>
+  router.changed(paths.map(path => ({ host: '', listenPath: path, value: path })));
+const found = (router: Router<string>, path: string, host = '') => router.find(host, path)?.value;
+
+test('a listen path answers itself and what is below it, whole segments only', () => {
+  const router = withRoutes(strict, '/app');
+  assert.equal(found(router, '/app'), '/app');
+  assert.equal(found(router, '/app/'), '/app');
+  assert.equal(found(router, '/app/x/y'), '/app');
+  assert.equal(found(router, '/apple'), undefined);
+  assert.equal(found(router, '/'), undefined);
+  assert.equal(found(router, '/x/app'), undefined);
+});
+
+test('a listen path with a final slash does not answer without it', () => {
+  const router = withRoutes(strict, '/app/');
+  assert.equal(found(router, '/app'), undefined);
+  assert.equal(found(router, '/app/'), '/app/');
+  assert.equal(found(router, '/app/x'), '/app/');
+});
+
+test('the longest listen path wins, whatever the order they came in', () => {
+  for (const paths of [
+    ['/a', '/a/b', '/a/b/c', '/'],
+    ['/', '/a/b/c', '/a/b', '/a'],
+  ]) {
+    const router = withRoutes(strict, ...paths);
+    assert.equal(found(router, '/a/b/c/d'), '/a/b/c');
+    assert.equal(found(router, '/a/b/x'), '/a/b');
+    assert.equal(found(router, '/a/x'), '/a');
+    assert.equal(found(router, '/other'), '/');
+  }
+});
+
+test('open segments match what they say and are weaker than fixed ones', () => {
+  const router = withRoutes(strict, '/users/{id}', '/users/me', '/files/{name:[a-z]+}.txt', '/{any}/deep/er');
+  assert.equal(found(router, '/users/me'), '/users/me');
+  const user = router.find('', '/users/42/orders');
+  assert.equal(user?.value, '/users/{id}');
+  assert.deepEqual(user?.parameters, { id: '42' });
+  assert.equal(user?.listenPath, '/users/42');
+  assert.deepEqual(router.find('', '/files/abc.txt')?.parameters, { name: 'abc' });
+  assert.equal(found(router, '/files/ABC.txt'), undefined);
+  assert.equal(found(router, '/users/deep/er'), '/users/{id}');
+  assert.equal(found(router, '/x/deep/er'), '/{any}/deep/er');
+});
+
+test('an API with a host of its own comes before those without, and other hosts do not see it', () => {
+  const router = strict.changed([
+    { host: 'api.example.org', listenPath: '/', value: 'own' },
+    { host: '{tenant}.example.net', listenPath: '/x', value: 'tenants' },
+    { host: '', listenPath: '/x', value: 'anyone' },
+  ]);
+  assert.equal(found(router, '/x', 'api.example.org'), 'own');
+  assert.equal(found(router, '/x', 'elsewhere.example.org'), 'anyone');
+  assert.deepEqual(router.find('acme.example.net', '/x')?.parameters, { tenant: 'acme' });
+  assert.equal(found(router, '/y', 'elsewhere.example.org'), undefined);
+});
+
+test('loose matching, where asked for, takes the longest segment the path begins with', () => {
+  const router = withRoutes(loose, '/app', '/ap');
+  assert.equal(found(router, '/apple/x'), '/app');
+  assert.equal(found(router, '/apt'), '/ap');
+  assert.equal(found(router, '/a'), undefined);
+});
+
+test('a changed router leaves the one before as it was', () => {
+  const first = withRoutes(strict, '/a', '/a/b', '/c/{d}');
+  const second = first.changed([
+    { host: '', listenPath: '/a/b', value: undefined },
+    { host: '', listenPath: '/c/{d}', value: undefined },
+    { host: '', listenPath: '/new', value: '/new' },
+  ]);
+  assert.equal(found(first, '/a/b'), '/a/b');
+  assert.equal(found(first, '/new'), undefined);
+  assert.equal(found(first, '/c/1'), '/c/{d}');
+  assert.equal(found(second, '/a/b'), '/a');
+  assert.equal(found(second, '/c/1'), undefined);
+  assert.equal(found(second, '/new'), '/new');
+});
+
+test('for any set of listen paths the answer is the longest that is a whole-segment beginning of the path', () => {
+  const segment = fc.constantFrom('a', 'b', 'ab', 'c');
+  const path = fc.array(segment, { maxLength: 4 }).map(parts => `/${parts.join('/')}`);
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { maxLength: 12 }), path, (routes, asked) => {
+      const fits = (route: string) => route === '/' || asked === route || asked.startsWith(`${route}/`);
+      const expected = routes.filter(fits).sort((a, b) => b.length - a.length)[0];
+      assert.equal(found(withRoutes(strict, ...routes), asked), expected);
+    }),
+  );
+});
