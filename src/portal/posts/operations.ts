@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as portalProblem, present } from '../problems.ts';
+import { numberedId, ok, okAnswer, pageQuery } from '../shapes.ts';
+import { problem } from './problems.ts';
+import { Post, PostChange, PostRow, PostWrite, postRow, type StoredPost, shownPost } from './schema.ts';
+import type { PostStore } from './store.ts';
+
+export interface PostTools {
+  posts: PostStore;
+  clock: Clock;
+}
+
+const params = z.object({ post_id: numberedId });
+const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
+
+async function shown(post: StoredPost, { posts }: PostTools) {
+  const [labels] = await posts.labelled([post]);
+  return shownPost(post, labels!);
+}
+
+/** The numbers of the labels a body names; undefined where it says nothing of them. */
+async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'Tags'>, { posts, clock }: PostTools) {
+  const { categories, tags } = posts;
+  const now = clock.now();
+  return {
+    Categories:
+      Categories === undefined ? undefined : await categories.settle(Categories ?? [], 'Categories', 'category', now),
+    Tags: Tags === undefined ? undefined : await tags.settle(Tags ?? [], 'Tags', 'tag', now),
+  };
+}
+
+export const listPosts = operation({
+  ...declared,
+  name: 'listPosts',
+  method: 'GET',
+  path: '/portal-api/posts',
+  about: 'Lists the posts of the blog, newest first.',
+  query: pageQuery,
+  returns: z.array(PostRow),
+  async handle({ query }, { posts }: PostTools) {
+    const found = await posts.page(query);
+    const labels = await posts.labelled(found);
+    return found.map((post, place) => postRow(post, labels[place]!));
+  },
+});
+
+export const createPost = operation({
+  ...declared,
+  name: 'createPost',
+  method: 'POST',
+  path: '/portal-api/posts',
+  about: 'Writes a post. Categories and tags are named by number, or by name and then made when they are not there.',
+  body: PostWrite,
+  returns: Post,
+  status: 201,
+  problems: [problem.path_taken],
+  async handle({ body, audit }, tools: PostTools) {
+    const { Categories = [], Tags = [] } = await labelsOf(body, tools);
+    const now = tools.clock.now();
+    const post = await tools.posts.insert({
+      Title: body.Title,
+      Lede: body.Lede ?? '',
+      Content: body.Content,
+      Status: body.Status,
+      Path: body.Path,
+      Categories,
+      Tags,
+      MarkdownEnabled: body.MarkdownEnabled ?? false,
+      MarkdownContent: body.MarkdownContent ?? '',
+      PreviewContent: body.PreviewContent ?? '',
+      CreatedAt: now,
+      UpdatedAt: now,
+    });
+    audit(String(post.ID));
+    return shown(post, tools);
+  },
+});
+
+export const getPost = operation({
+  ...declared,
+  name: 'getPost',
+  method: 'GET',
+  path: '/portal-api/posts/{post_id}',
+  about: 'Reads one post.',
+  params,
+  returns: Post,
+  problems: [portalProblem.not_found],
+  async handle({ params: { post_id } }, tools: PostTools) {
+    return shown(present(await tools.posts.get(post_id), 'Post'), tools);
+  },
+});
+
+export const updatePost = operation({
+  ...declared,
+  name: 'updatePost',
+  method: 'PUT',
+  path: '/portal-api/posts/{post_id}',
+  about: 'Changes a post. Lists that are sent replace what was there; what is not sent stays.',
+  params,
+  body: PostChange,
+  returns: Post,
+  problems: [portalProblem.unknown, problem.path_taken],
+  async handle({ params: { post_id }, body, audit }, tools: PostTools) {
+    const { posts, clock } = tools;
+    const { ID } = present(await posts.get(post_id), 'Post', 'unknown');
+    audit(String(ID));
+    const labels = await labelsOf(body, tools);
+    const changed = await posts.change(ID, it => ({
+      ...it,
+      Title: body.Title,
+      Lede: body.Lede ?? it.Lede,
+      Content: body.Content ?? it.Content,
+      Status: body.Status,
+      Path: body.Path ?? it.Path,
+      Categories: labels.Categories ?? it.Categories,
+      Tags: labels.Tags ?? it.Tags,
+      MarkdownEnabled: body.MarkdownEnabled ?? it.MarkdownEnabled,
+      MarkdownContent: body.MarkdownContent ?? it.MarkdownContent,
+      PreviewContent: body.PreviewContent ?? it.PreviewContent,
+      UpdatedAt: clock.now(),
+    }));
+    return shown(present(changed, 'Post', 'unknown'), tools);
+  },
+});
+
+export const deletePost = operation({
+  ...declared,
+  name: 'deletePost',
+  method: 'DELETE',
+  path: '/portal-api/posts/{post_id}',
+  about: 'Removes a post; its categories and tags stay.',
+  params,
+  returns: okAnswer,
+  problems: [portalProblem.not_found],
+  async handle({ params: { post_id }, audit }, { posts }: PostTools) {
+    audit(String(post_id));
+    if (!(await posts.remove(post_id))) throw portalProblem.not_found({ detail: { what: 'Post' } });
+    return ok;
+  },
+});
+
+export const postOperations = [listPosts, createPost, getPost, updatePost, deletePost];

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { lenientBool, line, references, requiredLine, shownTime } from '../shapes.ts';
+
+/**
+ * A post of the portal's blog. Content and MarkdownContent are kept as they were written: whoever shows them makes them
+ * safe, so that a better sanitiser also reaches old posts.
+ */
+const statuses = ['draft', 'review', 'published'] as const;
+const status = z.string().toLowerCase().pipe(z.enum(statuses));
+/** The last part of the post's address, so nothing that would end a path or begin another part of a URL. */
+const path = requiredLine().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
+const mostLabels = 50;
+/** Left out: as they were; null: none. */
+const labels = references.max(mostLabels).nullable().optional();
+
+const optional = {
+  Lede: line(5000).nullish(),
+  Categories: labels,
+  Tags: labels,
+  MarkdownEnabled: lenientBool.nullish(),
+  MarkdownContent: z.string().nullish(),
+  PreviewContent: z.string().nullish(),
+};
+
+export const PostWrite = z.object({
+  ...optional,
+  Title: requiredLine(),
+  Content: z.string().min(1, 'must not be empty'),
+  Status: status,
+  Path: path,
+});
+export const PostChange = PostWrite.extend({ Content: z.string().nullish(), Path: path.nullish() });
+export type PostChange = z.output<typeof PostChange>;
+
+export interface StoredPost {
+  ID: number;
+  Title: string;
+  Lede: string;
+  Content: string;
+  Status: (typeof statuses)[number];
+  Path: string;
+  /** Numbers, in the order they were given. */
+  Categories: number[];
+  Tags: number[];
+  MarkdownEnabled: boolean;
+  MarkdownContent: string;
+  PreviewContent: string;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+/** A category or a tag. */
+export interface StoredLabel {
+  ID: number;
+  CID: string;
+  Name: string;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+export const Label = z.object({
+  ID: z.string().regex(/^\d+$/),
+  Name: z.string(),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const shownLabel = ({ ID, Name, CreatedAt, UpdatedAt }: StoredLabel) => ({
+  ID: String(ID),
+  Name,
+  CreatedAt: shownTime(CreatedAt),
+  UpdatedAt: shownTime(UpdatedAt),
+});
+
+const texts = {
+  Title: z.string(),
+  Lede: z.string(),
+  Content: z.string(),
+  Status: z.enum(statuses),
+  Path: z.string(),
+  MarkdownEnabled: z.boolean(),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+};
+
+/** As in lists: a number as `ID`, and names only. */
+export const PostRow = z.object({
+  ...texts,
+  ID: z.int(),
+  Type: z.string(),
+  Categories: z.array(z.string()),
+  Tags: z.array(z.string()),
+});
+
+export const Post = z.object({
+  ...texts,
+  ID: z.string().regex(/^\d+$/),
+  Categories: z.array(Label),
+  Tags: z.array(Label),
+  MarkdownContent: z.string(),
+  PreviewContent: z.string(),
+});
+
+export interface PostLabels {
+  categories: readonly StoredLabel[];
+  tags: readonly StoredLabel[];
+}
+
+const times = ({ CreatedAt, UpdatedAt }: StoredPost) => ({
+  CreatedAt: shownTime(CreatedAt),
+  UpdatedAt: shownTime(UpdatedAt),
+});
+
+export function postRow(post: StoredPost, { categories, tags }: PostLabels): z.input<typeof PostRow> {
+  const { MarkdownContent: _markdown, PreviewContent: _preview, ...row } = post;
+  const names = (labelled: readonly StoredLabel[]) => labelled.map(({ Name }) => Name);
+  return { ...row, ...times(post), Type: 'blog', Categories: names(categories), Tags: names(tags) };
+}
+
+export const shownPost = (post: StoredPost, { categories, tags }: PostLabels): z.input<typeof Post> => ({
+  ...post,
+  ...times(post),
+  ID: String(post.ID),
+  Categories: categories.map(shownLabel),
+  Tags: tags.map(shownLabel),
+});
