@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { operation } from '#operations/operation.ts';
+import { present, problem } from '../problems.ts';
+import { numberedId, ok, okAnswer, pageQuery } from '../shapes.ts';
+import { defaultTimeoutSeconds, shownWebhook, WebhookChange, WebhookShown, WebhookWrite } from './schema.ts';
+import type { PortalWebhookStore } from './store.ts';
+
+export interface WebhookTools {
+  portalWebhooks: PortalWebhookStore;
+  clock: Clock;
+}
+
+const params = z.object({ webhook_id: numberedId });
+const declared = { surface: 'portal', noun: 'webhooks', permission: 'secret' } as const;
+
+export const listWebhooks = operation({
+  ...declared,
+  name: 'listWebhooks',
+  method: 'GET',
+  path: '/portal-api/webhooks',
+  about: 'Lists who is told of the portal’s events, newest first.',
+  query: pageQuery,
+  returns: z.array(WebhookShown),
+  async handle({ query }, { portalWebhooks }: WebhookTools) {
+    return (await portalWebhooks.page(query)).map(shownWebhook);
+  },
+});
+
+export const createWebhook = operation({
+  ...declared,
+  name: 'createWebhook',
+  method: 'POST',
+  path: '/portal-api/webhooks',
+  about: 'Has a URL called whenever one of the named events happens.',
+  body: WebhookWrite,
+  returns: WebhookShown,
+  status: 201,
+  async handle({ body, audit }, { portalWebhooks, clock }: WebhookTools) {
+    const now = clock.now();
+    const hook = await portalWebhooks.insert({
+      Name: body.Name,
+      URL: body.URL,
+      Method: body.Method,
+      Timeout: body.Timeout ?? defaultTimeoutSeconds,
+      Events: body.Events ?? [],
+      Headers: [],
+      HeaderCount: 0,
+      CreatedAt: now,
+      UpdatedAt: now,
+    });
+    audit(String(hook.ID));
+    return shownWebhook(hook);
+  },
+});
+
+export const getWebhook = operation({
+  ...declared,
+  name: 'getWebhook',
+  method: 'GET',
+  path: '/portal-api/webhooks/{webhook_id}',
+  about: 'Reads one webhook with the headers it sends.',
+  params,
+  returns: WebhookShown,
+  problems: [problem.not_found],
+  async handle({ params: { webhook_id } }, { portalWebhooks }: WebhookTools) {
+    return shownWebhook(present(await portalWebhooks.get(webhook_id), 'Webhook'));
+  },
+});
+
+export const updateWebhook = operation({
+  ...declared,
+  name: 'updateWebhook',
+  method: 'PUT',
+  path: '/portal-api/webhooks/{webhook_id}',
+  about: 'Changes a webhook; what is not sent stays. Its headers have operations of their own.',
+  params,
+  body: WebhookChange,
+  returns: WebhookShown,
+  problems: [problem.unknown],
+  async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
+    audit(String(webhook_id));
+    const changed = await portalWebhooks.change(webhook_id, it => ({
+      ...it,
+      Name: body.Name ?? it.Name,
+      URL: body.URL ?? it.URL,
+      Method: body.Method ?? it.Method,
+      Timeout: body.Timeout ?? it.Timeout,
+      Events: body.Events ?? it.Events,
+      UpdatedAt: clock.now(),
+    }));
+    return shownWebhook(present(changed, 'Webhook', 'unknown'));
+  },
+});
+
+export const deleteWebhook = operation({
+  ...declared,
+  name: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/portal-api/webhooks/{webhook_id}',
+  about: 'Removes a webhook and its headers.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found],
+  async handle({ params: { webhook_id }, audit }, { portalWebhooks }: WebhookTools) {
+    audit(String(webhook_id));
+    if (!(await portalWebhooks.remove(webhook_id))) throw problem.not_found({ detail: { what: 'Webhook' } });
+    return ok;
+  },
+});
+
+export const webhookOperations = [listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook];

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { headerName, headerValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
+import { intBetween, requiredLine, shownTime } from '../shapes.ts';
+
+/** Everything the portal tells others about. */
+export const portalEvents = [
+  'UserRegistered',
+  'UserAccountActivated',
+  'UserAccountDeactivated',
+  'PasswordReset',
+  'RegisterInvite',
+  'ApplicationRegistered',
+  'CredentialRegistered',
+  'AccessRequestCreated',
+  'AccessRequestApproved',
+  'AccessRequestRejected',
+  'OrganisationRegistered',
+  'OrganisationRequestCreated',
+  'OrganisationRequestApproved',
+  'OrganisationRequestRejected',
+] as const;
+export type PortalEvent = (typeof portalEvents)[number];
+
+const event = z.enum(portalEvents, { error: `must be one of ${portalEvents.join(', ')}` });
+const events = z
+  .array(event)
+  .max(100)
+  .transform(given => [...new Set(given)]);
+const method = z.string().toUpperCase().pipe(webhookMethod);
+/** As long as any outbound call of ours may take; 0 leaves it to the installation. */
+const timeoutSeconds = intBetween(0, 300);
+
+export const defaultTimeoutSeconds = 10;
+
+export const WebhookWrite = z.object({
+  Name: requiredLine(),
+  URL: webhookUrl,
+  Method: method,
+  Timeout: timeoutSeconds.nullish(),
+  Events: events.nullish(),
+});
+export const WebhookChange = WebhookWrite.extend({
+  Name: requiredLine().nullish(),
+  URL: webhookUrl.nullish(),
+  Method: method.nullish(),
+});
+
+export const HeaderWrite = z.object({ Name: headerName, Value: headerValue });
+export const HeaderChange = z.object({ Name: headerName.nullish(), Value: headerValue.nullish() });
+
+export interface WebhookHeader {
+  ID: number;
+  Name: string;
+  Value: string;
+}
+
+export interface Webhook {
+  ID: number;
+  Name: string;
+  URL: string;
+  Method: string;
+  Timeout: number;
+  Events: PortalEvent[];
+  Headers: WebhookHeader[];
+  /** How many headers were ever added: the next one's number is one more. */
+  HeaderCount: number;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+const text = z.string().regex(/^\d+$/);
+export const HeaderRow = z.object({ ID: text, Name: z.string(), Value: z.string() });
+export const HeaderShown = HeaderRow.extend({ WebhookID: text });
+
+export const WebhookShown = z.object({
+  ID: text,
+  Name: z.string(),
+  URL: z.string(),
+  Method: z.string(),
+  Timeout: z.int(),
+  Headers: z.array(HeaderRow),
+  Events: z.array(z.string()),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const headerRow = ({ ID, Name, Value }: WebhookHeader) => ({ ID: String(ID), Name, Value });
+export const shownHeader = (header: WebhookHeader, webhookId: number) => ({
+  ...headerRow(header),
+  WebhookID: String(webhookId),
+});
+
+export const shownWebhook = ({ HeaderCount: _count, ...hook }: Webhook): z.input<typeof WebhookShown> => ({
+  ...hook,
+  ID: String(hook.ID),
+  Headers: hook.Headers.map(headerRow),
+  CreatedAt: shownTime(hook.CreatedAt),
+  UpdatedAt: shownTime(hook.UpdatedAt),
+});
