@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as portalProblem, present } from '../problems.ts';
+import { ok, okAnswer, pageQuery } from '../shapes.ts';
+import { problem } from './problems.ts';
+import { changedProfile, newProfile, profileRow } from './rules.ts';
+import { Profile, ProfileChange, ProfileRow, ProfileWrite, shownProfile } from './schema.ts';
+import type { SsoProfileStore } from './store.ts';
+
+export interface SsoProfileTools {
+  ssoProfiles: SsoProfileStore;
+  clock: Clock;
+  settings: Settings;
+}
+
+const params = z.object({ profile_id: z.string() });
+const declared = { surface: 'portal', noun: 'sso profiles', permission: 'secret' } as const;
+const what = 'SSO profile';
+
+export const listSsoProfiles = operation({
+  ...declared,
+  name: 'listSsoProfiles',
+  method: 'GET',
+  path: '/portal-api/sso_profiles',
+  about: 'Lists the ways to sign in through others, newest first, with the addresses where signing in begins and ends.',
+  query: pageQuery,
+  returns: z.array(ProfileRow),
+  async handle({ query }, { ssoProfiles, settings }: SsoProfileTools) {
+    const fallback = `http://${settings['portal.host']}:${settings['portal.port']}`;
+    return (await ssoProfiles.page(query)).map(profile => profileRow(profile, fallback));
+  },
+});
+
+export const createSsoProfile = operation({
+  ...declared,
+  name: 'createSsoProfile',
+  method: 'POST',
+  path: '/portal-api/sso_profiles',
+  about: 'Adds a way to sign in. An ID is made of the Name when none is sent.',
+  body: ProfileWrite,
+  returns: Profile,
+  status: 201,
+  problems: [problem.id_taken],
+  async handle({ actor, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
+    const profile = newProfile(body, { name: actor.name, nowMs: clock.now() });
+    audit(profile.ID);
+    await ssoProfiles.insert(profile);
+    return shownProfile(profile);
+  },
+});
+
+export const getSsoProfile = operation({
+  ...declared,
+  name: 'getSsoProfile',
+  method: 'GET',
+  path: '/portal-api/sso_profiles/{profile_id}',
+  about: 'Reads one profile; its secrets are masked.',
+  params,
+  returns: Profile,
+  problems: [portalProblem.not_found],
+  async handle({ params: { profile_id } }, { ssoProfiles }: SsoProfileTools) {
+    return shownProfile(present(await ssoProfiles.get(profile_id), what));
+  },
+});
+
+export const updateSsoProfile = operation({
+  ...declared,
+  name: 'updateSsoProfile',
+  method: 'PUT',
+  path: '/portal-api/sso_profiles/{profile_id}',
+  about: 'Changes a profile; what is not sent stays, and so does a secret that is sent masked.',
+  params,
+  body: ProfileChange,
+  returns: Profile,
+  problems: [portalProblem.not_found],
+  async handle({ actor, params: { profile_id }, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
+    audit(profile_id);
+    const author = { name: actor.name, nowMs: clock.now() };
+    const changed = await ssoProfiles.change(profile_id, it => changedProfile(it, body, author));
+    return shownProfile(present(changed, what));
+  },
+});
+
+export const deleteSsoProfile = operation({
+  ...declared,
+  name: 'deleteSsoProfile',
+  method: 'DELETE',
+  path: '/portal-api/sso_profiles/{profile_id}',
+  about: 'Removes a way to sign in; people who came through it stay.',
+  params,
+  returns: okAnswer,
+  problems: [portalProblem.not_found],
+  async handle({ params: { profile_id }, audit }, { ssoProfiles }: SsoProfileTools) {
+    audit(profile_id);
+    if (!(await ssoProfiles.remove(profile_id))) throw portalProblem.not_found({ detail: { what } });
+    return ok;
+  },
+});
+
+export const ssoProfileOperations = [
+  listSsoProfiles,
+  createSsoProfile,
+  getSsoProfile,
+  updateSsoProfile,
+  deleteSsoProfile,
+];

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import type { Json } from '#base/json.ts';
+import { lenientBool, line, requiredLine } from '../shapes.ts';
+import { masked } from './secrets.ts';
+
+/** How people sign in to the portal through somebody who already knows them. */
+
+export const actionTypes = ['GenerateOrLoginUserProfile', 'GenerateOrLoginDeveloperProfile'] as const;
+/** Each way of signing in goes either through the browser to the other side, or takes name and password itself. */
+export const typeOfProvider = {
+  SocialProvider: 'redirect',
+  SAMLProvider: 'redirect',
+  ADProvider: 'passthrough',
+  ProxyProvider: 'passthrough',
+} as const;
+const types = ['redirect', 'passthrough'] as const;
+const providerNames = Object.keys(typeOfProvider) as (keyof typeof typeOfProvider)[];
+
+const oneOf = <const T extends readonly string[]>(values: T) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` });
+
+/** Part of addresses. */
+const profileId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, _ or -');
+
+type JsonObject = { [name: string]: Json };
+const config = z.record(z.string(), z.custom<Json>());
+/** Names groups of the other side; a team's number may come as one. */
+const groupMapping = z.record(
+  z.string().max(255),
+  z.union([z.string().max(255), z.int().transform(String)], { error: 'must be the number of a team, as text' }),
+);
+
+const texts = {
+  OrgID: line().nullish(),
+  MatchedPolicyID: line().nullish(),
+  CustomEmailField: line().nullish(),
+  CustomUserIDField: line().nullish(),
+  ProviderConstraintsDomain: line().nullish(),
+  ProviderConstraintsGroup: line().nullish(),
+  ReturnURL: line(2048).nullish(),
+  DefaultUserGroupID: line().nullish(),
+  CustomUserGroupField: line().nullish(),
+  UserGroupSeparator: line().nullish(),
+};
+
+export const ProfileWrite = z.object({
+  ...texts,
+  ID: profileId.nullish(),
+  Name: requiredLine(),
+  ActionType: oneOf(actionTypes),
+  Type: oneOf(types).nullish(),
+  ProviderName: oneOf(providerNames),
+  ProviderConfig: config.nullish(),
+  IdentityHandlerConfig: config.nullish(),
+  UserGroupMapping: groupMapping.nullish(),
+  SSOOnlyForRegisteredUsers: lenientBool.nullish(),
+});
+export type ProfileWrite = z.output<typeof ProfileWrite>;
+
+export const ProfileChange = ProfileWrite.extend({
+  Name: requiredLine().nullish(),
+  ActionType: oneOf(actionTypes).nullish(),
+  ProviderName: oneOf(providerNames).nullish(),
+});
+export type ProfileChange = z.output<typeof ProfileChange>;
+
+const shownConfig = z.record(z.string(), z.unknown());
+export const Profile = z.object({
+  ID: z.string(),
+  Name: z.string(),
+  OrgID: z.string(),
+  ActionType: z.enum(actionTypes),
+  MatchedPolicyID: z.string(),
+  Type: z.enum(types),
+  ProviderName: z.enum(providerNames),
+  CustomEmailField: z.string(),
+  CustomUserIDField: z.string(),
+  ProviderConfig: shownConfig,
+  IdentityHandlerConfig: shownConfig,
+  ProviderConstraintsDomain: z.string(),
+  ProviderConstraintsGroup: z.string(),
+  ReturnURL: z.string(),
+  DefaultUserGroupID: z.string(),
+  CustomUserGroupField: z.string(),
+  UserGroupMapping: z.record(z.string(), z.string()),
+  UserGroupSeparator: z.string(),
+  SSOOnlyForRegisteredUsers: z.boolean(),
+});
+
+/** A profile with its secrets in the clear: for signing in, and for `shownProfile` on its way out. */
+export interface SsoProfile extends Omit<z.output<typeof Profile>, 'ProviderConfig' | 'IdentityHandlerConfig'> {
+  ProviderConfig: JsonObject;
+  IdentityHandlerConfig: JsonObject;
+  CreatedAt: number;
+  UpdatedAt: number;
+  UpdatedBy: string;
+}
+
+export const ProfileRow = z.object({
+  ID: z.string(),
+  Name: z.string(),
+  ActionType: z.string(),
+  LoginURL: z.string(),
+  RedirectURL: z.string(),
+  SelectedProviderType: z.string(),
+  UpdatedAt: z.string(),
+  UpdatedBy: z.string(),
+});
+
+/** As others see it: never a secret. */
+export function shownProfile(profile: SsoProfile): z.input<typeof Profile> {
+  const { CreatedAt: _created, UpdatedAt: _updated, UpdatedBy: _by, ...shown } = profile;
+  return {
+    ...shown,
+    ProviderConfig: masked(profile.ProviderConfig),
+    IdentityHandlerConfig: masked(profile.IdentityHandlerConfig),
+  };
+}
