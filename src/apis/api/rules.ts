@@ -39,7 +39,7 @@ function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'doma
   return { domain: nameless(domain.toWellFormed()) + port, listen_path: pathOf(listen.path.toWellFormed()) };
 }
 
-const nameless = (template: string) => template.replaceAll(/\{[\w-]+(?=[:}])/g, '{');
+const nameless = (template: string) => template.replaceAll(/\{[A-Za-z_][\w-]*(?=[:}])/g, '{');
 const pathOf = (path: string) => nameless(`/${path.split('/').filter(Boolean).join('/')}`);
 
 /** Beyond what the definition's own rules ask: what could not be stored so that it is found again. */

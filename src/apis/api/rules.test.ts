@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import type { OasDefinition } from '#definition/oas.ts';
+import { identified, summaryOf } from './rules.ts';
+import { emptyWrapper, type StoredApi } from './schema.ts';
+import { withoutVersion, withVersion } from './versions.ts';
+
+const classic = (definition: ClassicDefinition) => summaryOf({ kind: 'classic', definition }, emptyWrapper);
+const names = { id: 'db', api_id: 'pub', org_id: 'org' };
+
+const document: OasDefinition = {
+  'x-gw-api-gateway': {
+    info: { name: 'Doc #not-a-category', versioning: null },
+    server: { listenPath: { value: '/doc' }, authentication: { enabled: true } },
+  },
+};
+const base: StoredApi = {
+  kind: 'oas',
+  definition: document,
+  ...names,
+  wrapper: emptyWrapper,
+  created_at: '2026-01-02T03:04:05Z',
+  updated_at: '2026-01-02T03:04:05Z',
+  summary: summaryOf({ kind: 'oas', definition: document }, emptyWrapper),
+};
+
+test('one place has one spelling', () => {
+  const route = (definition: ClassicDefinition) => {
+    const { domain, listen_path } = classic(definition);
+    return `${domain}${listen_path}`;
+  };
+  assert.equal(route({ proxy: { listen_path: 'a//b/' } }), '/a/b');
+  assert.equal(route({ proxy: { listen_path: '/' } }), '/');
+  assert.equal(route({ proxy: { listen_path: '/{one}/{two:[a-z]{2}}' } }), '/{}/{:[a-z]{2}}');
+  assert.equal(route({ domain: 'A.Example.', proxy: { listen_path: '/a' } }), 'a.example/a');
+  assert.equal(route({ domain: 'a.example', domain_disabled: true, proxy: { listen_path: '/a' } }), '/a');
+  assert.equal(route({ listen_port: 9, protocol: 'tcp', proxy: { listen_path: '/a' } }), ':9/');
+});
+
+test('who has no route of its own claims none', () => {
+  for (const definition of [{}, { proxy: null }, { internal: true, proxy: { listen_path: '/a' } }]) {
+    const { domain, listen_path } = classic(definition);
+    assert.deepEqual([domain, listen_path], ['', '']);
+  }
+});
+
+test('an API that asks for a credential and says not how asks for a key', () => {
+  assert.deepEqual(classic({}).auth_types, ['authToken']);
+  assert.deepEqual(classic({ use_keyless: true, use_standard_auth: true }).auth_types, ['keyless']);
+  assert.deepEqual(classic({ use_openid: true }).auth_types, ['oidc', 'other']);
+  assert.deepEqual(classic({ use_keyless: true, use_mutual_tls_auth: true }).auth_types, ['mutualTLS', 'other']);
+});
+
+test('the categories of a document stand beside it, not in its name', () => {
+  const wrapper = { ...emptyWrapper, categories: ['eu'] };
+  assert.deepEqual(summaryOf(base, wrapper).categories, ['eu']);
+  assert.deepEqual(base.summary.categories, []);
+});
+
+test('giving ids changes nothing else, and not what was given', () => {
+  const before = structuredClone(document);
+  const { definition } = identified({ kind: 'oas', definition: document }, names);
+  assert.deepEqual(document, before);
+  assert.deepEqual(definition, {
+    'x-gw-api-gateway': {
+      ...document['x-gw-api-gateway'],
+      info: { ...document['x-gw-api-gateway'].info, id: 'pub', dbId: 'db', orgId: 'org' },
+    },
+  });
+});
+
+test('a document keeps its versions as a list, in the order they came', () => {
+  const asked = { base_api_id: 'pub', base_api_version_name: 'v1', new_version_name: 'v2', set_default: true };
+  const two = withVersion(base, 'child-2', asked);
+  const three = withVersion(two, 'child-3', { base_api_id: 'pub', new_version_name: 'v3' });
+  const block = (api: StoredApi) => api.kind === 'oas' && api.definition['x-gw-api-gateway'].info.versioning;
+  assert.deepEqual(block(three), {
+    enabled: true,
+    name: 'v1',
+    location: 'header',
+    key: 'x-gw-version',
+    default: 'v2',
+    versions: [
+      { name: 'v2', id: 'child-2' },
+      { name: 'v3', id: 'child-3' },
+    ],
+  });
+  const one = withoutVersion(three, 'child-2');
+  assert.deepEqual(block(one), {
+    ...block(three),
+    default: 'v1',
+    versions: [{ name: 'v3', id: 'child-3' }],
+  });
+});
+
+test('a version cannot take the name of another, nor of the base', () => {
+  const first = { base_api_id: 'pub', base_api_version_name: 'v1', new_version_name: 'v2' };
+  const two = withVersion(base, 'child', first);
+  for (const new_version_name of ['v1', 'v2'])
+    assert.throws(() => withVersion(two, 'other', { ...first, new_version_name }), /already has a version/);
+});

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { onEveryEngine } from '../../../tests/harness.ts';
+
+const mediaType = 'application/vnd.gw.streams.oas';
+
+const document = (name: string, info: object = {}) => ({
+  'x-gw-api-gateway': {
+    info: { name, state: { active: true, internal: false }, ...info },
+    server: { listenPath: { value: `/${name}/`, strip: true }, customDomain: { enabled: false, name: '' } },
+    middleware: {
+      global: {
+        cache: { enabled: true, timeout: 5, cacheResponseCodes: [200], cacheByHeaders: ['accept'] },
+        cors: { enabled: true, maxAge: 24, allowedOrigins: ['*'] },
+        transformRequestHeaders: { enabled: true, add: [{ name: 'a', value: 'b' }], remove: ['c'] },
+        prePlugins: [{ enabled: true, functionName: 'f', path: 'p', rawBodyOnly: true, requireSession: false }],
+        pluginConfig: { driver: 'otto', data: { enabled: true, value: { a: [1] } } },
+      },
+      operations: { anything: { allow: { enabled: true } } },
+    },
+    upstream: {
+      url: '',
+      rateLimit: { enabled: true, rate: 10, per: 'PT1M' },
+      mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '*', certificate: 'c' }] },
+      test: { serviceDiscovery: { enabled: false, cacheTimeout: 3 } },
+    },
+    ofTomorrow: { kept: [null, 1.5] },
+  },
+  'x-gw-streaming': {
+    streams: { orders: { input: { http_server: { path: '/in' } }, output: { stdout: {} }, engine_member: [1] } },
+  },
+});
+
+onEveryEngine('streams APIs', app => {
+  const ask = (method: string, path: string, body?: unknown, more: object = {}) =>
+    app().ask(method, path, {
+      headers: { 'content-type': mediaType },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...more,
+    });
+  const made = async (name: string, info: object = {}) => {
+    const answer = await ask('POST', '/api/apis/streams', document(name, info));
+    assert.equal(answer.status, 200, answer.text);
+    return { id: answer.body.ID as string, dbId: answer.body.Meta as string };
+  };
+  const withIds = (given: ReturnType<typeof document>, id: string, dbId: string) => {
+    const gateway = given['x-gw-api-gateway'];
+    const info = { ...gateway.info, id, dbId, orgId: app().credentials.organisation_id };
+    return { ...given, 'x-gw-api-gateway': { ...gateway, info } };
+  };
+
+  test('making one answers with its four members, and the document is kept completely', async () => {
+    const answer = await ask('POST', '/api/apis/streams', document('kept'));
+    const { ID, Meta, ...rest } = answer.body;
+    assert.deepEqual([answer.status, rest], [200, { Status: 'OK', Message: 'API created' }]);
+    const read = await app().ask('GET', `/api/apis/streams/${ID}`);
+    assert.deepEqual([read.status, read.body], [200, withIds(document('kept'), ID, Meta)]);
+    const asked = await ask('GET', `/api/apis/streams/${Meta}`, undefined, { headers: { accept: mediaType } });
+    assert.deepEqual(asked.body, read.body);
+  });
+
+  test('a whole OpenAPI document keeps its other members', async () => {
+    const openApi = { openapi: '3.0.3', info: { title: 'T', version: '1' }, paths: {}, 'x-own': { a: null } };
+    const whole = { ...openApi, ...document('whole') };
+    const { body } = await ask('POST', '/api/apis/streams', whole);
+    assert.deepEqual((await ask('GET', `/api/apis/streams/${body.ID}`)).body, withIds(whole, body.ID, body.Meta));
+  });
+
+  test('only its own media type is taken, with or without parameters', async () => {
+    for (const type of ['application/json', 'text/plain', 'application/vnd.gw.streams.oas+json', '']) {
+      const answer = await ask('POST', '/api/apis/streams', document('typed'), { headers: { 'content-type': type } });
+      assert.deepEqual([answer.status, answer.body.Message], [415, `Content-Type must be ${mediaType}`]);
+    }
+    const headers = { 'content-type': `${mediaType}; charset=utf-8` };
+    const taken = await ask('POST', '/api/apis/streams', document('typed'), { headers });
+    assert.equal(taken.status, 200);
+    const update = { headers: { 'content-type': 'application/json' } };
+    assert.equal((await ask('PUT', `/api/apis/streams/${taken.body.ID}`, document('typed'), update)).status, 415);
+  });
+
+  test('faults are told with their path, and nothing is made', async () => {
+    const gateway = document('faulty')['x-gw-api-gateway'];
+    const streaming = { streams: {} };
+    for (const [body, path] of [
+      [{}, 'x-gw-api-gateway'],
+      [{ 'x-gw-api-gateway': gateway }, 'x-gw-streaming'],
+      [
+        { 'x-gw-api-gateway': { ...gateway, upstream: { url: 7 } }, 'x-gw-streaming': streaming },
+        'x-gw-api-gateway.upstream.url',
+      ],
+      [
+        { 'x-gw-api-gateway': { ...gateway, info: { name: true } }, 'x-gw-streaming': streaming },
+        'x-gw-api-gateway.info.name',
+      ],
+      [{ 'x-gw-api-gateway': gateway, 'x-gw-streaming': { streams: [] } }, 'x-gw-streaming.streams'],
+      [{ ...document('f', { name: 'n'.repeat(501) }) }, 'x-gw-api-gateway.info.name'],
+    ] as const) {
+      const answer = await ask('POST', '/api/apis/streams', body);
+      assert.equal(answer.status, 400, answer.text);
+      assert.ok(answer.body.Message.includes(`${path}: `), answer.body.Message);
+    }
+    for (const body of ['', '{', 'null', '[]']) {
+      assert.equal((await ask('POST', '/api/apis/streams', body)).status, 400, body);
+    }
+    assert.deepEqual((await app().ask('GET', '/api/apis/search?q=faulty')).body.apis, []);
+  });
+
+  test('an id is taken once, a place too, whatever the form of the API there', async () => {
+    const { id } = await made('taken', { id: 'taken-streams' });
+    assert.equal(id, 'taken-streams');
+    const again = await ask('POST', '/api/apis/streams', document('taken-2', { id }));
+    assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID']);
+    assert.equal((await ask('POST', '/api/apis/streams', document('taken'))).status, 409);
+    const classic = { api_definition: { name: 'c', proxy: { listen_path: '/taken' } } };
+    assert.equal((await app().ask('POST', '/api/apis', { body: classic })).status, 409);
+  });
+
+  test('an update replaces the document, and another id in it is refused', async () => {
+    const { id, dbId } = await made('updated');
+    const next = document('updated-now');
+    const answer = await ask('PUT', `/api/apis/streams/${id}`, next);
+    assert.deepEqual([answer.status, answer.body], [200, { Status: 'OK', Message: 'API updated', Meta: null }]);
+    assert.deepEqual((await ask('GET', `/api/apis/streams/${id}`)).body, withIds(next, id, dbId));
+    const other = await ask('PUT', `/api/apis/streams/${id}`, document('updated-now', { id: 'another' }));
+    assert.equal(other.status, 400);
+    assert.match(other.body.Message, /^x-gw-api-gateway\.info\.id: is another, /);
+  });
+
+  test('it stands in the list of all APIs, and is read and deleted but not replaced through the classic path', async () => {
+    const { id } = await made('listed');
+    const [entry] = (await app().ask('GET', '/api/apis?q=listed')).body.apis;
+    const { api_id, is_oas, name, proxy } = entry.api_definition;
+    assert.deepEqual([api_id, is_oas, name, proxy.listen_path], [id, true, 'listed', '/listed/']);
+    assert.equal(entry.is_streams, true);
+    assert.deepEqual(entry.oas, (await ask('GET', `/api/apis/streams/${id}`)).body);
+    const classic = { api_definition: { name: 'c' } };
+    const refused = await app().ask('PUT', `/api/apis/${id}`, { body: classic });
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.Message, new RegExp(`PUT /api/apis/streams/${id}$`));
+    assert.equal((await app().ask('DELETE', `/api/apis/${id}`)).status, 200);
+    assert.equal((await ask('GET', `/api/apis/streams/${id}`)).status, 404);
+  });
+
+  test('a deleted one is gone; a classic one, a foreign one and an unknown one were never there', async () => {
+    const { id } = await made('deleted');
+    const classic = { api_definition: { name: 'not-streams', api_id: 'not-streams', proxy: { listen_path: '/ns' } } };
+    await app().ask('POST', '/api/apis', { body: classic });
+    const { accessKey: credential } = await app().stranger();
+    for (const [ref, more] of [
+      ['nobodys', {}],
+      ['not-streams', {}],
+      [id, { credential }],
+    ] as const) {
+      const told = async (method: string, body?: unknown) => {
+        const answer = await ask(method, `/api/apis/streams/${ref}`, body, more);
+        return [answer.status, answer.body.Message];
+      };
+      assert.deepEqual(await told('GET'), [404, 'Could not retrieve API detail']);
+      assert.deepEqual(await told('PUT', document('x')), [404, 'API definition does not exist']);
+      assert.deepEqual(await told('DELETE'), [404, 'API not found']);
+    }
+    const gone = await ask('DELETE', `/api/apis/streams/${id}`);
+    assert.deepEqual([gone.status, gone.body], [200, { Status: 'OK', Message: 'API deleted', Meta: null }]);
+    assert.equal((await ask('DELETE', `/api/apis/streams/${id}`)).status, 404);
+    assert.equal((await app().ask('GET', '/api/apis/not-streams')).status, 200);
+  });
+
+  test('any JSON at all gets success or a clear refusal, and what is taken is read back', async () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    const gateway = fc.record({
+      info: fc.record({ name: fc.string({ unit: 'binary' }), state: value, more: value }, { requiredKeys: ['name'] }),
+      server: fc.record(
+        { listenPath: fc.record({ value: fc.stringMatching(/^\/\S{1,40}$/) }), authentication: value },
+        {
+          requiredKeys: ['listenPath'],
+        },
+      ),
+      more: value,
+    });
+    const streams = fc.dictionary(fc.string(), fc.record({ input: fc.dictionary(fc.string(), value) }));
+    const near = fc.record({ 'x-gw-api-gateway': gateway, 'x-gw-streaming': fc.record({ streams }), paths: value });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(near, value), async given => {
+        const answer = await ask('POST', '/api/apis/streams', JSON.stringify(given));
+        assert.ok(answer.status < 500, answer.text);
+        if (answer.status !== 200) return;
+        const read = await ask('GET', `/api/apis/streams/${answer.body.ID}`);
+        const written = JSON.parse(JSON.stringify(given)) as ReturnType<typeof document>;
+        assert.deepEqual(read.body, withIds(written, answer.body.ID, answer.body.Meta));
+      }),
+      { numRuns: 60 },
+    );
+    assert.equal((await app().ask('GET', '/api/apis?p=-1')).status, 200);
+  });
+});
