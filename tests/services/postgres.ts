@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +60,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       },
       stopNow() {
         server.killNow();
+        waitWhileExists(join(directory, 'postmaster.pid'));
         remove();
       },
     };
@@ -104,6 +105,12 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
   } finally {
     await client.end();
   }
+}
+
+/** A server that is ending still writes, and its last act removes this file. Waits without the event loop. */
+function waitWhileExists(path: string): void {
+  const nobody = new Int32Array(new SharedArrayBuffer(4));
+  for (let turn = 0; turn < 500 && existsSync(path); turn++) Atomics.wait(nobody, 0, 0, 10);
 }
 
 /** PostgreSQL refuses to run as root, so root lends it another user of the machine. */

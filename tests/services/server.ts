@@ -47,10 +47,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 function serverOn(port: number, options: ServerOptions, first: ChildProcess): Server {
   let child = first;
-  const running = () => child.exitCode === null && child.signalCode === null;
+  const alive = () => child.exitCode === null && child.signalCode === null;
   const signal = options.killSignal ?? 'SIGKILL';
   const kill = async () => {
-    if (!running()) return;
+    if (!alive()) return;
     const ended = once(child.ref() ?? child, 'exit');
     child.kill('SIGCONT');
     child.kill(signal);
@@ -69,6 +69,30 @@ function serverOn(port: number, options: ServerOptions, first: ChildProcess): Se
   };
 }
 
+/** Servers are detached, so whoever started them must take them along, however it ends. */
+const running = new Map<ChildProcess, NodeJS.Signals>();
+
+function takeAlong(child: ChildProcess, signal: NodeJS.Signals): void {
+  watchEnd();
+  running.set(child, signal);
+  child.once('exit', () => running.delete(child));
+}
+
+let watching = false;
+function watchEnd(): void {
+  if (watching) return;
+  watching = true;
+  process.on('exit', () => {
+    for (const [child, signal] of running) child.kill(signal);
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    // Somebody else who listens decides when to end.
+    process.on(signal, () => {
+      if (process.listenerCount(signal) === 1) process.exit(1);
+    });
+  }
+}
+
 async function launch(port: number, options: ServerOptions): Promise<ChildProcess> {
   let said = '';
   // Detached, so that Ctrl-C in a terminal reaches the tests first and they end their servers in order.
@@ -77,6 +101,7 @@ async function launch(port: number, options: ServerOptions): Promise<ChildProces
     detached: true,
     ...options.identity,
   });
+  takeAlong(child, options.killSignal ?? 'SIGKILL');
   let failure: Error | undefined;
   const collect = (chunk: Buffer) => {
     said = (said + chunk.toString()).slice(-4000);
