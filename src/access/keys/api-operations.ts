@@ -32,7 +32,7 @@ async function listed(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-'
   const apiId = await apiInPath(tools, actor, ref);
   const asked = { q, apiId, page: p, size: tools.settings['management.page_size'] };
   const { items, pages, total } = await tools.keys.page(actor.orgId, asked);
-  if (apiId !== undefined && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
+  if (apiId !== undefined && !q && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
     throw accessProblem.api_not_found();
   return { data: { keys: items.map(it => it.keyId) }, pages };
 }

@@ -61,4 +61,8 @@ export const shownClient = ({ id: _id, org_id: _org, created_at: _at, ...client 
   client as OauthClient;
 
 /** In lists secrets stay out of sight. */
-export const listedClient = (client: StoredClient): OauthClient => ({ ...shownClient(client), secret: '' });
+export function listedClient(client: StoredClient): OauthClient {
+  const shown = { ...shownClient(client), secret: '' };
+  const registration = client.dcr_registration as object | null | undefined;
+  return registration ? { ...shown, dcr_registration: { ...registration, access_token: '' } } : shown;
+}

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { publicId } from '#base/ids.ts';
+import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { fullKey } from './schema.ts';
+
+const members = [
+  'access_rights',
+  'alias',
+  'allowance',
+  'apply_policies',
+  'apply_policy_id',
+  'basic_auth_data',
+  'certificate',
+  'data_expires',
+  'date_created',
+  'enable_detailed_recording',
+  'expires',
+  'hmac_enabled',
+  'hmac_string',
+  'id_extractor_deadline',
+  'is_inactive',
+  'jwt_data',
+  'key_id',
+  'last_check',
+  'last_updated',
+  'max_query_depth',
+  'meta_data',
+  'monitor',
+  'oauth_client_id',
+  'oauth_keys',
+  'org_id',
+  'per',
+  'quota_max',
+  'quota_remaining',
+  'quota_renewal_rate',
+  'quota_renews',
+  'rate',
+  'session_lifetime',
+  'smoothing',
+  'tags',
+  'throttle_interval',
+  'throttle_retry_limit',
+];
+
+const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
+
+async function tenant(app: TestApp) {
+  const { accessKey, orgId } = await app.stranger();
+  const ask = (method: string, path: string, body?: unknown) =>
+    app.ask(method, path, { credential: accessKey, ...(body === undefined ? {} : { body }) });
+  const make = async (key: object = rights('a1')) => {
+    const { status, body, text } = await ask('POST', '/api/keys', key);
+    assert.equal(status, 200, text);
+    return body;
+  };
+  const policy = async (more: object = {}) => {
+    const name = publicId();
+    const { body, text } = await ask('POST', '/api/portal/policies', { id: name, name, ...rights('a1'), ...more });
+    assert.equal(body.Status, 'OK', text);
+    return name;
+  };
+  return { orgId, accessKey, ask, make, policy };
+}
+
+function refused(answer: Answer, status: number, message: RegExp): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.equal(answer.body.Status, 'Error');
+  assert.match(answer.body.Message, message);
+}
+
+function assertEnvelope(answer: Answer): void {
+  assert.equal(answer.status, 200, answer.text);
+  assert.deepEqual(Object.keys(answer.body).sort(), ['api_model', 'data', 'key_hash', 'key_id']);
+  assert.deepEqual(answer.body.api_model, {});
+  assert.deepEqual(Object.keys(answer.body.data).sort(), members);
+  assert.equal(answer.body.data.key_id, answer.body.key_id);
+}
+
+onEveryEngine('keys', app => {
+  test('a key is made with rights alone: its id begins with the organisation, and every member can be read', async () => {
+    const { ask, orgId } = await tenant(app());
+    const made = await ask('POST', '/api/keys', { ...rights('a1'), rate: 10, per: 1, quota_max: 5, alias: 'Ann' });
+    assertEnvelope(made);
+    assert.match(made.body.key_id, new RegExp(`^${orgId}[0-9a-f]{32}$`));
+    assert.match(made.body.key_hash, /^[0-9a-f]{16}$/);
+    assert.equal(made.body.data.org_id, orgId);
+    assert.ok(Date.parse(made.body.data.date_created) > 0);
+    assert.match(made.body.data.last_updated, /^\d+$/);
+    const read = await ask('GET', `/api/keys/${made.body.key_id}`);
+    assertEnvelope(read);
+    assert.deepEqual(read.body, made.body);
+  });
+
+  test('whatever passes the check is read back as it was sent, but for what the server sets', async () => {
+    const { ask } = await tenant(app());
+    await fc.assert(
+      fc.asyncProperty(keyArbitrary(), async sent => {
+        const { basic_auth_data: _password, meta_data, access_rights, ...rest } = sent;
+        const unlimited = Object.fromEntries(
+          Object.entries(access_rights ?? { a1: {} }).map(([id, right]) => [id, { ...right, limit: null }]),
+        );
+        const named = { apply_policies: [], apply_policy_id: '' };
+        const key = { ...rest, ...named, access_rights: { a1: {}, ...unlimited }, meta_data: { free: meta_data } };
+        const made = await ask('POST', '/api/keys', key);
+        assert.equal(made.status, 200, made.text);
+        const { data } = (await ask('GET', `/api/keys/${made.body.key_id}`)).body;
+        const { key_id, org_id, date_created, last_updated, expires, quota_renews, quota_remaining } = data;
+        const set = { key_id, org_id, date_created, last_updated, expires, quota_renews, quota_remaining };
+        const hmac = sent.hmac_string ? {} : { hmac_string: data.hmac_string };
+        assert.deepEqual(data, { ...fullKey(JSON.parse(JSON.stringify(key))), ...set, ...hmac });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('a key needs rights or a policy, unless a password makes it the key of a user', async () => {
+    const { ask, policy } = await tenant(app());
+    refused(await ask('POST', '/api/keys', {}), 400, /^access_rights: keys must have at least one/);
+    assert.equal((await ask('POST', '/api/keys', { apply_policies: [await policy()] })).status, 200);
+    assert.equal((await ask('POST', '/api/keys', { apply_policy_id: await policy() })).status, 200);
+  });
+
+  test('policies must exist in the organisation, be active, and are named with their place', async () => {
+    const { ask, policy } = await tenant(app());
+    const theirs = await (await tenant(app())).policy();
+    const known = await policy();
+    const make = (key: object) => ask('POST', '/api/keys', key);
+    refused(await make({ apply_policies: [known, 'no-x'] }), 400, /^apply_policies\[1\]: there is no policy no-x$/);
+    refused(await make({ apply_policies: [theirs] }), 400, /^apply_policies\[0\]: there is no policy/);
+    refused(await make({ apply_policy_id: 'no-x' }), 400, /^apply_policy_id: there is no policy no-x$/);
+    for (const state of ['draft', 'deny']) {
+      const closed = await policy({ state });
+      refused(await make({ apply_policies: [known, closed] }), 400, new RegExp(`^apply_policies\\[1\\]: .* ${state}`));
+    }
+    refused(await make({ apply_policies: [await policy({ access_rights: {} })] }), 400, /^apply_policies: key has no/);
+  });
+
+  test('a key keeps a policy that was closed, and takes no other closed one', async () => {
+    const { ask, make, policy } = await tenant(app());
+    const [own, closed] = [await policy(), await policy({ state: 'draft' })];
+    const { key_id } = await make({ apply_policies: [own] });
+    const { body } = await ask('GET', `/api/portal/policies/${own}`);
+    await ask('PUT', `/api/portal/policies/${own}`, { ...body, state: 'draft' });
+    assert.equal((await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own], alias: 'x' })).status, 200);
+    refused(await ask('PUT', `/api/keys/${key_id}`, { apply_policies: [own, closed] }), 400, /^apply_policies\[1\]: /);
+  });
+
+  test('a policy gives a new key its lifetime, and preview shows what it grants without making anything', async () => {
+    const { ask, make, policy } = await tenant(app());
+    const id = await policy({ key_expires_in: 1000, rate: 7, per: 3 });
+    const { data } = await make({ apply_policies: [id] });
+    assert.ok(data.expires > Number(data.last_updated));
+    const preview = await ask('POST', '/api/keys/preview', { apply_policies: [id] });
+    assertEnvelope(preview);
+    assert.equal(preview.body.key_id, '');
+    assert.deepEqual(Object.keys(preview.body.data.access_rights), ['a1']);
+    assert.deepEqual([preview.body.data.rate, preview.body.data.per], [7, 3]);
+    assert.equal((await ask('GET', '/api/keys/detailed')).body.keys.length, 1);
+  });
+
+  test('a key of one’s own naming answers to its name and to its whole id, once', async () => {
+    const { ask, orgId } = await tenant(app());
+    const made = await ask('POST', '/api/keys/my-key', rights('a1'));
+    assertEnvelope(made);
+    assert.equal(made.body.key_id, `${orgId}my-key`);
+    for (const id of ['my-key', `${orgId}my-key`]) {
+      assert.equal((await ask('GET', `/api/keys/${id}`)).body.key_id, `${orgId}my-key`);
+    }
+    refused(await ask('POST', '/api/keys/my-key', rights('a1')), 409, /already exists/);
+    refused(await ask('POST', '/api/keys/ab', rights('a1')), 400, /at least 3 characters/);
+    refused(await ask('POST', `/api/keys/${orgId}`, rights('a1')), 400, /at least 3 characters/);
+    const token = Buffer.from(JSON.stringify({ org: orgId, id: 'brought', h: 'sha256' })).toString('base64');
+    const brought = await ask('POST', `/api/keys/${encodeURIComponent(token)}`, rights('a1'));
+    assert.equal(brought.body.key_id, token);
+    assert.match(brought.body.key_hash, /^[0-9a-f]{64}$/);
+    assert.equal((await ask('GET', '/api/keys/brought')).body.key_id, token);
+  });
+
+  test('an update replaces what a key says; secrets, birth and organisation stay; suppress_reset keeps the period', async () => {
+    const { ask, make, orgId } = await tenant(app());
+    const { key_id, data } = await make({ ...rights('a1'), quota_max: 9, quota_renewal_rate: 600, tags: ['t'] });
+    const next = { ...rights('a1', 'b2'), quota_max: 4, quota_renewal_rate: 60, org_id: 'elsewhere' };
+    const kept = await ask('PUT', `/api/keys/${key_id}?suppress_reset=1`, next);
+    assertEnvelope(kept);
+    assert.deepEqual(
+      [kept.body.data.quota_renews, kept.body.data.last_updated, kept.body.data.org_id, kept.body.data.tags],
+      [data.quota_renews, data.last_updated, orgId, []],
+    );
+    const reset = await ask('PUT', `/api/keys/${key_id}`, next);
+    assert.equal(reset.body.data.quota_remaining, 4);
+    assert.equal(reset.body.data.date_created, data.date_created);
+    assert.deepEqual(Object.keys(reset.body.data.access_rights), ['a1', 'b2']);
+    refused(await ask('PUT', '/api/keys/nobody', next), 404, /^Could not retrieve key detail$/);
+    refused(await ask('PUT', `/api/keys/${key_id}`, {}), 400, /^access_rights: /);
+    const bound = { ...next, certificate: 'no-such-certificate' };
+    refused(await ask('PUT', `/api/keys/${key_id}`, bound), 400, /existent certificate/);
+  });
+
+  test('a deleted key is gone, and only its own organisation can touch it', async () => {
+    const { ask, make } = await tenant(app());
+    const { key_id, key_hash } = await make();
+    const stranger = await tenant(app());
+    for (const method of ['GET', 'DELETE']) {
+      refused(await stranger.ask(method, `/api/keys/${key_id}`), 404, /Could not retrieve/);
+      refused(await stranger.ask(method, `/api/keys/${key_hash}?hashed=1`), 404, /Could not retrieve/);
+    }
+    refused(await stranger.ask('PUT', `/api/keys/${key_id}`, rights('a1')), 404, /Could not retrieve/);
+    const gone = await ask('DELETE', `/api/keys/${key_id}`);
+    assert.deepEqual(gone.body, { Status: 'OK', Message: 'Key deleted successfully', Meta: null });
+    refused(await ask('GET', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+    refused(await ask('DELETE', `/api/keys/${key_id}`), 404, /Could not retrieve/);
+  });
+
+  test('flags say whether a path holds an id, a hash or a user name', async () => {
+    const { ask, make } = await tenant(app());
+    const { key_id, key_hash } = await make();
+    await ask('POST', '/api/apis/keys/basic/ann', { basic_auth_data: { password: 'pass word' } });
+    await ask('POST', '/api/keys/custom', rights('a1'));
+    const status = async (path: string) => (await ask('GET', `/api/keys/${path}`)).status;
+    assert.equal(await status(key_hash), 404);
+    assert.equal(await status(`${key_hash}?hashed=true`), 200);
+    assert.equal(await status(`${key_id}?hashed=true`), 404);
+    assert.equal(await status(`${key_hash}?auto_guess=true`), 200);
+    assert.equal(await status(`${key_id}?auto_guess=true`), 200);
+    assert.equal(await status('ann?username=true'), 200);
+    assert.equal(await status('custom?username=true'), 404);
+    refused(await ask('GET', `/api/keys/${key_id}?username=perhaps`), 400, /^username: /);
+    assert.equal((await ask('DELETE', `/api/keys/${key_hash}?hashed=1`)).status, 200);
+    assert.equal(await status(key_id), 404);
+  });
+
+  test('faults are refused with their place', async () => {
+    const { ask } = await tenant(app());
+    const make = (key: unknown) => ask('POST', '/api/keys', key);
+    refused(await make({ ...rights('a1'), rate: '10' }), 400, /^rate: /);
+    refused(await make({ ...rights('a1'), quota_max: 1.5 }), 400, /^quota_max: /);
+    refused(await make({ access_rights: { a1: { allowed_urls: [{ url: 1 }] } } }), 400, /^access_rights\.a1\.allowed_/);
+    refused(await make({ ...rights('a1'), smoothing: { delay: 0 } }), 400, /^smoothing\.delay: must be at least 1/);
+    refused(await make({ ...rights('a1'), meta_data: { policies: [1] } }), 400, /^meta_data\.policies: /);
+    refused(await make({ ...rights('x'.repeat(300)) }), 400, /^access_rights: /);
+    refused(await make({ ...rights('a1'), apply_policies: Array(101).fill('x') }), 400, /^apply_policies: .* 100/);
+    refused(await make('text'), 400, /malformed/);
+  });
+
+  test('the limits of a key that signs come with a secret, sealed at rest', async () => {
+    const { ask, make } = await tenant(app());
+    const secrets = { hmac_string: `hmac-${publicId()}`, jwt: `jwt-${publicId()}` };
+    rememberSecrets(secrets);
+    const { key_id, data } = await make({ ...rights('a1'), hmac_enabled: true });
+    assert.ok(data.hmac_string.length >= 32);
+    const given = { ...rights('a1'), hmac_enabled: true, hmac_string: secrets.hmac_string };
+    await ask('PUT', `/api/keys/${key_id}`, { ...given, jwt_data: { secret: secrets.jwt } });
+    const read = (await ask('GET', `/api/keys/${key_id}`)).body.data;
+    assert.deepEqual([read.hmac_string, read.jwt_data.secret], [secrets.hmac_string, secrets.jwt]);
+    const { records } = app().application.installation;
+    const rows = await records.db.selectFrom('keys').selectAll().execute();
+    const kept = JSON.stringify(rows);
+    for (const secret of [key_id, ...Object.values(secrets)]) assert.ok(!kept.includes(secret));
+  });
+});

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+
+const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
+
+async function tenant(app: TestApp) {
+  const { accessKey, orgId } = await app.stranger();
+  const ask = (method: string, path: string, body?: unknown) =>
+    app.ask(method, path, { credential: accessKey, ...(body === undefined ? {} : { body }) });
+  const named = async (name: string, key: object = rights('a1')) => {
+    const { status, body, text } = await ask('POST', `/api/keys/${name}`, key);
+    assert.equal(status, 200, text);
+    return body.key_id as string;
+  };
+  const ids = async (path: string): Promise<string[]> => {
+    const { status, body, text } = await ask('GET', path);
+    assert.equal(status, 200, text);
+    assert.deepEqual(Object.keys(body).sort(), ['data', 'pages']);
+    return body.data.keys;
+  };
+  const detailed = async (query: string) => {
+    const { status, body, text } = await ask('GET', `/api/keys/detailed${query}`);
+    assert.equal(status, 200, text);
+    assert.deepEqual(Object.keys(body).sort(), ['keys', 'pages']);
+    return { pages: body.pages, ids: body.keys.map((key: { key_id: string }) => key.key_id) as string[], body };
+  };
+  return { orgId, ask, named, ids, detailed };
+}
+
+function refused(answer: Answer, status: number, message: RegExp): void {
+  assert.equal(answer.status, status, answer.text);
+  assert.match(answer.body.Message, message);
+}
+
+onEveryEngine('lists of keys', app => {
+  test('the detailed list pages newest first, with all a key says and never a password', async () => {
+    const { ask, named, detailed } = await tenant(app());
+    assert.deepEqual((await detailed('')).body, { keys: [], pages: 1 });
+    for (let n = 10; n < 21; n++) await named(`key${n}`, { ...rights('a1'), alias: `Alias ${n}`, meta_data: { n } });
+    await ask('POST', '/api/apis/keys/basic/ann', { basic_auth_data: { password: 'not to be seen' } });
+    const first = await detailed('');
+    assert.equal(first.pages, 2);
+    assert.equal(first.ids.length, 10);
+    assert.ok(!JSON.stringify(first.body).includes('not to be seen'));
+    assert.ok(!JSON.stringify(first.body).includes('scrypt$'));
+    const [ann, newest] = first.body.keys;
+    assert.deepEqual(Object.keys(newest).sort(), ['api_model', 'data', 'key_hash', 'key_id']);
+    assert.equal(ann.data.basic_auth_data.user, 'ann');
+    assert.deepEqual([newest.data.alias, newest.data.meta_data], ['Alias 20', { n: 20 }]);
+    assert.equal((await detailed('?p=2')).ids.length, 2);
+    assert.deepEqual((await detailed('?p=3')).body, { keys: [], pages: 2 });
+    const all = await detailed('?p=-1');
+    assert.deepEqual([all.pages, all.ids.length], [1, 12]);
+    const read = await ask('GET', `/api/keys/${newest.key_id}`);
+    assert.deepEqual(read.body, newest);
+  });
+
+  test('q finds keys by any part of their id, pages, and never looks into another organisation', async () => {
+    const { named, detailed, orgId } = await tenant(app());
+    const made: string[] = [];
+    for (let n = 0; n < 12; n++) made.unshift(await named(`needle-${n}`));
+    await named('other');
+    const stranger = await tenant(app());
+    await stranger.named('needle-x');
+    const first = await detailed('?q=needle');
+    assert.deepEqual([first.pages, first.ids], [2, made.slice(0, 10)]);
+    assert.deepEqual((await detailed('?q=needle&p=2')).ids, made.slice(10));
+    assert.deepEqual((await detailed('?q=needle&p=-1')).ids, made);
+    assert.deepEqual((await detailed('?q=needle-1')).ids.length, 3);
+    assert.deepEqual((await detailed(`?q=${made[3]}`)).ids, [made[3]]);
+    assert.equal((await detailed(`?q=${orgId.slice(4)}&p=-1`)).ids.length, 13);
+    assert.deepEqual((await detailed('?q=%25')).body, { keys: [], pages: 1 });
+    assert.deepEqual((await detailed('?q=NEEDLE')).ids, []);
+    assert.deepEqual((await detailed('?q=needle&p=7')).body, { keys: [], pages: 2 });
+  });
+
+  test('the keys of an API are those whose rights or policies grant it', async () => {
+    const { ask, named, ids } = await tenant(app());
+    await ask('POST', '/api/portal/policies', { id: 'pol', name: 'Pol', ...rights('b2') });
+    const direct = await named('direct');
+    const both = await named('both-apis', rights('a1', 'b2'));
+    const governed = await named('governed', { apply_policies: ['pol'] });
+    assert.deepEqual(await ids('/api/apis/a1/keys'), [both, direct]);
+    assert.deepEqual(await ids('/api/apis/b2/keys'), [governed, both]);
+    assert.deepEqual(await ids('/api/apis/-/keys'), [governed, both, direct]);
+    assert.deepEqual(await ids('/api/apis/keys'), [governed, both, direct]);
+    assert.deepEqual(await ids('/api/apis/keys?p=2'), []);
+    assert.deepEqual(await ids('/api/apis/b2/keys/search?q=gov'), [governed]);
+    assert.deepEqual(await ids('/api/apis/a1/keys/search?q=gov'), []);
+    assert.deepEqual(await ids('/api/apis/-/keys/search?q=o'), [governed, both]);
+    refused(await ask('GET', '/api/apis/nothing/keys'), 404, /^API doesn't exist$/);
+    const policy = (await ask('GET', '/api/portal/policies/pol')).body;
+    await ask('PUT', '/api/portal/policies/pol', { ...policy, access_rights_array: null, ...rights('c3') });
+    assert.deepEqual(await ids('/api/apis/c3/keys'), [governed]);
+    assert.deepEqual(await ids('/api/apis/b2/keys'), [both]);
+    await ask('PUT', '/api/keys/both-apis', rights('c3'));
+    assert.deepEqual(await ids('/api/apis/c3/keys'), [governed, both]);
+    await ask('DELETE', '/api/keys/governed');
+    assert.deepEqual(await ids('/api/apis/c3/keys'), [both]);
+  });
+
+  test('a key is read, changed and removed under an API it may call, and not found under another', async () => {
+    const { ask, named } = await tenant(app());
+    const id = await named('one');
+    for (const api of ['a1', '-']) assert.equal((await ask('GET', `/api/apis/${api}/keys/${id}`)).body.key_id, id);
+    for (const method of ['GET', 'DELETE'])
+      refused(await ask(method, `/api/apis/b2/keys/${id}`), 404, /Could not retrieve/);
+    refused(await ask('PUT', `/api/apis/b2/keys/${id}`, rights('b2')), 404, /Could not retrieve/);
+    const changed = await ask('PUT', `/api/apis/a1/keys/one`, { ...rights('b2'), alias: 'moved' });
+    assert.deepEqual([changed.body.key_id, changed.body.data.alias], [id, 'moved']);
+    assert.equal((await ask('DELETE', `/api/apis/b2/keys/${id}`)).body.Message, 'Key deleted successfully');
+    refused(await ask('GET', `/api/apis/-/keys/${id}`), 404, /Could not retrieve/);
+  });
+
+  test('an API is named by its public or its database id', async () => {
+    const { ask, named, ids, orgId } = await tenant(app());
+    const definition = {
+      name: 'Orders',
+      proxy: { listen_path: `/${orgId}/`, target_url: 'http://127.0.0.1:1' },
+      version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+      use_standard_auth: true,
+    };
+    const { body } = await ask('POST', '/api/apis', { api_definition: definition });
+    assert.deepEqual(await ids(`/api/apis/${body.ID}/keys`), []);
+    const id = await named('orders', rights(body.ID));
+    for (const ref of [body.ID, body.Meta]) assert.deepEqual(await ids(`/api/apis/${ref}/keys`), [id]);
+  });
+});
+
+onEveryEngine(
+  'keys of which only the hash is kept',
+  app => {
+    test('the id is shown once; lists, searches and paths use the hash', async () => {
+      const { ask, detailed, ids } = await tenant(app());
+      const made = (await ask('POST', '/api/keys', rights('a1'))).body;
+      assert.notEqual(made.key_id, made.key_hash);
+      assert.equal(made.data.key_id, made.key_id);
+      assert.deepEqual(await ids('/api/apis/keys'), [made.key_hash]);
+      const [listed] = (await detailed(`?q=${made.key_hash.slice(2, 9)}`)).body.keys;
+      assert.deepEqual([listed.key_id, listed.key_hash], [made.key_hash, made.key_hash]);
+      assert.deepEqual((await detailed(`?q=${made.key_id}`)).ids, []);
+      for (const path of [made.key_id, made.key_hash, `${made.key_hash}?hashed=1`])
+        assert.equal((await ask('GET', `/api/keys/${path}`)).body.key_hash, made.key_hash, path);
+      const { records } = app().application.installation;
+      const rows = JSON.stringify(await records.db.selectFrom('keys').selectAll().execute());
+      assert.ok(rows.includes(made.key_hash) && !rows.includes(made.key_id) && rows.includes('"sealed":""'));
+      assert.equal((await ask('DELETE', `/api/keys/${made.key_hash}?hashed=1`)).status, 200);
+      assert.equal((await ask('GET', `/api/keys/${made.key_id}`)).status, 404);
+    });
+  },
+  { settings: { 'keys.at_rest': 'hashed', 'keys.hash_function': 'sha256' } },
+);
