@@ -60,13 +60,11 @@ export type PortalRef = { id: number } | { cid: string };
 export const refOf = (text: string): PortalRef => (/^\d{1,15}$/.test(text) ? { id: Number(text) } : { cid: text });
 
 /** An object in a path: its number or its persistent id. */
-export const portalId = z.string().min(1).max(64).transform(refOf).describe('Number or persistent id');
+export const portalId = z.string().transform(refOf).describe('Number or persistent id');
 
 /** An object in a path that has a number only. What is none is the number of nothing, hence unknown. */
 export const numberedId = z
   .string()
-  .min(1)
-  .max(64)
   .transform(text => (/^\d{1,15}$/.test(text) ? Number(text) : 0))
   .describe('Number');
 
@@ -81,6 +79,15 @@ export const references = z
   .array(z.union([lenientInt, requiredLine(), z.looseObject({ ID: lenientInt }).transform(({ ID }) => ID)]))
   .max(1000);
 export type Reference = number | string;
+
+/** A text for addresses: small letters, digits and `-`. Empty when nothing of it fits. */
+export const slugOf = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 100);
 
 /** Unset is the empty text. */
 export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : portalTime(ms));

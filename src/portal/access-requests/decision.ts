@@ -1,0 +1,65 @@
+import { issueFor, secretsOf } from '../credentials/issue.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { revokeAtProvider } from './removal.ts';
+import type { StoredAccessRequest } from './schema.ts';
+
+export type DecisionTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+
+/** Longer than a provider may take to answer: a claim this old is of somebody who is no more. */
+const claimMs = 120_000;
+
+function refuseDecided({ Status, ClaimedAt }: StoredAccessRequest, nowMs: number): void {
+  if (Status !== 'pending') throw problem.not_pending({ detail: { status: Status } });
+  if (ClaimedAt > nowMs - claimMs) throw problem.being_decided();
+}
+
+/**
+ * Approves a pending request. It is claimed first, so that of two who approve at once one makes the key; the key is
+ * made next, with nothing locked while the provider answers; the request is approved only with its credential. A key
+ * whose request has gone or been taken over meanwhile is revoked again.
+ */
+export async function approve(id: number, tools: DecisionTools): Promise<void> {
+  const { portal, clock } = tools;
+  const claim = clock.now();
+  const claimed = await portal.accessRequests.change(id, it => {
+    refuseDecided(it, claim);
+    return { ...it, ClaimedAt: claim };
+  });
+  await complete(present(claimed, 'Access request', 'unknown'), tools);
+}
+
+/** Makes the credential of a request its caller has claimed. */
+export async function complete(request: StoredAccessRequest, tools: DecisionTools): Promise<void> {
+  const { portal, records, clock } = tools;
+  const isOurs = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
+  let key: Awaited<ReturnType<typeof issueFor>>;
+  try {
+    key = await issueFor(request, tools);
+  } catch (error) {
+    await portal.accessRequests.change(request.ID, it => (isOurs(it) ? { ...it, ClaimedAt: 0 } : it));
+    throw error;
+  }
+  try {
+    await records.write(async () => {
+      const now = clock.now();
+      const approved = await portal.accessRequests.change(request.ID, it => {
+        if (!isOurs(it)) throw problem.not_pending({ detail: { status: it.Status } });
+        return { ...it, Status: 'approved', ClaimedAt: 0, UpdatedAt: now };
+      });
+      present(approved, 'Access request', 'unknown');
+      await portal.credentials.insert({ AccessRequestID: request.ID, ...secretsOf(key), CreatedAt: now });
+    });
+  } catch (error) {
+    await revokeAtProvider(key.key_id, request.ProviderID, tools);
+    throw error;
+  }
+}
+
+export async function reject(id: number, { portal, clock }: Pick<PortalTools, 'portal' | 'clock'>): Promise<void> {
+  const rejected = await portal.accessRequests.change(id, it => {
+    refuseDecided(it, clock.now());
+    return { ...it, Status: 'rejected', UpdatedAt: clock.now() };
+  });
+  present(rejected, 'Access request', 'unknown');
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery } from '../shapes.ts';
+import { approve, type DecisionTools, reject } from './decision.ts';
+import { removeRequests } from './removal.ts';
+import { AccessRequest, AccessRequestRow, requestRow, shownRequest } from './schema.ts';
+import { viewed } from './views.ts';
+
+const declared = { surface: 'portal', noun: 'access requests', permission: 'secret' } as const;
+const params = z.object({ access_request_id: numberedId });
+type Tools = Pick<PortalTools, 'portal'>;
+
+export const listAccessRequests = operation({
+  ...declared,
+  name: 'listAccessRequests',
+  method: 'GET',
+  path: '/portal-api/access_requests',
+  about: 'Lists the requests for access of all apps, newest first.',
+  query: pageQuery,
+  returns: z.array(AccessRequestRow),
+  async handle({ query }, tools: Tools) {
+    return viewed(await tools.portal.accessRequests.page(query), requestRow, tools);
+  },
+});
+
+export const getAccessRequest = operation({
+  ...declared,
+  name: 'getAccessRequest',
+  method: 'GET',
+  path: '/portal-api/access_requests/{access_request_id}',
+  about: 'Reads one request with its credentials.',
+  params,
+  returns: AccessRequest,
+  problems: [problem.not_found],
+  async handle({ params: { access_request_id } }, tools: Tools) {
+    const request = present(await tools.portal.accessRequests.get(access_request_id), 'Access request');
+    const [shown] = await viewed([request], shownRequest, tools);
+    return shown!;
+  },
+});
+
+export const deleteAccessRequest = operation({
+  ...declared,
+  name: 'deleteAccessRequest',
+  method: 'DELETE',
+  path: '/portal-api/access_requests/{access_request_id}',
+  about: 'Revokes the credentials of a request, then removes it.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
+    audit(String(access_request_id));
+    await removeRequests([present(await tools.portal.accessRequests.get(access_request_id), 'Access request')], tools);
+    return ok;
+  },
+});
+
+export const approveAccessRequest = operation({
+  ...declared,
+  name: 'approveAccessRequest',
+  method: 'PUT',
+  path: '/portal-api/access_requests/{access_request_id}/approve',
+  about: 'Approves a pending request: the provider makes its key. If that fails it stays pending.',
+  params,
+  returns: okMessageAnswer,
+  problems: [
+    problem.unknown,
+    problem.not_pending,
+    problem.being_decided,
+    problem.provider_away,
+    problem.provider_refused,
+  ],
+  async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
+    audit(String(access_request_id));
+    await approve(access_request_id, tools);
+    return okMessage('Approve');
+  },
+});
+
+export const rejectAccessRequest = operation({
+  ...declared,
+  name: 'rejectAccessRequest',
+  method: 'PUT',
+  path: '/portal-api/access_requests/{access_request_id}/reject',
+  about: 'Rejects a pending request.',
+  params,
+  returns: okMessageAnswer,
+  problems: [problem.unknown, problem.not_pending, problem.being_decided],
+  async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'clock'>) {
+    audit(String(access_request_id));
+    await reject(access_request_id, tools);
+    return okMessage('Reject');
+  },
+});
+
+export const accessRequestOperations = [
+  listAccessRequests,
+  getAccessRequest,
+  deleteAccessRequest,
+  approveAccessRequest,
+  rejectAccessRequest,
+];

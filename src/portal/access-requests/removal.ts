@@ -1,0 +1,45 @@
+import type { PortalTools } from '../portal-stores.ts';
+import { isProviderFailure, reach } from '../providers/reach.ts';
+import type { StoredAccessRequest } from './schema.ts';
+
+type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+
+/** Revokes the key of a credential at its provider. With `force` a provider that fails does not keep it here. */
+export async function revokeAtProvider(keyId: string, providerId: number, tools: Tools, force = false): Promise<void> {
+  const provider = await tools.portal.providers.get(providerId);
+  if (!provider) return;
+  try {
+    await reach(provider, tools, plane => plane.deleteKey(keyId));
+  } catch (error) {
+    if (!force || !isProviderFailure(error)) throw error;
+  }
+}
+
+/** Removes requests with their credentials; the keys go first, so that nothing here vanishes while it still works. */
+export async function removeRequests(
+  requests: readonly StoredAccessRequest[],
+  tools: Tools,
+  force = false,
+): Promise<void> {
+  for (const request of requests) {
+    do await revokeAll(request, tools, force);
+    while (!(await removed(request, tools)));
+  }
+}
+
+async function revokeAll({ ID, ProviderID }: StoredAccessRequest, tools: Tools, force: boolean): Promise<void> {
+  for (const credential of await tools.portal.credentials.ofRequests([ID])) {
+    await revokeAtProvider(credential.Credential, ProviderID, tools, force);
+    await tools.portal.credentials.remove(credential.ID);
+  }
+}
+
+/** False when an approval that was under way has just given the request a credential. */
+function removed({ ID }: StoredAccessRequest, { portal, records, clock }: Tools): Promise<boolean> {
+  return records.write(async () => {
+    await portal.accessRequests.change(ID, it => it);
+    if ((await portal.credentials.ofRequests([ID])).length > 0) return false;
+    await portal.accessRequests.change(ID, it => ({ ...it, DeletedAt: clock.now() }));
+    return true;
+  });
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { Credential, type StoredCredential, shownCredential } from '../credentials/schema.ts';
+import { shownTime } from '../shapes.ts';
+
+/** An app that asks for products under a plan. It is pending until it is approved, which makes a credential, or rejected. */
+const status = z.enum(['pending', 'approved', 'rejected']);
+
+export interface StoredAccessRequest {
+  ID: number;
+  AppID: number;
+  UserID: number;
+  PlanID: number;
+  ProductIDs: number[];
+  /** 0 where no catalogue holds both products and plan. */
+  CatalogueID: number;
+  ProviderID: number;
+  AuthType: string;
+  AuthTypes: string[];
+  DCREnabled: boolean;
+  ProvisionImmediately: boolean;
+  Status: z.output<typeof status>;
+  /** What they were called then, for what is gone since. */
+  Names: { app: string; plan: string; catalogue: string; products: string[] };
+  /** While a key is being made for it: since when; 0 otherwise. */
+  ClaimedAt: number;
+  CreatedAt: number;
+  UpdatedAt: number;
+  /** 0 while it is there. */
+  DeletedAt: number;
+}
+
+const brief = {
+  Catalogue: z.string(),
+  Client: z.string(),
+  Plan: z.string(),
+  User: z.string(),
+  Products: z.string(),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+  DeletedAt: z.string(),
+};
+const more = {
+  ID: z.int(),
+  Status: status,
+  AuthType: z.string(),
+  AuthTypes: z.array(z.string()),
+  DCREnabled: z.boolean(),
+  ProviderID: z.int(),
+  ProvisionImmediately: z.boolean(),
+};
+const Credentials = z.array(Credential);
+
+export const AccessRequestBrief = z.object({ ...brief, Credentials });
+export const AccessRequestRow = z.object({ ...brief, ...more });
+export const AccessRequest = AccessRequestRow.extend({ Credentials });
+/** Inside its app a request names its products one by one. */
+export const AccessRequestOfApp = AccessRequest.extend({ Products: z.array(z.string()) });
+
+/** What a request is shown with. */
+export interface Surrounding {
+  readonly app: string;
+  readonly plan: string;
+  readonly catalogue: string;
+  readonly products: readonly string[];
+  readonly credentials: readonly StoredCredential[];
+}
+
+export const requestBrief = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestBrief> => ({
+  Catalogue: around.catalogue,
+  Client: around.app,
+  Plan: around.plan,
+  User: `User#${it.UserID}`,
+  Products: around.products.join(','),
+  CreatedAt: shownTime(it.CreatedAt),
+  UpdatedAt: shownTime(it.UpdatedAt),
+  DeletedAt: it.DeletedAt === 0 ? '' : shownTime(it.DeletedAt),
+  Credentials: around.credentials.map(shownCredential),
+});
+
+export const shownRequest = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequest> => ({
+  ...requestBrief(it, around),
+  ID: it.ID,
+  Status: it.Status,
+  AuthType: it.AuthType,
+  AuthTypes: it.AuthTypes,
+  DCREnabled: it.DCREnabled,
+  ProviderID: it.ProviderID,
+  ProvisionImmediately: it.ProvisionImmediately,
+});
+
+export const requestRow = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestRow> => {
+  const { Credentials: _secret, ...row } = shownRequest(it, around);
+  return row;
+};
+
+export const requestOfApp = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestOfApp> => ({
+  ...shownRequest(it, around),
+  Products: [...around.products],
+});

@@ -1,0 +1,42 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Columns } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { numberedStore } from '../numbered-store.ts';
+import type { PageQuery } from '../shapes.ts';
+import type { StoredAccessRequest } from './schema.ts';
+
+export type AccessRequestStore = ReturnType<typeof accessRequestStore>;
+
+type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
+
+/** Deleted requests stay, unseen: they count against the allowance of their plan. */
+export function accessRequestStore(records: Records) {
+  const requests = numberedStore<'portal_access_requests', StoredAccessRequest>(
+    records,
+    'portal_access_requests',
+    it => ({
+      app_id: it.AppID,
+      user_id: it.UserID,
+      plan_id: it.PlanID,
+      provider_id: it.ProviderID,
+      status: it.Status,
+      created_at: it.CreatedAt,
+      deleted_at: it.DeletedAt,
+    }),
+  );
+  return {
+    get: (id: number) => requests.rows.find({ id, deleted_at: 0 }),
+    /** Oldest first. */
+    live: (where: Match) => requests.all({ ...where, deleted_at: 0 }),
+    page: (query: PageQuery, where: Match = {}) => requests.page(query, { ...where, deleted_at: 0 }),
+    insert: requests.insert,
+    change: (id: number, change: (it: StoredAccessRequest) => StoredAccessRequest) =>
+      requests.rows.change({ id, deleted_at: 0 }, change),
+    /** As if it had never been made. */
+    forget: requests.remove,
+    made: (userId: number, planId: number, sinceMs: number) =>
+      requests.rows.count({ user_id: userId, plan_id: planId }, query =>
+        query.where(sql<SqlBool>`created_at >= ${sinceMs}`),
+      ),
+  };
+}

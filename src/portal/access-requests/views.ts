@@ -1,0 +1,31 @@
+import type { PortalTools } from '../portal-stores.ts';
+import type { StoredAccessRequest, Surrounding } from './schema.ts';
+
+/** Finds what requests are shown with, for many at once: names as they are today, or as they were for what is gone. */
+export async function surroundings(
+  requests: readonly StoredAccessRequest[],
+  { portal }: Pick<PortalTools, 'portal'>,
+): Promise<(it: StoredAccessRequest) => Surrounding> {
+  const apps = await portal.apps.byIds(requests.map(it => it.AppID));
+  const plans = await portal.plans.byIds(requests.map(it => it.PlanID));
+  const catalogues = await portal.catalogues.byIds(requests.map(it => it.CatalogueID));
+  const products = await portal.products.byIds(requests.flatMap(it => it.ProductIDs));
+  const credentials = await portal.credentials.ofRequests(requests.map(it => it.ID));
+  return ({ ID, AppID, PlanID, CatalogueID, ProductIDs, Names }) => ({
+    app: apps.get(AppID)?.Name ?? Names.app,
+    plan: plans.get(PlanID)?.Name ?? Names.plan,
+    catalogue: catalogues.get(CatalogueID)?.Name ?? Names.catalogue,
+    products: ProductIDs.map((id, place) => products.get(id)?.Name ?? Names.products[place] ?? ''),
+    credentials: credentials.filter(it => it.AccessRequestID === ID),
+  });
+}
+
+/** The requests in one of their shapes. */
+export async function viewed<View>(
+  requests: readonly StoredAccessRequest[],
+  view: (it: StoredAccessRequest, around: Surrounding) => View,
+  tools: Pick<PortalTools, 'portal'>,
+): Promise<View[]> {
+  const around = await surroundings(requests, tools);
+  return requests.map(it => view(it, around(it)));
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import type { DecisionTools } from '../access-requests/decision.ts';
+import { removeRequests } from '../access-requests/removal.ts';
+import { AccessRequestOfApp, requestOfApp } from '../access-requests/schema.ts';
+import { viewed } from '../access-requests/views.ts';
+import { defaultOrganisationId } from '../organisations/schema.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, shownTime } from '../shapes.ts';
+import { provision } from './provision.ts';
+import { AppChange, AppRow, AppWrite, appRow, Provision, type StoredApp } from './schema.ts';
+
+const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
+const params = z.object({ app_id: numberedId });
+type Tools = Pick<PortalTools, 'portal' | 'clock'>;
+
+const App = AppRow.extend({ UpdatedAt: z.string(), AccessRequests: z.array(z.array(AccessRequestOfApp)) });
+
+/** Each request stands in a list of its own. */
+async function shown(app: StoredApp, tools: Tools): Promise<z.input<typeof App>> {
+  const requests = await viewed(await tools.portal.accessRequests.live({ app_id: app.ID }), requestOfApp, tools);
+  return { ...appRow(app), UpdatedAt: shownTime(app.UpdatedAt), AccessRequests: requests.map(request => [request]) };
+}
+
+/** Who owns an app, and who therefore may see it: in the default organisation people do not know each other. */
+async function ownership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
+  const owner = await portal.users.get(UserID);
+  if (!owner) throw invalid([{ path: 'UserID', message: `there is no user ${UserID}` }]);
+  const alone = owner.OrganisationID === 0 || owner.OrganisationID === defaultOrganisationId;
+  return { UserID, Visibility: alone ? ('personal' as const) : Visibility };
+}
+
+export const listApps = operation({
+  ...declared,
+  name: 'listApps',
+  method: 'GET',
+  path: '/portal-api/apps',
+  about: 'Lists the apps of all developers, newest first.',
+  query: pageQuery,
+  returns: z.array(AppRow),
+  async handle({ query }, { portal }: Tools) {
+    return (await portal.apps.page(query)).map(appRow);
+  },
+});
+
+export const createApp = operation({
+  ...declared,
+  name: 'createApp',
+  method: 'POST',
+  path: '/portal-api/apps',
+  about: 'Makes an app for a developer. Apps of the default organisation are personal.',
+  body: AppWrite,
+  returns: App,
+  async handle({ body, audit }, tools: Tools) {
+    const { portal, clock } = tools;
+    const now = clock.now();
+    const made = await portal.apps.insert({
+      Name: body.Name,
+      Description: body.Description ?? '',
+      RedirectURLs: body.RedirectURLs ?? '',
+      ...(await ownership(body.UserID, body.Visibility ?? 'organisation', tools)),
+      CreatedAt: now,
+      UpdatedAt: now,
+    });
+    audit(String(made.ID));
+    return shown(made, tools);
+  },
+});
+
+export const getApp = operation({
+  ...declared,
+  name: 'getApp',
+  method: 'GET',
+  path: '/portal-api/apps/{app_id}',
+  about: 'Reads an app with its requests for access and their credentials.',
+  params,
+  returns: App,
+  problems: [problem.not_found],
+  async handle({ params: { app_id } }, tools: Tools) {
+    return shown(present(await tools.portal.apps.get(app_id), 'App'), tools);
+  },
+});
+
+export const updateApp = operation({
+  ...declared,
+  name: 'updateApp',
+  method: 'PUT',
+  path: '/portal-api/apps/{app_id}',
+  about: 'Changes an app, its owner too. What is not sent stays.',
+  params,
+  body: AppChange,
+  returns: App,
+  problems: [problem.unknown],
+  async handle({ params: { app_id }, body, audit }, tools: Tools) {
+    const { portal, clock } = tools;
+    audit(String(app_id));
+    const before = present(await portal.apps.get(app_id), 'App', 'unknown');
+    const owned = await ownership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, tools);
+    const changed = await portal.apps.change(app_id, it => ({
+      ...it,
+      Name: body.Name ?? it.Name,
+      Description: body.Description ?? it.Description,
+      RedirectURLs: body.RedirectURLs ?? it.RedirectURLs,
+      ...owned,
+      UpdatedAt: clock.now(),
+    }));
+    return shown(present(changed, 'App', 'unknown'), tools);
+  },
+});
+
+export const deleteApp = operation({
+  ...declared,
+  name: 'deleteApp',
+  method: 'DELETE',
+  path: '/portal-api/apps/{app_id}',
+  about: 'Removes an app with its requests; its keys stop working at once.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  async handle({ params: { app_id }, audit }, tools: DecisionTools) {
+    const { portal } = tools;
+    audit(String(app_id));
+    present(await portal.apps.get(app_id), 'App');
+    do await removeRequests(await portal.accessRequests.live({ app_id }), tools);
+    while (!(await removed(app_id, tools)));
+    return ok;
+  },
+});
+
+/** False when somebody has just asked for access for the app. */
+const removed = (appId: number, { portal, records }: DecisionTools): Promise<boolean> =>
+  records.write(async () => {
+    await portal.apps.change(appId, it => it);
+    if ((await portal.accessRequests.live({ app_id: appId })).length > 0) return false;
+    await portal.apps.remove(appId);
+    return true;
+  });
+
+export const provisionApp = operation({
+  ...declared,
+  name: 'provisionApp',
+  method: 'PUT',
+  path: '/portal-api/apps/{app_id}/provision',
+  about: 'Asks for access to products under a plan. Approved at once if the plan, or ProvisionImmediately, says so.',
+  params,
+  body: Provision,
+  returns: okMessageAnswer.extend({ AccessRequestID: z.int() }),
+  problems: [problem.unknown, problem.quota_exceeded, problem.provider_away, problem.provider_refused],
+  async handle({ params: { app_id }, body, audit }, tools: DecisionTools) {
+    audit(String(app_id));
+    const app = present(await tools.portal.apps.get(app_id), 'App', 'unknown');
+    const AccessRequestID = await provision(app, body, tools);
+    return { ...okMessage('provision'), AccessRequestID };
+  },
+});
+
+export const appOperations = [listApps, createApp, getApp, updateApp, deleteApp, provisionApp];

@@ -1,0 +1,124 @@
+import { type Fault, invalid } from '#operations/faults.ts';
+import { complete, type DecisionTools } from '../access-requests/decision.ts';
+import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import { oneOf } from '../pairs-store.ts';
+import type { StoredPlan } from '../plans/schema.ts';
+import { present, problem } from '../problems.ts';
+import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
+import type { Provision, StoredApp } from './schema.ts';
+
+/** Ways in for which no key can be made: a password or a program of the API's own decides. */
+const withoutKeys = new Set(['ba', 'custom']);
+
+/** Asks for access for an app, and gives it at once where plan or caller say so. */
+export async function provision(app: StoredApp, body: Provision, tools: DecisionTools): Promise<number> {
+  const { portal, clock } = tools;
+  const { plan, products } = await wanted(body, tools);
+  const catalogue = await catalogueOf(body, plan, products, tools);
+  const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
+  const now = clock.now();
+  const request = await submitted(app, plan, tools, {
+    AppID: app.ID,
+    UserID: app.UserID,
+    PlanID: plan.ID,
+    ProductIDs: products.map(({ ID }) => ID),
+    CatalogueID: catalogue?.ID ?? 0,
+    ProviderID: plan.ProviderID,
+    AuthType: products[0]!.AuthType,
+    AuthTypes: products[0]!.AuthTypes,
+    DCREnabled: false,
+    ProvisionImmediately: immediately,
+    Status: 'pending',
+    Names: {
+      app: app.Name,
+      plan: plan.Name,
+      catalogue: catalogue?.Name ?? '',
+      products: products.map(({ Name }) => Name),
+    },
+    ClaimedAt: immediately ? now : 0,
+    CreatedAt: now,
+    UpdatedAt: now,
+    DeletedAt: 0,
+  });
+  if (!immediately) return request.ID;
+  try {
+    await complete(request, tools);
+  } catch (error) {
+    // The caller was told that nothing happened, so nothing is left and nothing counts against the allowance.
+    await portal.accessRequests.forget(request.ID);
+    throw error;
+  }
+  return request.ID;
+}
+
+/** Plan and products a body names, or everything that keeps them from being asked for together. */
+async function wanted(body: Provision, { portal }: DecisionTools) {
+  const plan = await portal.plans.get(body.PlanID);
+  const ids = [...new Set(body.ProductIDs)];
+  const found = await portal.products.byIds(ids);
+  const faults: Fault[] = [];
+  if (!plan || plan.Hidden) faults.push({ path: 'PlanID', message: `there is no plan ${body.PlanID}` });
+  for (const [place, id] of ids.entries()) {
+    const message = productFault(found.get(id), id, plan);
+    if (message) faults.push({ path: `ProductIDs[${place}]`, message });
+  }
+  if (!plan || faults.length > 0) throw invalid(faults);
+  const products = ids.map(id => found.get(id)!);
+  const ways = new Set(products.map(({ AuthType }) => AuthType));
+  if (ways.size > 1)
+    throw invalid([{ path: 'ProductIDs', message: `ask for different credentials: ${[...ways].join(', ')}` }]);
+  return { plan, products };
+}
+
+function productFault(
+  product: StoredProduct | undefined,
+  id: number,
+  plan: StoredPlan | undefined,
+): string | undefined {
+  if (!product || product.Hidden) return `there is no product ${id}`;
+  if (isDocumentationOnly(product)) return 'the product is documentation only';
+  if (product.DCREnabled) return 'the product needs an OAuth client, which cannot be registered here';
+  if (withoutKeys.has(product.AuthType)) return `no key can be made for the authentication ${product.AuthType}`;
+  if (plan && product.ProviderID !== plan.ProviderID) return 'the product is of another provider than the plan';
+  return undefined;
+}
+
+/** The catalogue a body names, which must hold plan and products; otherwise the first that does, if any. */
+async function catalogueOf(
+  body: Provision,
+  plan: StoredPlan,
+  products: readonly StoredProduct[],
+  tools: DecisionTools,
+) {
+  const { catalogues } = tools.portal;
+  const ids = products.map(({ ID }) => ID);
+  const ofPlan = oneOf(await catalogues.plans.holding([plan.ID]), plan.ID);
+  const ofProducts = [...(await catalogues.products.holding(ids)).values()];
+  const both = ofPlan.filter(id => ofProducts.every(holding => holding.includes(id)));
+  if (body.Catalogue === undefined) return both[0] === undefined ? undefined : catalogues.get(both[0]);
+  const [named] = await catalogues.named([body.Catalogue], 'Catalogue', 'catalogue');
+  if (named && both.includes(named.ID)) return named;
+  throw invalid([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
+}
+
+/** Keeps the request, if the allowance of the plan has room. Requests of one plan take turns, so none slips through. */
+function submitted(
+  app: StoredApp,
+  plan: StoredPlan,
+  { portal, records, clock }: DecisionTools,
+  request: Omit<StoredAccessRequest, 'ID'>,
+): Promise<StoredAccessRequest> {
+  return records.write(async () => {
+    present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
+    const { PlanQuota, PlanQuotaRenewalRate } = present(
+      await portal.plans.change(plan.ID, it => it),
+      'Plan',
+      'unknown',
+    );
+    if (PlanQuota > 0) {
+      const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
+      if ((await portal.accessRequests.made(app.UserID, plan.ID, since)) >= PlanQuota) throw problem.quota_exceeded();
+    }
+    return portal.accessRequests.insert(request);
+  });
+}

@@ -1,0 +1,91 @@
+import type { Clock } from '#base/clock.ts';
+import { sortableId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import type { UserStore } from '#people/users/store.ts';
+import type { Meta } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+import { defaultOrganisationName } from './organisations/schema.ts';
+import type { PortalStores } from './portal-stores.ts';
+import { providerType } from './providers/schema.ts';
+import { slugOf } from './shapes.ts';
+
+export interface PortalBootstrapTools {
+  records: Records;
+  meta: Meta;
+  portal: PortalStores;
+  users: UserStore;
+  defaultOrgId: () => Promise<string>;
+  clock: Clock;
+  settings: Settings;
+}
+
+const bootstrappedName = 'portal_bootstrap';
+export const localProviderName = 'Gatewright';
+
+const firstCatalogues = [
+  ['Public Catalogue', 'Public'],
+  ['Private Catalogue', 'Private'],
+] as const;
+
+/**
+ * Makes what a portal begins with: its administrator, the default organisation and team, two catalogues, and this
+ * installation as a provider, so that a newcomer can publish at once. Done once, whoever starts first.
+ */
+export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void> {
+  const { records, meta, portal, clock } = tools;
+  if (await meta.get(bootstrappedName)) return;
+  await records.write(async () => {
+    if (!(await meta.claim(bootstrappedName, '1'))) return;
+    const now = clock.now();
+    const dates = { CreatedAt: now, UpdatedAt: now };
+    await portal.organisations.create(defaultOrganisationName);
+    await createAdministrator(tools);
+    for (const [Name, VisibilityStatus] of firstCatalogues)
+      await portal.catalogues.insert({
+        CID: sortableId(now),
+        Name,
+        NameWithSlug: slugOf(Name),
+        VisibilityStatus,
+        ...dates,
+      });
+    await portal.providers.insert({
+      CID: sortableId(now),
+      Name: localProviderName,
+      Type: providerType,
+      Status: 'Unknown',
+      LastSyncedAt: 0,
+      MetaData: {
+        URL: '',
+        OrgID: '',
+        Gateway: tools.settings['gateway.url'],
+        PoliciesTags: [],
+        InsecureSkipVerify: false,
+      },
+      Secret: '',
+      ...dates,
+    });
+  });
+}
+
+/** The first administrator of the dashboard is also that of the portal, with the same password. */
+async function createAdministrator(tools: PortalBootstrapTools): Promise<void> {
+  const { users, portal, clock, settings, defaultOrgId } = tools;
+  const email = settings['bootstrap.email'].toLowerCase();
+  const { items } = await users.page(await defaultOrgId(), { page: -1, size: 1 }, email);
+  const administrator = items.find(user => user.email_address === email);
+  const now = clock.now();
+  await portal.users.insert({
+    CID: sortableId(now),
+    Email: email,
+    First: administrator?.first_name ?? '',
+    Last: administrator?.last_name ?? '',
+    Active: true,
+    OrganisationID: 0,
+    Role: 'super-admin',
+    Provider: 'password',
+    Password: administrator?.password ?? '',
+    ResetPassword: false,
+    CreatedAt: now,
+    UpdatedAt: now,
+  });
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { sortableId } from '#base/ids.ts';
+import { operation } from '#operations/operation.ts';
+import { oneOf } from '../pairs-store.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { ok, okAnswer, pageQuery, portalId, type Reference, slugOf } from '../shapes.ts';
+import {
+  Catalogue,
+  CatalogueChange,
+  CatalogueRow,
+  CatalogueWrite,
+  catalogueRow,
+  type StoredCatalogue,
+  shownCatalogue,
+} from './schema.ts';
+
+const declared = { surface: 'portal', noun: 'catalogues', permission: 'secret' } as const;
+const params = z.object({ catalogue_id: portalId });
+type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
+
+async function shown(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Tools) {
+  const { ID } = catalogue;
+  const planned = await plans.byIds(oneOf(await catalogues.plans.of([ID]), ID));
+  const produced = await products.byIds(oneOf(await catalogues.products.of([ID]), ID));
+  const names = (found: ReadonlyMap<number, { Name: string }>) => [...found.values()].map(({ Name }) => Name);
+  return shownCatalogue(catalogue, names(planned), names(produced));
+}
+
+type Named = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
+
+/** What a body puts on the shelf, found before anything is written; undefined where it says nothing of it. */
+async function contents({ Plans, Products }: Named, { portal: { plans, products } }: Tools) {
+  const ids = (found: readonly { ID: number }[]) => found.map(({ ID }) => ID);
+  return {
+    plans: Plans === undefined ? undefined : ids(await plans.named(Plans ?? [], 'Plans', 'plan')),
+    products: Products === undefined ? undefined : ids(await products.named(Products ?? [], 'Products', 'product')),
+  };
+}
+
+async function fill(ID: number, found: Awaited<ReturnType<typeof contents>>, { portal: { catalogues } }: Tools) {
+  if (found.plans) await catalogues.plans.set(ID, found.plans);
+  if (found.products) await catalogues.products.set(ID, found.products);
+}
+
+export const listCatalogues = operation({
+  ...declared,
+  name: 'listCatalogues',
+  method: 'GET',
+  path: '/portal-api/catalogues',
+  about: 'Lists the catalogues, newest first.',
+  query: pageQuery,
+  returns: z.array(CatalogueRow),
+  async handle({ query }, { portal }: Tools) {
+    return (await portal.catalogues.page(query)).map(catalogueRow);
+  },
+});
+
+export const createCatalogue = operation({
+  ...declared,
+  name: 'createCatalogue',
+  method: 'POST',
+  path: '/portal-api/catalogues',
+  about: 'Makes a catalogue of products and plans; private unless told otherwise.',
+  body: CatalogueWrite,
+  returns: Catalogue,
+  problems: [problem.catalogue_exists],
+  async handle({ body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const found = await contents(body, tools);
+    const now = clock.now();
+    const made = await records.write(async () => {
+      const catalogue = await portal.catalogues.insert({
+        CID: body.CID ?? sortableId(now),
+        Name: body.Name,
+        NameWithSlug: body.NameWithSlug ?? (slugOf(body.Name) || sortableId(now)),
+        VisibilityStatus: body.VisibilityStatus ?? 'Private',
+        CreatedAt: now,
+        UpdatedAt: now,
+      });
+      await fill(catalogue.ID, found, tools);
+      return catalogue;
+    });
+    audit(String(made.ID));
+    return shown(made, tools);
+  },
+});
+
+export const getCatalogue = operation({
+  ...declared,
+  name: 'getCatalogue',
+  method: 'GET',
+  path: '/portal-api/catalogues/{catalogue_id}',
+  about: 'Reads one catalogue with the names of its plans and products.',
+  params,
+  returns: Catalogue,
+  problems: [problem.not_found],
+  async handle({ params: { catalogue_id } }, tools: Tools) {
+    return shown(present(await tools.portal.catalogues.get(catalogue_id), 'Catalogue'), tools);
+  },
+});
+
+export const updateCatalogue = operation({
+  ...declared,
+  name: 'updateCatalogue',
+  method: 'PUT',
+  path: '/portal-api/catalogues/{catalogue_id}',
+  about: 'Changes a catalogue. Lists that are sent replace what was there; what is not sent stays.',
+  params,
+  body: CatalogueChange,
+  returns: Catalogue,
+  problems: [problem.unknown, problem.catalogue_exists],
+  async handle({ params: { catalogue_id }, body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue', 'unknown');
+    audit(String(ID));
+    const found = await contents(body, tools);
+    const changed = await records.write(async () => {
+      const catalogue = await portal.catalogues.change(ID, it => ({
+        ...it,
+        Name: body.Name ?? it.Name,
+        NameWithSlug: body.NameWithSlug ?? it.NameWithSlug,
+        VisibilityStatus: body.VisibilityStatus ?? it.VisibilityStatus,
+        UpdatedAt: clock.now(),
+      }));
+      if (catalogue) await fill(ID, found, tools);
+      return catalogue;
+    });
+    return shown(present(changed, 'Catalogue', 'unknown'), tools);
+  },
+});
+
+export const deleteCatalogue = operation({
+  ...declared,
+  name: 'deleteCatalogue',
+  method: 'DELETE',
+  path: '/portal-api/catalogues/{catalogue_id}',
+  about: 'Removes a catalogue; its products and plans stay.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found],
+  async handle({ params: { catalogue_id }, audit }, { portal }: Tools) {
+    const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue');
+    audit(String(ID));
+    if (!(await portal.catalogues.remove(ID))) throw problem.not_found({ detail: { what: 'Catalogue' } });
+    return ok;
+  },
+});
+
+export const catalogueOperations = [listCatalogues, createCatalogue, getCatalogue, updateCatalogue, deleteCatalogue];

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { chosenCid, orNothing, references, requiredLine, shownTime } from '../shapes.ts';
+
+/** A shelf of products and plans. Public is for everybody; Private for developers who signed in. */
+const visibility = z.enum(['Private', 'Public']);
+
+export const CatalogueWrite = z.object({
+  CID: orNothing(chosenCid),
+  Name: requiredLine(),
+  NameWithSlug: orNothing(requiredLine()),
+  VisibilityStatus: orNothing(visibility),
+  /** Left out: as they were; null: none. */
+  Plans: references.nullable().optional(),
+  Products: references.nullable().optional(),
+});
+export const CatalogueChange = CatalogueWrite.extend({ Name: orNothing(requiredLine()) });
+
+export interface StoredCatalogue {
+  ID: number;
+  CID: string;
+  Name: string;
+  NameWithSlug: string;
+  VisibilityStatus: z.output<typeof visibility>;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+export const CatalogueRow = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  Name: z.string(),
+  NameWithSlug: z.string(),
+  VisibilityStatus: visibility,
+});
+export const Catalogue = CatalogueRow.extend({
+  OrgCatalogues: z.array(z.unknown()),
+  Plans: z.array(z.string()),
+  Products: z.array(z.string()),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const catalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }: StoredCatalogue) => ({
+  ID,
+  CID,
+  Name,
+  NameWithSlug,
+  VisibilityStatus,
+});
+
+export const shownCatalogue = (catalogue: StoredCatalogue, plans: readonly string[], products: readonly string[]) => ({
+  ...catalogueRow(catalogue),
+  OrgCatalogues: [],
+  Plans: [...plans],
+  Products: [...products],
+  CreatedAt: shownTime(catalogue.CreatedAt),
+  UpdatedAt: shownTime(catalogue.UpdatedAt),
+});

@@ -1,0 +1,29 @@
+import type { Records } from '#storage/records.ts';
+import { numberedStore } from '../numbered-store.ts';
+import { pairsStore } from '../pairs-store.ts';
+import { problem } from '../problems.ts';
+import type { StoredCatalogue } from './schema.ts';
+
+export type CatalogueStore = ReturnType<typeof catalogueStore>;
+
+export function catalogueStore(records: Records) {
+  const catalogues = numberedStore<'portal_catalogues', StoredCatalogue>(
+    records,
+    'portal_catalogues',
+    it => ({ cid: it.CID, name: it.Name, slug: it.NameWithSlug }),
+    problem.catalogue_exists,
+  );
+  const plans = pairsStore(records, 'portal_catalogue_plans', 'catalogue_id');
+  const products = pairsStore(records, 'portal_catalogue_products', 'catalogue_id');
+  return {
+    ...catalogues,
+    plans,
+    products,
+    remove: (id: number) =>
+      records.write(async () => {
+        await plans.set(id, []);
+        await products.set(id, []);
+        return catalogues.remove(id);
+      }),
+  };
+}

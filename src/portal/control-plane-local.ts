@@ -1,0 +1,87 @@
+import { issueKey, type KeyTools, revokeKey } from '#access/keys/issue.ts';
+import { checkedPolicy, newPolicy } from '#access/policies/writing.ts';
+import { modelOf } from '#apis/api/rules.ts';
+import type { StoredApi } from '#apis/api/schema.ts';
+import type { ApiStore } from '#apis/api/store.ts';
+import { unixSeconds } from '#base/clock.ts';
+import { Problem } from '#base/problems.ts';
+import type { OrganisationStore } from '#people/organisations/store.ts';
+import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
+import { problem } from './problems.ts';
+
+export interface LocalPlaneTools extends KeyTools {
+  apis: ApiStore;
+  organisations: OrganisationStore;
+  defaultOrgId: () => Promise<string>;
+}
+
+/** This installation itself: the organisation a provider names, or the one made at first start. */
+export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
+  const { apis, policies, organisations, defaultOrgId, clock, settings } = tools;
+  return ({ Name: name, MetaData }) => {
+    const refused = (reason: string, cause?: unknown) => problem.provider_refused({ detail: { name, reason }, cause });
+
+    async function orgId(): Promise<string> {
+      const id = MetaData.OrgID || (await defaultOrgId());
+      if (!(await organisations.get(id))) throw refused(`there is no organisation ${id}`);
+      return id;
+    }
+
+    /** What is refused here reads as what another installation would refuse. A fault of the database stays one. */
+    async function inside<T>(work: (orgId: string) => Promise<T>): Promise<T> {
+      try {
+        return await work(await orgId());
+      } catch (error) {
+        const foreseen = error instanceof Problem && error.status < 500;
+        if (!foreseen || error.code === problem.provider_refused.code) throw error;
+        throw refused(error.message, error);
+      }
+    }
+
+    return {
+      policies: () => inside(async org => (await policies.search(org, {}, { page: -1, size: 1 })).items),
+      createPolicy: policy =>
+        inside(org => policies.insert(newPolicy(checkedPolicy(policy, settings), org, clock.now()))),
+      updatePolicy: (id, change) =>
+        inside(async org => {
+          const changed = await policies.change(org, id, known => ({
+            ...checkedPolicy(change(known), settings),
+            _id: known._id,
+            id: known.id,
+            org_id: known.org_id,
+            date_created: known.date_created,
+            last_updated: String(unixSeconds(clock.now())),
+          }));
+          if (!changed) throw refused(`there is no policy ${id}`);
+          return changed;
+        }),
+      deletePolicy: id =>
+        inside(async org => {
+          await policies.remove(org, id);
+        }),
+      apis: ids =>
+        inside(async org => new Map((await apis.named(org, ids)).map(api => [api.api_id, factsOf(api)] as const))),
+      createKey: key =>
+        inside(async org => {
+          const { key_id, key_hash, data } = await issueKey(tools, org, key);
+          return { key_id, key_hash, expires: data.expires ?? 0 };
+        }),
+      deleteKey: keyId =>
+        inside(async org => {
+          await revokeKey(tools, org, keyId);
+        }),
+    };
+  };
+}
+
+function factsOf(api: StoredApi): ApiFacts {
+  const { identity, listen, upstream, graphql } = modelOf(api);
+  return {
+    apiId: api.api_id,
+    name: api.summary.name,
+    kind: api.kind === 'streams' ? 'streams' : graphql.enabled ? 'GraphQL' : 'REST',
+    listenPath: listen.path,
+    targetUrl: upstream.url,
+    active: identity.active,
+  };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { removeRequests, revokeAtProvider } from '../access-requests/removal.ts';
+import { AccessRequest, AccessRequestBrief, requestBrief, shownRequest } from '../access-requests/schema.ts';
+import { viewed } from '../access-requests/views.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { type Missing, present, problem } from '../problems.ts';
+import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery } from '../shapes.ts';
+import { rotate } from './rotation.ts';
+import { Credential, shownCredential } from './schema.ts';
+
+const declared = { surface: 'portal', noun: 'credentials', permission: 'secret' } as const;
+const ofApp = z.object({ app_id: numberedId });
+const ofRequest = ofApp.extend({ access_request_id: numberedId });
+const ofCredential = ofRequest.extend({ credential_id: numberedId });
+const requestPath = '/portal-api/apps/{app_id}/access-requests/{access-request_id}';
+type Tools = Pick<PortalTools, 'portal'>;
+type RemovalTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+
+/** A request of an app; one of another app is as good as none. */
+async function requestOf(params: z.output<typeof ofRequest>, { portal }: Tools, missing: Missing = 'not_found') {
+  const request = await portal.accessRequests.get(params.access_request_id);
+  return present(request?.AppID === params.app_id ? request : undefined, 'Access request', missing);
+}
+
+async function credentialOf(params: z.output<typeof ofCredential>, tools: Tools, missing: Missing = 'not_found') {
+  const request = await requestOf(params, tools, missing);
+  const found = await tools.portal.credentials.get(params.credential_id);
+  const credential = present(found?.AccessRequestID === request.ID ? found : undefined, 'Credential', missing);
+  return { request, credential };
+}
+
+export const listAppAccessRequests = operation({
+  ...declared,
+  name: 'listAppAccessRequests',
+  method: 'GET',
+  path: '/portal-api/apps/{app_id}/access-requests',
+  about: 'Lists the requests of an app with their credentials, newest first.',
+  params: ofApp,
+  query: pageQuery,
+  returns: z.array(AccessRequest),
+  problems: [problem.not_found],
+  async handle({ params: { app_id }, query }, tools: Tools) {
+    present(await tools.portal.apps.get(app_id), 'App');
+    return viewed(await tools.portal.accessRequests.page(query, { app_id }), shownRequest, tools);
+  },
+});
+
+export const getAppAccessRequest = operation({
+  ...declared,
+  name: 'getAppAccessRequest',
+  method: 'GET',
+  path: requestPath,
+  about: 'Reads one request of an app.',
+  params: ofRequest,
+  returns: AccessRequestBrief,
+  problems: [problem.not_found],
+  async handle({ params }, tools: Tools) {
+    const [shown] = await viewed([await requestOf(params, tools)], requestBrief, tools);
+    return shown!;
+  },
+});
+
+export const deleteAppAccessRequest = operation({
+  ...declared,
+  name: 'deleteAppAccessRequest',
+  method: 'DELETE',
+  path: requestPath,
+  about: 'Revokes the credentials of a request, then removes it.',
+  params: ofRequest,
+  returns: okAnswer,
+  problems: [problem.unknown, problem.provider_away, problem.provider_refused],
+  async handle({ params, audit }, tools: RemovalTools) {
+    audit(String(params.access_request_id));
+    await removeRequests([await requestOf(params, tools, 'unknown')], tools);
+    return ok;
+  },
+});
+
+export const listCredentials = operation({
+  ...declared,
+  name: 'listCredentials',
+  method: 'GET',
+  path: `${requestPath}/credentials`,
+  about: 'Lists the credentials of a request, newest first.',
+  params: ofRequest,
+  query: pageQuery,
+  returns: z.array(Credential),
+  problems: [problem.not_found],
+  async handle({ params, query }, tools: Tools) {
+    const { ID } = await requestOf(params, tools);
+    return (await tools.portal.credentials.page(ID, query)).map(shownCredential);
+  },
+});
+
+export const getCredential = operation({
+  ...declared,
+  name: 'getCredential',
+  method: 'GET',
+  path: `${requestPath}/credentials/{credential_id}`,
+  about: 'Reads one credential.',
+  params: ofCredential,
+  returns: Credential,
+  problems: [problem.unknown],
+  async handle({ params }, tools: Tools) {
+    return shownCredential((await credentialOf(params, tools, 'unknown')).credential);
+  },
+});
+
+export const deleteCredential = operation({
+  ...declared,
+  name: 'deleteCredential',
+  method: 'DELETE',
+  path: `${requestPath}/credentials/{credential_id}`,
+  about: 'Revokes a credential: its key stops working at once. The request stays.',
+  params: ofCredential,
+  returns: okAnswer,
+  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  async handle({ params, audit }, tools: RemovalTools) {
+    audit(String(params.credential_id));
+    const { request, credential } = await credentialOf(params, tools);
+    await revokeAtProvider(credential.Credential, request.ProviderID, tools);
+    await tools.portal.credentials.remove(credential.ID);
+    return ok;
+  },
+});
+
+export const rotateCredential = operation({
+  ...declared,
+  name: 'rotateCredential',
+  method: 'PUT',
+  path: `${requestPath}/credentials/{credential_id}/rotate`,
+  about: 'Gives a credential a new key with the same rights; the old one stops working at once.',
+  params: ofCredential,
+  returns: okMessageAnswer,
+  problems: [problem.unknown, problem.rotated_already, problem.provider_away, problem.provider_refused],
+  async handle({ params, audit }, tools: RemovalTools) {
+    audit(String(params.credential_id));
+    const { request, credential } = await credentialOf(params, tools, 'unknown');
+    await rotate(credential, request, tools);
+    return okMessage('Rotate');
+  },
+});
+
+export const credentialOperations = [
+  listAppAccessRequests,
+  getAppAccessRequest,
+  deleteAppAccessRequest,
+  listCredentials,
+  getCredential,
+  deleteCredential,
+  rotateCredential,
+];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { portalTime } from '#base/clock.ts';
+
+/** What an app presents to the APIs it was given access to: a key of the provider. */
+export interface StoredCredential {
+  ID: number;
+  AccessRequestID: number;
+  /** The key itself. */
+  Credential: string;
+  CredentialHash: string;
+  /** 0 is never. */
+  Expires: number;
+  CreatedAt: number;
+}
+
+/** Members of OAuth clients, which keys leave empty. */
+const ofOAuth = {
+  OAuthClientID: '',
+  OAuthClientSecret: '',
+  GrantType: '',
+  ResponseType: '',
+  Scope: '',
+  TokenEndpoints: '',
+  RedirectURI: '',
+  JWKSURI: '',
+  DCRRegistrationAccessToken: '',
+  DCRRegistrationClientURI: '',
+  DCRResponse: '',
+};
+
+export const Credential = z.object({
+  ID: z.int(),
+  AccessRequest: z.string(),
+  Credential: z.string(),
+  CredentialHash: z.string(),
+  Expires: z.string(),
+  ...(Object.fromEntries(Object.keys(ofOAuth).map(name => [name, z.string()])) as Record<
+    keyof typeof ofOAuth,
+    z.ZodString
+  >),
+});
+
+export const shownCredential = (it: StoredCredential): z.output<typeof Credential> => ({
+  ID: it.ID,
+  AccessRequest: `AccessRequest#${it.AccessRequestID}`,
+  Credential: it.Credential,
+  CredentialHash: it.CredentialHash,
+  Expires: portalTime(it.Expires),
+  ...ofOAuth,
+});

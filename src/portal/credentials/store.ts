@@ -1,0 +1,47 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Vault } from '#base/vault.ts';
+import type { Query } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { numberedStore } from '../numbered-store.ts';
+import type { PageQuery } from '../shapes.ts';
+import type { StoredCredential } from './schema.ts';
+
+export type CredentialStore = ReturnType<typeof credentialStore>;
+
+const purpose = 'portal credential';
+
+/** The key of a credential is sealed in its record. */
+export function credentialStore(records: Records, vault: Vault) {
+  const credentials = numberedStore<'portal_credentials', StoredCredential>(records, 'portal_credentials', it => ({
+    access_request_id: it.AccessRequestID,
+  }));
+  const turned =
+    (turn: (text: string, purpose: string) => string) =>
+    <C extends { Credential: string }>(it: C): C => ({ ...it, Credential: turn(it.Credential, purpose) });
+  const sealed = turned(vault.seal);
+  const opened = turned(vault.open);
+
+  return {
+    async get(id: number): Promise<StoredCredential | undefined> {
+      const found = await credentials.get(id);
+      return found && opened(found);
+    },
+    /** Oldest first. */
+    async ofRequests(requestIds: readonly number[]): Promise<StoredCredential[]> {
+      if (requestIds.length === 0) return [];
+      const filter = (query: Query) => query.where(sql<SqlBool>`access_request_id in (${sql.join(requestIds)})`);
+      return (await credentials.rows.all({ filter, order: ['id'] })).map(opened);
+    },
+    page: async (requestId: number, query: PageQuery) =>
+      (await credentials.page(query, { access_request_id: requestId })).map(opened),
+    insert: async (it: Omit<StoredCredential, 'ID'>) => opened(await credentials.insert(sealed(it))),
+    async change(
+      id: number,
+      change: (it: StoredCredential) => StoredCredential,
+    ): Promise<StoredCredential | undefined> {
+      const changed = await credentials.change(id, it => sealed(change(opened(it))));
+      return changed && opened(changed);
+    },
+    remove: credentials.remove,
+  };
+}

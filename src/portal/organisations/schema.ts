@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { chosenCid, shownTime } from '../shapes.ts';
+import { UserRow } from '../users/schema.ts';
+
+/** Who app developers work for. Each has a default team that holds everybody. */
+export const defaultOrganisationId = 1;
+export const defaultOrganisationName = 'Default Organisation';
+
+/** Names are shown on pages: markup in them is dropped. */
+const plainName = z
+  .string()
+  .max(255)
+  .transform(text => text.replaceAll(/<[^>]*>/g, '').trim())
+  .refine(text => text !== '', 'must not be empty');
+
+export const OrganisationWrite = z.object({ Name: plainName, CID: chosenCid.optional() });
+
+interface Dated {
+  ID: number;
+  CID: string;
+  Name: string;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+export type StoredOrganisation = Dated;
+export interface StoredTeam extends Dated {
+  Default: boolean;
+  OrganisationID: number;
+}
+
+export const TeamRow = z.object({ ID: z.int(), Name: z.string(), Default: z.boolean() });
+export const Team = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  Name: z.string(),
+  Users: z.array(z.string()),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const OrganisationRow = z.object({ ID: z.int(), Name: z.string() });
+export const Organisation = OrganisationRow.extend({
+  CID: z.string(),
+  Teams: z.array(TeamRow),
+  Users: z.array(UserRow),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const teamRow = ({ ID, Name, Default }: StoredTeam) => ({ ID, Name, Default });
+
+export const shownTeam = ({ ID, CID, Name, CreatedAt, UpdatedAt }: StoredTeam, members: readonly number[]) => ({
+  ID,
+  CID,
+  Name,
+  Users: members.map(id => `User#${id}`),
+  CreatedAt: shownTime(CreatedAt),
+  UpdatedAt: shownTime(UpdatedAt),
+});

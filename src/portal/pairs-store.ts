@@ -1,0 +1,51 @@
+import { sql } from 'kysely';
+import type { PortalTables } from '#storage/portal-tables.ts';
+import type { Records } from '#storage/records.ts';
+
+type PairTable = {
+  [T in keyof PortalTables]: PortalTables[T] extends { body: string } ? never : T;
+}[keyof PortalTables];
+
+export type Pairs = ReturnType<typeof pairsStore>;
+
+/** Which objects of one kind go with which of another: two columns of numbers, read and replaced from either side. */
+export function pairsStore<T extends PairTable>(records: Records, table: T, left: keyof PortalTables[T] & string) {
+  const sides: Record<PairTable, readonly [string, string]> = {
+    portal_catalogue_plans: ['catalogue_id', 'plan_id'],
+    portal_catalogue_products: ['catalogue_id', 'product_id'],
+    portal_team_members: ['team_id', 'user_id'],
+  };
+  const right = sides[table].find(column => column !== left)!;
+  const name = sql.table(table);
+
+  /** The numbers beside each of `ids`, seen from the column `own`. */
+  async function beside(own: string, other: string, ids: readonly number[]): Promise<Map<number, number[]>> {
+    const found = new Map<number, number[]>(ids.map(id => [id, []]));
+    if (ids.length === 0) return found;
+    const query = sql<{ own: number; other: number }>`
+      select ${sql.ref(own)} as own, ${sql.ref(other)} as other from ${name}
+      where ${sql.ref(own)} in (${sql.join([...new Set(ids)])}) order by ${sql.ref(other)}`;
+    for (const row of (await query.execute(records.db)).rows) found.get(Number(row.own))!.push(Number(row.other));
+    return found;
+  }
+
+  async function replace(own: string, other: string, id: number, others: readonly number[]): Promise<void> {
+    await records.write(async () => {
+      await sql`delete from ${name} where ${sql.ref(own)} = ${id}`.execute(records.db);
+      if (others.length === 0) return;
+      const rows = [...new Set(others)].map(each => sql`(${id}, ${each})`);
+      await sql`insert into ${name} (${sql.ref(own)}, ${sql.ref(other)}) values ${sql.join(rows)}`.execute(records.db);
+    });
+  }
+
+  return {
+    /** Seen from the left: a catalogue's plans. */
+    of: (ids: readonly number[]) => beside(left, right, ids),
+    set: (id: number, others: readonly number[]) => replace(left, right, id, others),
+    /** Seen from the right: the catalogues of a plan. */
+    holding: (ids: readonly number[]) => beside(right, left, ids),
+    setHolding: (id: number, others: readonly number[]) => replace(right, left, id, others),
+  };
+}
+
+export const oneOf = (found: ReadonlyMap<number, number[]>, id: number): number[] => found.get(id) ?? [];

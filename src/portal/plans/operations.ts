@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { idOf } from '#access/policies/schema.ts';
+import { sortableId } from '#base/ids.ts';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { oneOf } from '../pairs-store.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { reach } from '../providers/reach.ts';
+import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
+import { changedPlanPolicy, newPlanPolicy } from './policy.ts';
+import {
+  newPlan,
+  Plan,
+  PlanChange,
+  PlanRow,
+  PlanWrite,
+  planRow,
+  type StoredPlan,
+  shownPlan,
+  withChange,
+} from './schema.ts';
+
+const declared = { surface: 'portal', noun: 'plans', permission: 'secret' } as const;
+const params = z.object({ plan_id: portalId });
+type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+const failures = [problem.provider_refused, problem.provider_away] as const;
+
+async function shown(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+  return shownPlan(plan, oneOf(await catalogues.plans.holding([plan.ID]), plan.ID));
+}
+
+/** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
+async function cataloguesOf({ Catalogues }: PlanChange, { portal }: Pick<PortalTools, 'portal'>) {
+  if (Catalogues === undefined) return undefined;
+  return (await portal.catalogues.named(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
+}
+
+export const listPlans = operation({
+  ...declared,
+  name: 'listPlans',
+  method: 'GET',
+  path: '/portal-api/plans',
+  about: 'Lists the plans, newest first.',
+  query: pageQuery,
+  returns: z.array(PlanRow),
+  async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
+    return (await portal.plans.page(query)).map(planRow);
+  },
+});
+
+export const createPlan = operation({
+  ...declared,
+  name: 'createPlan',
+  method: 'POST',
+  path: '/portal-api/plans',
+  about: 'Makes a plan and its limits policy at the provider. A limit that is not sent is no limit.',
+  body: PlanWrite,
+  returns: Plan,
+  problems: [...failures, problem.cid_taken],
+  async handle({ body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const provider = await portal.providers.get(body.ProviderID);
+    if (!provider) throw invalid([{ path: 'ProviderID', message: `there is no provider ${body.ProviderID}` }]);
+    if (body.CID && (await portal.plans.get({ cid: body.CID }))) throw problem.cid_taken();
+    const catalogues = await cataloguesOf(body, tools);
+    const now = clock.now();
+    const names = { CID: body.CID ?? sortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
+    const plan = withChange({ ...newPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
+    const policy = newPlanPolicy(plan, provider.MetaData.PoliciesTags);
+    const ReferenceID = idOf(await reach(provider, tools, plane => plane.createPolicy(policy)));
+    try {
+      const made = await records.write(async () => {
+        const inserted = await portal.plans.adopt({ ...plan, ID: 0, ReferenceID });
+        if (catalogues) await portal.catalogues.plans.setHolding(inserted.ID, catalogues);
+        return inserted;
+      });
+      audit(String(made.ID));
+      return shown(made, tools);
+    } catch (error) {
+      await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+      throw error;
+    }
+  },
+});
+
+export const getPlan = operation({
+  ...declared,
+  name: 'getPlan',
+  method: 'GET',
+  path: '/portal-api/plans/{plan_id}',
+  about: 'Reads one plan.',
+  params,
+  returns: Plan,
+  problems: [problem.not_found],
+  async handle({ params: { plan_id } }, tools: Pick<PortalTools, 'portal'>) {
+    return shown(present(await tools.portal.plans.get(plan_id), 'Plan'), tools);
+  },
+});
+
+export const updatePlan = operation({
+  ...declared,
+  name: 'updatePlan',
+  method: 'PUT',
+  path: '/portal-api/plans/{plan_id}',
+  about: 'Changes a plan and its limits policy at once. What is not sent stays.',
+  params,
+  body: PlanChange,
+  returns: Plan,
+  problems: [problem.not_found, ...failures],
+  async handle({ params: { plan_id }, body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const before = present(await portal.plans.get(plan_id), 'Plan');
+    audit(String(before.ID));
+    if (body.ProviderID && body.ProviderID !== before.ProviderID)
+      throw invalid([{ path: 'ProviderID', message: 'cannot be changed: the plan belongs to its provider' }]);
+    const catalogues = await cataloguesOf(body, tools);
+    const provider = present(await portal.providers.get(before.ProviderID), 'Provider', 'unknown');
+    const change = changedPlanPolicy(withChange(before, body), before);
+    await reach(provider, tools, plane => plane.updatePolicy(before.ReferenceID, change));
+    const changed = await records.write(async () => {
+      if (catalogues) await portal.catalogues.plans.setHolding(before.ID, catalogues);
+      return portal.plans.change(before.ID, it => ({ ...withChange(it, body), UpdatedAt: clock.now() }));
+    });
+    return shown(present(changed, 'Plan'), tools);
+  },
+});
+
+export const deletePlan = operation({
+  ...declared,
+  name: 'deletePlan',
+  method: 'DELETE',
+  path: '/portal-api/plans/{plan_id}',
+  about: 'Removes a plan and its limits policy, once no credential depends on it.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found, problem.plan_in_use, ...failures],
+  async handle({ params: { plan_id }, audit }, tools: Tools) {
+    const { portal, records } = tools;
+    const { ID, ReferenceID, ProviderID } = present(await portal.plans.get(plan_id), 'Plan');
+    audit(String(ID));
+    const requests = await portal.accessRequests.live({ plan_id: ID });
+    const count = (await portal.credentials.ofRequests(requests.map(request => request.ID))).length;
+    if (count > 0) throw problem.plan_in_use({ detail: { count } });
+    const provider = await portal.providers.get(ProviderID);
+    if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    await records.write(async () => {
+      await portal.catalogues.plans.setHolding(ID, []);
+      await portal.plans.remove(ID);
+    });
+    return ok;
+  },
+});
+
+export const planOperations = [listPlans, createPlan, getPlan, updatePlan, deletePlan];

@@ -1,0 +1,65 @@
+import { idOf, type Policy } from '#access/policies/schema.ts';
+import { newPlan, type StoredPlan } from './schema.ts';
+
+/** A plan as the limits policy of its provider, and back. */
+
+const planParts = { acl: false, complexity: false, per_api: false, quota: true, rate_limit: true };
+
+/** Whether a policy limits and grants nothing. */
+export const isPlanPolicy = ({ partitions }: Policy): boolean =>
+  !partitions?.acl && !partitions?.per_api && (partitions?.quota === true || partitions?.rate_limit === true);
+
+type Limited = Omit<StoredPlan, 'ID' | 'ReferenceID'>;
+
+const limitsOf = (plan: Limited): Policy => ({
+  name: plan.Name,
+  rate: plan.UnlimitedRateLimit ? -1 : plan.RateLimit,
+  per: plan.UnlimitedRateLimit ? -1 : plan.Per,
+  quota_max: plan.UnlimitedQuota ? -1 : plan.Quota,
+  quota_renewal_rate: plan.UnlimitedQuota || plan.QuotaRenewalRate <= 0 ? -1 : plan.QuotaRenewalRate,
+  key_expires_in: plan.KeyExpiresIn,
+  meta_data: plan.MetaData,
+});
+
+export const newPlanPolicy = (plan: Limited, tags: readonly string[]): Policy => ({
+  ...limitsOf(plan),
+  state: 'active',
+  partitions: planParts,
+  access_rights: {},
+  throttle_interval: -1,
+  throttle_retry_limit: -1,
+  tags: [...tags],
+});
+
+/** What was set on the policy elsewhere stays, other meta data too; what the plan no longer says goes. */
+export const changedPlanPolicy =
+  (plan: Limited, before: Limited) =>
+  (policy: Policy): Policy => {
+    const kept = Object.entries(policy.meta_data ?? {}).filter(([name]) => !(name in before.MetaData));
+    return { ...policy, ...limitsOf(plan), meta_data: { ...Object.fromEntries(kept), ...plan.MetaData } };
+  };
+
+const whole = (value: number | undefined) => Math.round(value ?? 0);
+
+/** What a stored policy says of its plan. */
+export const fromPlanPolicy = (policy: Policy) => {
+  const rate = whole(policy.rate);
+  const quota = whole(policy.quota_max);
+  return {
+    Name: policy.name ?? '',
+    ReferenceID: idOf(policy),
+    RateLimit: rate,
+    Per: whole(policy.per) > 0 ? whole(policy.per) : newPlan.Per,
+    UnlimitedRateLimit: rate <= 0,
+    Quota: quota,
+    UnlimitedQuota: quota <= 0,
+    QuotaRenewalRate: whole(policy.quota_renewal_rate),
+    KeyExpiresIn: Math.max(0, whole(policy.key_expires_in)),
+    MetaData: Object.fromEntries(
+      Object.entries(policy.meta_data ?? {}).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ),
+  };
+};

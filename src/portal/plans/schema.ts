@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import {
+  chosenCid,
+  intBetween,
+  lenientBool,
+  lenientInt,
+  line,
+  orNothing,
+  references,
+  requiredLine,
+  shownTime,
+} from '../shapes.ts';
+
+/** How much of a product one may use: one limits policy of its provider. */
+const amount = intBetween(-1, 1_000_000_000_000);
+const seconds = intBetween(-1, 10_000_000_000);
+
+const writable = {
+  CID: orNothing(chosenCid),
+  DisplayName: orNothing(line()),
+  Description: orNothing(z.string().max(100_000)),
+  AutoApproveAccessRequests: orNothing(lenientBool),
+  Catalogues: references.nullable().optional(),
+  JWTScope: orNothing(line(1000)),
+  KeyExpiresIn: orNothing(intBetween(0, 10_000_000_000)),
+  MetaData: orNothing(z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()]))),
+  RateLimit: orNothing(amount),
+  Per: orNothing(seconds),
+  Quota: orNothing(amount),
+  QuotaRenewalRate: orNothing(seconds),
+  UnlimitedRateLimit: orNothing(lenientBool),
+  UnlimitedQuota: orNothing(lenientBool),
+  PlanQuota: orNothing(intBetween(0, 1_000_000_000)),
+  PlanQuotaRenewalRate: orNothing(intBetween(0, 10_000_000_000)),
+};
+export const PlanWrite = z.object({ ...writable, Name: requiredLine(), ProviderID: lenientInt });
+export const PlanChange = z.object({
+  ...writable,
+  Name: orNothing(requiredLine()),
+  ProviderID: orNothing(lenientInt),
+});
+export type PlanChange = z.output<typeof PlanChange>;
+
+export interface StoredPlan {
+  ID: number;
+  CID: string;
+  Name: string;
+  ProviderID: number;
+  /** The limits policy. */
+  ReferenceID: string;
+  DisplayName: string;
+  Description: string;
+  AutoApproveAccessRequests: boolean;
+  JWTScope: string;
+  /** Seconds; 0 is never. */
+  KeyExpiresIn: number;
+  /** Written onto every key made under the plan. */
+  MetaData: Record<string, string>;
+  RateLimit: number;
+  /** Seconds of the rate window. */
+  Per: number;
+  Quota: number;
+  /** Seconds of the quota period; 0 and less never renew. */
+  QuotaRenewalRate: number;
+  UnlimitedRateLimit: boolean;
+  UnlimitedQuota: boolean;
+  /** How many requests for access one user may make in a period; 0 is any number. */
+  PlanQuota: number;
+  /** Seconds of that period; 0 is for ever. */
+  PlanQuotaRenewalRate: number;
+  Hidden: boolean;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+/** A window nobody named is a minute. */
+const defaultPerSeconds = 60;
+
+export const newPlan = {
+  DisplayName: '',
+  Description: '',
+  AutoApproveAccessRequests: false,
+  JWTScope: '',
+  KeyExpiresIn: 0,
+  MetaData: {},
+  RateLimit: 0,
+  Per: defaultPerSeconds,
+  Quota: 0,
+  QuotaRenewalRate: 0,
+  UnlimitedRateLimit: true,
+  UnlimitedQuota: true,
+  PlanQuota: 0,
+  PlanQuotaRenewalRate: 0,
+  Hidden: false,
+};
+
+const texts = (map: Record<string, string | number | boolean>) =>
+  Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)]));
+
+/** The plan with what a body says. A limit that is set is no longer unlimited, unless the body says so itself. */
+export function withChange<P extends Omit<StoredPlan, 'ID'>>(plan: P, change: PlanChange): P {
+  const { CID: _cid, ProviderID: _provider, Catalogues: _catalogues, MetaData, ...rest } = change;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<P>;
+  const next = { ...plan, ...given, ...(MetaData && { MetaData: texts(MetaData) }) };
+  const limited = (flag: boolean | undefined, value: number | undefined, before: boolean) =>
+    flag ?? (value === undefined ? before : value <= 0);
+  next.UnlimitedRateLimit = limited(change.UnlimitedRateLimit, change.RateLimit, plan.UnlimitedRateLimit);
+  next.UnlimitedQuota = limited(change.UnlimitedQuota, change.Quota, plan.UnlimitedQuota);
+  if (next.RateLimit <= 0) next.UnlimitedRateLimit = true;
+  if (next.Quota <= 0) next.UnlimitedQuota = true;
+  if (next.Per <= 0) next.Per = defaultPerSeconds;
+  return next;
+}
+
+export const PlanRow = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  Name: z.string(),
+  DisplayName: z.string(),
+  AutoApproveAccessRequests: z.boolean(),
+  RateLimit: z.int(),
+  Quota: z.int(),
+});
+export const Plan = PlanRow.extend({
+  ProviderID: z.int(),
+  ReferenceID: z.string(),
+  Description: z.string(),
+  Catalogues: z.array(z.int()),
+  JWTScope: z.string(),
+  KeyExpiresIn: z.int(),
+  MetaData: z.record(z.string(), z.string()),
+  Per: z.int(),
+  QuotaRenewalRate: z.int(),
+  UnlimitedRateLimit: z.boolean(),
+  UnlimitedQuota: z.boolean(),
+  PlanQuota: z.int(),
+  PlanQuotaRenewalRate: z.int(),
+  Hidden: z.boolean(),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const planRow = (plan: StoredPlan) => ({
+  ID: plan.ID,
+  CID: plan.CID,
+  Name: plan.Name,
+  DisplayName: plan.DisplayName,
+  AutoApproveAccessRequests: plan.AutoApproveAccessRequests,
+  RateLimit: plan.RateLimit,
+  Quota: plan.Quota,
+});
+
+export const shownPlan = (plan: StoredPlan, catalogues: readonly number[]): z.output<typeof Plan> => ({
+  ...plan,
+  Catalogues: [...catalogues],
+  CreatedAt: shownTime(plan.CreatedAt),
+  UpdatedAt: shownTime(plan.UpdatedAt),
+});

@@ -1,0 +1,36 @@
+import { problems } from '#base/problems.ts';
+
+/** An unknown object is a 404 where it is read or removed, and a 422 where a body or an action is sent to it. */
+export const problem = problems('portal', {
+  not_found: { status: 404, message: '{what} not found' },
+  unknown: { status: 422, message: '{what} not found' },
+  cid_taken: { status: 409, message: 'CID: an object with this persistent id already exists' },
+  product_exists: { status: 409, message: 'A product with this Path or CID already exists' },
+  catalogue_exists: { status: 409, message: 'A catalogue with this NameWithSlug or CID already exists' },
+  user_exists: { status: 409, message: 'A user with this Email or CID already exists' },
+  bad_password: { status: 422, message: '{faults}' },
+  provider_refused: { status: 422, message: 'Provider {name} refused: {reason}' },
+  provider_away: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },
+  sync_failed: { status: 422, message: 'Failed to sync provider {name}: {reason}' },
+  secret_again: {
+    status: 422,
+    message: 'Configuration.MetaData.Secret: must be sent again when URL names another host',
+  },
+  plan_in_use: {
+    status: 409,
+    message:
+      'The plan still limits {count} credentials, which would be left without limits: delete their requests first',
+  },
+  quota_exceeded: { status: 422, message: 'Plan access quota exceeded' },
+  not_pending: { status: 422, message: 'The access request is {status}: only a pending one can be decided' },
+  rotated_already: { status: 422, message: 'The credential was changed by somebody else meanwhile' },
+  being_decided: { status: 422, message: 'The access request is being approved at the moment' },
+});
+
+export type Missing = 'not_found' | 'unknown';
+
+/** The object, or the problem of its absence. */
+export function present<T>(value: T | undefined, what: string, missing: Missing = 'not_found'): T {
+  if (value === undefined) throw problem[missing]({ detail: { what } });
+  return value;
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { sortableId } from '#base/ids.ts';
+import { operation } from '#operations/operation.ts';
+import { oneOf } from '../pairs-store.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { reach } from '../providers/reach.ts';
+import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
+import { changedAtProvider, publishedAtProvider, writtenProduct } from './publishing.ts';
+import {
+  newProduct,
+  Product,
+  ProductChange,
+  ProductRow,
+  ProductWrite,
+  productRow,
+  type StoredProduct,
+  shownProduct,
+} from './schema.ts';
+
+const declared = { surface: 'portal', noun: 'products', permission: 'secret' } as const;
+const params = z.object({ product_id: portalId });
+type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
+const failures = [problem.provider_refused, problem.provider_away, problem.product_exists] as const;
+
+async function shown(product: StoredProduct, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+  const holding = oneOf(await catalogues.products.holding([product.ID]), product.ID);
+  return shownProduct(
+    product,
+    [...(await catalogues.byIds(holding)).values()].map(({ Name }) => Name),
+  );
+}
+
+/** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
+async function cataloguesOf({ Catalogues }: ProductChange, { portal }: Pick<PortalTools, 'portal'>) {
+  if (Catalogues === undefined) return undefined;
+  return (await portal.catalogues.named(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
+}
+
+export const listProducts = operation({
+  ...declared,
+  name: 'listProducts',
+  method: 'GET',
+  path: '/portal-api/products',
+  about: 'Lists the products, newest first.',
+  query: pageQuery,
+  returns: z.array(ProductRow),
+  async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
+    return (await portal.products.page(query)).map(productRow);
+  },
+});
+
+export const createProduct = operation({
+  ...declared,
+  name: 'createProduct',
+  method: 'POST',
+  path: '/portal-api/products',
+  about: 'Publishes APIs of a provider as a product, and makes its access policy there; or documents alone.',
+  body: ProductWrite,
+  returns: Product,
+  status: 201,
+  problems: failures,
+  async handle({ body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const now = clock.now();
+    const catalogues = await cataloguesOf(body, tools);
+    const fresh = {
+      ...newProduct,
+      ID: 0,
+      CID: body.CID ?? sortableId(now),
+      Name: body.Name,
+      Path: body.Path ?? (await portal.products.freePath(body.Name, now)),
+      ProviderID: 0,
+      CreatedAt: now,
+      UpdatedAt: now,
+    };
+    await portal.products.refuseTaken(fresh);
+    const written = await writtenProduct(fresh, body, tools);
+    const made = await publishedAtProvider(written, tools, product =>
+      records.write(async () => {
+        const inserted = await portal.products.adopt(product);
+        if (catalogues) await portal.catalogues.products.setHolding(inserted.ID, catalogues);
+        return inserted;
+      }),
+    );
+    audit(String(made.ID));
+    return shown(made, tools);
+  },
+});
+
+export const getProduct = operation({
+  ...declared,
+  name: 'getProduct',
+  method: 'GET',
+  path: '/portal-api/products/{product_id}',
+  about: 'Reads one product with its APIs and catalogues.',
+  params,
+  returns: Product,
+  problems: [problem.not_found],
+  async handle({ params: { product_id } }, tools: Pick<PortalTools, 'portal'>) {
+    return shown(present(await tools.portal.products.get(product_id), 'Product'), tools);
+  },
+});
+
+export const updateProduct = operation({
+  ...declared,
+  name: 'updateProduct',
+  method: 'PUT',
+  path: '/portal-api/products/{product_id}',
+  about: 'Changes a product; its name and its APIs are changed in the access policy at once. What is not sent stays.',
+  params,
+  body: ProductChange,
+  returns: Product,
+  problems: [problem.unknown, ...failures],
+  async handle({ params: { product_id }, body, audit }, tools: Tools) {
+    const { portal, records, clock } = tools;
+    const before = present(await portal.products.get(product_id), 'Product', 'unknown');
+    audit(String(before.ID));
+    const catalogues = await cataloguesOf(body, tools);
+    const written = await writtenProduct(before, body, tools);
+    await portal.products.refuseTaken(written);
+    const save = (product: StoredProduct) =>
+      records.write(async () => {
+        const changed = await portal.products.change(before.ID, () => ({ ...product, UpdatedAt: clock.now() }));
+        if (changed && catalogues) await portal.catalogues.products.setHolding(before.ID, catalogues);
+        return present(changed, 'Product', 'unknown');
+      });
+    const saved =
+      before.ReferenceID === ''
+        ? await publishedAtProvider(written, tools, save)
+        : await save(await changedAtProvider(written, before, tools));
+    return shown(saved, tools);
+  },
+});
+
+export const deleteProduct = operation({
+  ...declared,
+  name: 'deleteProduct',
+  method: 'DELETE',
+  path: '/portal-api/products/{product_id}',
+  about: 'Removes a product and its access policy: credentials lose its APIs at once.',
+  params,
+  returns: okAnswer,
+  problems: [problem.not_found, problem.provider_refused, problem.provider_away],
+  async handle({ params: { product_id }, audit }, tools: Tools) {
+    const { portal, records } = tools;
+    const { ID, ReferenceID, ProviderID } = present(await portal.products.get(product_id), 'Product');
+    audit(String(ID));
+    const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
+    if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    await records.write(async () => {
+      await portal.catalogues.products.setHolding(ID, []);
+      await portal.products.remove(ID);
+    });
+    return ok;
+  },
+});
+
+export const productOperations = [listProducts, createProduct, getProduct, updateProduct, deleteProduct];

@@ -1,0 +1,84 @@
+import type { AccessRights } from '#access/keys/schema.ts';
+import { idOf, type Policy, rightsOf } from '#access/policies/schema.ts';
+import type { ApiFacts } from '../control-plane.ts';
+import type { ApiDetail, StoredProduct } from './schema.ts';
+
+/** A product as the access policy of its provider, and back. */
+
+const productParts = { acl: true, complexity: false, per_api: false, quota: false, rate_limit: false };
+
+/** Whether a policy grants access and nothing else. */
+export const isProductPolicy = ({ partitions }: Policy): boolean =>
+  partitions?.acl === true && !partitions.quota && !partitions.rate_limit && !partitions.per_api;
+
+const rightsFor = (details: readonly ApiDetail[], kept: AccessRights = {}): AccessRights =>
+  Object.fromEntries(
+    details.map(({ APIID, Name }) => [
+      APIID,
+      kept[APIID] ?? { api_id: APIID, api_name: Name, versions: ['Default'], allowed_urls: [] },
+    ]),
+  );
+
+/** Limits come from the plan: the access policy sets none. */
+export const newProductPolicy = (
+  product: Pick<StoredProduct, 'Name' | 'APIDetails'>,
+  tags: readonly string[],
+): Policy => ({
+  name: product.Name,
+  state: 'active',
+  partitions: productParts,
+  access_rights: rightsFor(product.APIDetails),
+  rate: -1,
+  per: -1,
+  quota_max: -1,
+  quota_renewal_rate: -1,
+  throttle_interval: -1,
+  throttle_retry_limit: -1,
+  tags: [...tags],
+});
+
+/** What was set on the policy elsewhere stays: only its name and which APIs it grants are the portal's. */
+export const changedProductPolicy =
+  (product: Pick<StoredProduct, 'Name' | 'APIDetails'>) =>
+  (policy: Policy): Policy => {
+    const kept = rightsOf(policy);
+    const empty = product.APIDetails.length === 0;
+    const returns = policy.state === 'draft' && Object.keys(kept).length === 0;
+    const { access_rights_array: _list, active: _active, is_inactive: _inactive, ...rest } = policy;
+    return {
+      ...rest,
+      name: product.Name,
+      access_rights: rightsFor(product.APIDetails, kept),
+      ...(empty ? { state: 'draft' as const } : returns ? { state: 'active' as const } : {}),
+    };
+  };
+
+/** The details of the APIs a policy grants. Texts written in the portal are never lost. */
+export function detailsOf(
+  apiIds: readonly string[],
+  facts: ReadonlyMap<string, ApiFacts>,
+  known: readonly Pick<ApiDetail, 'APIID' | 'Description' | 'OASUrl'>[] = [],
+): ApiDetail[] {
+  return apiIds.map(APIID => {
+    const api = facts.get(APIID);
+    const before = known.find(detail => detail.APIID === APIID);
+    return {
+      APIID,
+      Name: api?.name ?? APIID,
+      Description: before?.Description ?? '',
+      APIType: api?.kind ?? '',
+      ListenPath: api?.listenPath ?? '',
+      TargetURL: api?.targetUrl ?? '',
+      OASUrl: before?.OASUrl ?? '',
+      Status: api?.active ?? false,
+    };
+  });
+}
+
+/** What a stored policy says of its product. */
+export const fromPolicy = (policy: Policy) => ({
+  Name: policy.name ?? '',
+  ReferenceID: idOf(policy),
+  AuthType: policy.auth_type ?? '',
+  AuthTypes: policy.auth_types ?? [],
+});

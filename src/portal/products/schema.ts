@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { chosenCid, lenientBool, lenientInt, line, orNothing, references, requiredLine, shownTime } from '../shapes.ts';
+
+/** APIs, or documents about them, published together: access to one product is one access policy of its provider. */
+const longText = z.string().max(1_000_000);
+
+const ApiDetailWrite = z.object({
+  APIID: requiredLine(),
+  Description: orNothing(longText),
+  OASUrl: orNothing(line(2048)),
+});
+const SpecWrite = z.object({ SpecAlias: requiredLine(), OASUrl: orNothing(line(2048)), Name: orNothing(line()) });
+
+const path = requiredLine(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
+
+const writable = {
+  CID: orNothing(chosenCid),
+  ProviderID: orNothing(lenientInt),
+  IsDocumentationOnly: orNothing(lenientBool),
+  APIDetails: z.array(ApiDetailWrite).max(1000).nullable().optional(),
+  SpecDetails: z.array(SpecWrite).max(1000).nullable().optional(),
+  Catalogues: references.nullable().optional(),
+  Content: orNothing(longText),
+  DCREnabled: orNothing(lenientBool),
+  Description: orNothing(longText),
+  DisplayName: orNothing(line()),
+  Feature: orNothing(lenientBool),
+  Path: orNothing(path),
+  Scopes: orNothing(line(10_000)),
+  Tags: z.array(requiredLine()).max(100).nullable().optional(),
+};
+export const ProductWrite = z.object({ ...writable, Name: requiredLine() });
+export const ProductChange = z.object({ ...writable, Name: orNothing(requiredLine()) });
+export type ProductChange = z.output<typeof ProductChange>;
+
+const ApiDetail = z.object({
+  APIID: z.string(),
+  Name: z.string(),
+  Description: z.string(),
+  APIType: z.string(),
+  ListenPath: z.string(),
+  TargetURL: z.string(),
+  OASUrl: z.string(),
+  Status: z.boolean(),
+});
+export type ApiDetail = z.output<typeof ApiDetail>;
+
+const SpecDetail = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  SpecAlias: z.string(),
+  OASUrl: z.string(),
+  Name: z.string(),
+});
+export type SpecDetail = z.output<typeof SpecDetail>;
+
+export interface StoredProduct {
+  ID: number;
+  CID: string;
+  Name: string;
+  DisplayName: string;
+  Path: string;
+  /** 0 for documents alone. */
+  ProviderID: number;
+  /** The access policy; empty until there is an API. */
+  ReferenceID: string;
+  AuthType: string;
+  AuthTypes: string[];
+  DCREnabled: boolean;
+  Feature: boolean;
+  Scopes: string;
+  Description: string;
+  Content: string;
+  Tags: string[];
+  APIDetails: ApiDetail[];
+  SpecDetails: SpecDetail[];
+  /** Its policy is gone or not in use: kept, but not offered. */
+  Hidden: boolean;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+export const newProduct = {
+  DisplayName: '',
+  ReferenceID: '',
+  AuthType: '',
+  AuthTypes: [] as string[],
+  DCREnabled: false,
+  Feature: false,
+  Scopes: '',
+  Description: '',
+  Content: '',
+  Tags: [] as string[],
+  APIDetails: [] as ApiDetail[],
+  SpecDetails: [] as SpecDetail[],
+  Hidden: false,
+};
+
+export const ProductRow = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  Name: z.string(),
+  DisplayName: z.string(),
+  Path: z.string(),
+  ReferenceID: z.string(),
+  AuthType: z.string().optional(),
+  AuthTypes: z.array(z.string()),
+  DCREnabled: z.boolean(),
+  Feature: z.boolean(),
+  IsDocumentationOnly: z.boolean(),
+  Scopes: z.string(),
+  Preview: z.string(),
+  APIDetails: z.array(z.object({ APIID: z.string(), Name: z.string(), Status: z.boolean() })),
+  SpecDetails: z.array(SpecDetail),
+});
+export const Product = ProductRow.extend({
+  ProviderID: z.int(),
+  Catalogues: z.array(z.string()),
+  Content: z.string(),
+  Description: z.string(),
+  Logo: z.string(),
+  Tags: z.array(z.string()),
+  Templates: z.array(z.string()),
+  APIDetails: z.array(ApiDetail),
+  Hidden: z.boolean(),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const isDocumentationOnly = ({ APIDetails }: Pick<StoredProduct, 'APIDetails'>) => APIDetails.length === 0;
+
+export function productRow(product: StoredProduct): z.output<typeof ProductRow> {
+  const { ID, CID, Name, DisplayName, Path, ReferenceID, AuthType, AuthTypes } = product;
+  const { DCREnabled, Feature, Scopes, SpecDetails } = product;
+  return {
+    ...{ ID, CID, Name, DisplayName, Path, ReferenceID, AuthTypes, DCREnabled, Feature, Scopes, SpecDetails },
+    ...(AuthType && { AuthType }),
+    IsDocumentationOnly: isDocumentationOnly(product),
+    Preview: '',
+    APIDetails: product.APIDetails.map(({ APIID, Name: name, Status }) => ({ APIID, Name: name, Status })),
+  };
+}
+
+export const shownProduct = (product: StoredProduct, catalogues: readonly string[]): z.output<typeof Product> => ({
+  ...productRow(product),
+  ProviderID: product.ProviderID,
+  Catalogues: [...catalogues],
+  Content: product.Content,
+  Description: product.Description,
+  Logo: '',
+  Tags: product.Tags,
+  Templates: [],
+  APIDetails: product.APIDetails,
+  Hidden: product.Hidden,
+  CreatedAt: shownTime(product.CreatedAt),
+  UpdatedAt: shownTime(product.UpdatedAt),
+});

@@ -1,0 +1,52 @@
+import { sql } from 'kysely';
+import { sortableId } from '#base/ids.ts';
+import type { Records } from '#storage/records.ts';
+import { numberedStore } from '../numbered-store.ts';
+import { problem } from '../problems.ts';
+import { slugOf } from '../shapes.ts';
+import type { StoredProduct } from './schema.ts';
+
+export type ProductStore = ReturnType<typeof productStore>;
+
+export function productStore(records: Records) {
+  const products = numberedStore<'portal_products', StoredProduct>(
+    records,
+    'portal_products',
+    it => ({ cid: it.CID, provider_id: it.ProviderID, reference_id: it.ReferenceID, name: it.Name, path: it.Path }),
+    problem.product_exists,
+  );
+  return {
+    ...products,
+    ofProvider: (providerId: number) => products.all({ provider_id: providerId }),
+
+    /** A new product, or the bare one a synchronisation has just made of the same policy. */
+    async adopt(product: StoredProduct): Promise<StoredProduct> {
+      const { ProviderID, ReferenceID } = product;
+      const bare = ReferenceID
+        ? await products.rows.find({ provider_id: ProviderID, reference_id: ReferenceID })
+        : undefined;
+      if (!bare) return products.insert(product);
+      return (await products.change(bare.ID, ({ ID }) => ({ ...product, ID }))) ?? products.insert(product);
+    },
+
+    /** Known before a policy is made; the index decides between two who come at once. */
+    async refuseTaken({ ID, CID, Path }: StoredProduct): Promise<void> {
+      const others = [await products.rows.find({ path: Path }), await products.rows.find({ cid: CID })];
+      if (others.some(other => other && other.ID !== ID)) throw problem.product_exists();
+    },
+
+    /** A path made of the name that no other product has: `orders`, `orders-2`, … */
+    async freePath(name: string, nowMs: number): Promise<string> {
+      const slug = slugOf(name) || sortableId(nowMs);
+      const rows = await records.db
+        .selectFrom('portal_products')
+        .select('path')
+        .where(sql<boolean>`path = ${slug} or path like ${`${slug}-%`}`)
+        .execute();
+      const taken = new Set(rows.map(({ path }) => path));
+      let path = slug;
+      for (let number = 2; taken.has(path); number++) path = `${slug}-${number}`;
+      return path;
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { sortableId } from '#base/ids.ts';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { removeRequests } from '../access-requests/removal.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { present, problem } from '../problems.ts';
+import { lenientBool, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, portalId, refOf } from '../shapes.ts';
+import { isProviderFailure } from './reach.ts';
+import {
+  maskedSecret,
+  Provider,
+  ProviderChange,
+  ProviderRow,
+  ProviderWrite,
+  providerRow,
+  providerType,
+  type StoredProvider,
+  shownProvider,
+} from './schema.ts';
+import { type SyncTools, synchronize } from './synchronize.ts';
+
+const declared = { surface: 'portal', noun: 'providers', permission: 'secret' } as const;
+const params = z.object({ provider_id: portalId });
+type Tools = Pick<PortalTools, 'portal' | 'clock'>;
+
+export const listProviders = operation({
+  ...declared,
+  name: 'listProviders',
+  method: 'GET',
+  path: '/portal-api/providers',
+  about: 'Lists the control planes the portal publishes from, newest first.',
+  query: pageQuery,
+  returns: z.array(ProviderRow),
+  async handle({ query }, { portal, clock }: Tools) {
+    return (await portal.providers.page(query)).map(provider => providerRow(provider, clock.now()));
+  },
+});
+
+export const createProvider = operation({
+  ...declared,
+  name: 'createProvider',
+  method: 'POST',
+  path: '/portal-api/providers',
+  about: 'Connects a control plane: another installation by URL and Secret, or this one when MetaData names no URL.',
+  body: ProviderWrite,
+  returns: Provider,
+  problems: [problem.cid_taken],
+  async handle({ body, audit }, { portal, clock }: Tools) {
+    const { Secret, ...MetaData } = body.Configuration.MetaData;
+    if (Secret === maskedSecret)
+      throw invalid([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
+    const now = clock.now();
+    const made = await portal.providers.insert({
+      CID: body.CID ?? sortableId(now),
+      Name: body.Name,
+      Type: providerType,
+      Status: 'Unknown',
+      LastSyncedAt: 0,
+      MetaData,
+      Secret,
+      CreatedAt: now,
+      UpdatedAt: now,
+    });
+    audit(String(made.ID));
+    return shownProvider(made, now);
+  },
+});
+
+export const getProvider = operation({
+  ...declared,
+  name: 'getProvider',
+  method: 'GET',
+  path: '/portal-api/providers/{provider_id}',
+  about: 'Reads one provider; its secret is masked.',
+  params,
+  returns: Provider,
+  problems: [problem.not_found],
+  async handle({ params: { provider_id } }, { portal, clock }: Tools) {
+    return shownProvider(present(await portal.providers.get(provider_id), 'Provider'), clock.now());
+  },
+});
+
+const originOf = (url: string) => URL.parse(url)?.origin ?? '';
+
+/** A mask sent back keeps the secret, unless it would then be sent to somebody else. */
+function configured(provider: StoredProvider, given: NonNullable<z.output<typeof ProviderChange>['Configuration']>) {
+  const { Secret, ...MetaData } = given.MetaData;
+  if (Secret !== maskedSecret) return { MetaData, Secret };
+  if (originOf(MetaData.URL) !== originOf(provider.MetaData.URL)) throw problem.secret_again();
+  return { MetaData, Secret: provider.Secret };
+}
+
+export const updateProvider = operation({
+  ...declared,
+  name: 'updateProvider',
+  method: 'PUT',
+  path: '/portal-api/providers/{provider_id}',
+  about: 'Changes a provider. A masked secret keeps the one that is there; the type cannot change.',
+  params,
+  body: ProviderChange,
+  returns: Provider,
+  problems: [problem.unknown, problem.secret_again],
+  async handle({ params: { provider_id }, body, audit }, { portal, clock }: Tools) {
+    const { ID } = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
+    audit(String(ID));
+    const changed = await portal.providers.change(ID, it => ({
+      ...it,
+      Name: body.Name ?? it.Name,
+      ...(body.Configuration ? configured(it, body.Configuration) : {}),
+      UpdatedAt: clock.now(),
+    }));
+    return shownProvider(present(changed, 'Provider', 'unknown'), clock.now());
+  },
+});
+
+export const deleteProvider = operation({
+  ...declared,
+  name: 'deleteProvider',
+  method: 'DELETE',
+  path: '/portal-api/providers/{provider_id}',
+  about: 'Disconnects a provider: its products and plans go, and the credentials made there are revoked.',
+  params,
+  query: z.object({ force: lenientBool.optional().describe('Goes on when the provider cannot be reached') }),
+  returns: okAnswer,
+  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  async handle({ params: { provider_id }, query, audit }, tools: SyncTools) {
+    const { portal, records } = tools;
+    const { ID } = present(await portal.providers.get(provider_id), 'Provider');
+    audit(String(ID));
+    await removeRequests(await portal.accessRequests.live({ provider_id: ID }), tools, query.force ?? false);
+    await records.write(async () => {
+      for (const product of await portal.products.ofProvider(ID)) {
+        await portal.catalogues.products.setHolding(product.ID, []);
+        await portal.products.remove(product.ID);
+      }
+      for (const plan of await portal.plans.ofProvider(ID)) {
+        await portal.catalogues.plans.setHolding(plan.ID, []);
+        await portal.plans.remove(plan.ID);
+      }
+      await portal.providers.remove(ID);
+    });
+    return ok;
+  },
+});
+
+export const synchronizeProvider = operation({
+  ...declared,
+  name: 'synchronizeProvider',
+  method: 'PUT',
+  path: '/portal-api/providers/{provider_id}/synchronize',
+  about: 'Learns what a provider offers now; `all` asks every provider.',
+  params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
+  returns: okMessageAnswer,
+  problems: [problem.unknown, problem.sync_failed],
+  async handle({ params: { provider_id }, audit }, tools: SyncTools) {
+    audit(provider_id);
+    const { providers } = tools.portal;
+    if (provider_id === 'all') await synchronizeAll(await providers.all(), tools);
+    else await synchronize(present(await providers.get(refOf(provider_id)), 'Provider', 'unknown'), tools);
+    return okMessage('Synchronize');
+  },
+});
+
+/** One provider that fails does not keep the others from being asked. */
+async function synchronizeAll(providers: readonly StoredProvider[], tools: SyncTools): Promise<void> {
+  const lines: string[] = [];
+  for (const provider of providers) {
+    try {
+      await synchronize(provider, tools);
+    } catch (error) {
+      if (!isProviderFailure(error)) throw error;
+      lines.push(error.message);
+    }
+  }
+  if (lines.length > 0) throw problem.sync_failed({ detail: { lines }, message: lines.join('; ') });
+}
+
+export const providerOperations = [
+  listProviders,
+  createProvider,
+  getProvider,
+  updateProvider,
+  deleteProvider,
+  synchronizeProvider,
+];

@@ -1,0 +1,28 @@
+import { Problem } from '#base/problems.ts';
+import type { ControlPlane } from '../control-plane.ts';
+import type { PortalTools } from '../portal-stores.ts';
+import { problem } from '../problems.ts';
+import type { StoredProvider } from './schema.ts';
+
+export type ReachTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
+
+const failures = new Set([problem.provider_away.code, problem.provider_refused.code, problem.sync_failed.code]);
+
+/** Whether something failed at the provider rather than here. */
+export const isProviderFailure = (error: unknown): error is Problem =>
+  error instanceof Problem && failures.has(error.code);
+
+/** Does something at a provider; one that cannot be reached is marked so for everybody to see. */
+export async function reach<T>(
+  provider: StoredProvider,
+  { portal, controlPlane }: ReachTools,
+  work: (plane: ControlPlane) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(controlPlane(provider));
+  } catch (error) {
+    if (error instanceof Problem && error.code === problem.provider_away.code)
+      await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
+    throw error;
+  }
+}

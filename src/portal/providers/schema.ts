@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { parseJson } from '#base/json.ts';
+import { Problem } from '#base/problems.ts';
+import { chosenCid, lenientBool, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
+
+/** A connection to one control plane: where APIs, policies and keys are. */
+export const providerType = 'gw-pro';
+
+/** Stands in replies for a secret that is there; sent back, it means the one that was there. */
+export const maskedSecret = '********';
+
+const webAddress = z
+  .string()
+  .max(2048)
+  .refine(text => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http or https address')
+  .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'may not hold a user name or password');
+
+const tagList = z.union([
+  z.array(line(255)).max(100),
+  z.string().transform(text => text.split(',').map(tag => tag.trim())),
+]);
+
+const MetaData = z
+  .object({
+    URL: orNothing(webAddress),
+    Secret: orNothing(line(4096)),
+    OrgID: orNothing(line(64)),
+    Gateway: orNothing(webAddress),
+    PoliciesTags: orNothing(tagList),
+    InsecureSkipVerify: orNothing(lenientBool),
+  })
+  .transform(given => ({
+    URL: given.URL ?? '',
+    Secret: given.Secret ?? '',
+    OrgID: given.OrgID ?? '',
+    Gateway: given.Gateway ?? '',
+    PoliciesTags: (given.PoliciesTags ?? []).filter(Boolean),
+    InsecureSkipVerify: given.InsecureSkipVerify ?? false,
+  }))
+  .refine(given => !given.URL || given.Secret, {
+    path: ['Secret'],
+    message: 'must be the access key of a dashboard user there',
+  });
+type MetaData = z.output<typeof MetaData>;
+
+/** The configuration travels as a JSON document written as text. */
+const metaDataText = z
+  .union([z.string().max(65_536), z.looseObject({})], { error: 'must be a JSON document as text' })
+  .transform((given, context): unknown => {
+    if (typeof given !== 'string') return given;
+    try {
+      return parseJson(given);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      context.addIssue({ code: 'custom', message: 'must be a JSON document as text' });
+      return z.NEVER;
+    }
+  })
+  .pipe(MetaData);
+
+const Configuration = z.object({ MetaData: metaDataText });
+
+export const ProviderWrite = z.object({
+  CID: orNothing(chosenCid),
+  Name: requiredLine(),
+  Type: z.literal(providerType, { error: `must be ${providerType}` }),
+  Configuration,
+});
+/** The type of a provider does not change. */
+export const ProviderChange = z.object({ Name: orNothing(requiredLine()), Configuration: orNothing(Configuration) });
+
+export interface StoredProvider {
+  ID: number;
+  CID: string;
+  Name: string;
+  Type: typeof providerType;
+  Status: 'Unknown' | 'Up' | 'Down';
+  /** 0 before the first time. */
+  LastSyncedAt: number;
+  MetaData: Omit<MetaData, 'Secret'>;
+  Secret: string;
+  CreatedAt: number;
+  UpdatedAt: number;
+}
+
+export const ProviderRow = z.object({
+  ID: z.int(),
+  CID: z.string(),
+  Name: z.string(),
+  Type: z.string(),
+  Status: z.enum(['Unknown', 'Up', 'Down']),
+  LastSyncedAt: z.string(),
+});
+export const Provider = ProviderRow.extend({
+  Configuration: z.object({ ID: z.int(), MetaData: z.string() }),
+  CreatedAt: z.string(),
+  UpdatedAt: z.string(),
+});
+
+export const providerRow = (provider: StoredProvider, nowMs: number) => ({
+  ID: provider.ID,
+  CID: provider.CID,
+  Name: provider.Name,
+  Type: provider.Type,
+  Status: provider.Status,
+  LastSyncedAt: provider.LastSyncedAt === 0 ? '' : `${spanText(nowMs - provider.LastSyncedAt)} ago`,
+});
+
+export const shownProvider = (provider: StoredProvider, nowMs: number) => ({
+  ...providerRow(provider, nowMs),
+  Configuration: {
+    ID: provider.ID,
+    MetaData: JSON.stringify({ ...provider.MetaData, Secret: provider.Secret ? maskedSecret : '' }),
+  },
+  CreatedAt: shownTime(provider.CreatedAt),
+  UpdatedAt: shownTime(provider.UpdatedAt),
+});
+
+const units: readonly [name: string, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** The two largest units of a span: `3 minutes 12 seconds`. */
+export function spanText(ms: number): string {
+  let rest = Math.max(0, Math.floor(ms / 1000));
+  const parts: string[] = [];
+  for (const [name, seconds] of units) {
+    const count = Math.floor(rest / seconds);
+    rest -= count * seconds;
+    if (count > 0) parts.push(`${count} ${name}${count === 1 ? '' : 's'}`);
+  }
+  return parts.slice(0, 2).join(' ') || '0 seconds';
+}

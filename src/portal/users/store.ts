@@ -1,0 +1,20 @@
+import type { Records } from '#storage/records.ts';
+import { numberedStore } from '../numbered-store.ts';
+import { problem } from '../problems.ts';
+import type { StoredPortalUser } from './schema.ts';
+
+export type PortalUserStore = ReturnType<typeof portalUserStore>;
+
+export function portalUserStore(records: Records) {
+  const users = numberedStore<'portal_users', StoredPortalUser>(
+    records,
+    'portal_users',
+    it => ({ cid: it.CID, organisation_id: it.OrganisationID, email: it.Email }),
+    problem.user_exists,
+  );
+  return {
+    ...users,
+    byEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
+    ofOrganisation: (organisationId: number) => users.all({ organisation_id: organisationId }),
+  };
+}
