@@ -7,6 +7,7 @@ import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { outbound } from '#base/outbound.ts';
 import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
@@ -21,6 +22,8 @@ import { bootstrap, type Credentials, defaultOrgName } from '#people/installatio
 import { installationSecretStore } from '#people/installation/secrets.ts';
 import { organisationStore } from '#people/organisations/store.ts';
 import { userStore } from '#people/users/store.ts';
+import { bootstrapPortal } from '#portal/bootstrap.ts';
+import { openPortal } from '#portal/portal-stores.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
 import { metaStore, openVault } from '#storage/meta.ts';
 import { openRecords, type Records } from '#storage/records.ts';
@@ -66,6 +69,7 @@ export async function openInstallation(settings: Settings, around: Surroundings)
     });
     closers.push(() => shared.close());
     const tools = await openTools(records, directory, settings, around);
+    closers.push(() => tools.outbound.close());
     return { directory, records, shared, tools, close };
   } catch (error) {
     await close();
@@ -101,7 +105,7 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
   const policies = policyStore(records, known.findApis);
   const keys = keyStore(records, vault, settings);
   const oauthClients = oauthClientStore(records, vault);
-  return {
+  const tools = {
     records,
     meta,
     vault,
@@ -129,7 +133,9 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
       if ((await policies.count(orgId)) > 0) return 'policies';
       return (await keys.count(orgId)) > 0 ? 'keys' : undefined;
     },
+    outbound: outbound(),
   };
+  return { ...tools, ...openPortal(tools) };
 }
 
 export interface Application {
@@ -148,6 +154,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
   try {
     const { tools } = installation;
     const credentials = await keepCredentials(installation, () => bootstrap(tools));
+    await bootstrapPortal(tools);
     await tools.audit.removeOlderThan(settings['audit.retention_days']);
     const urls = await openListeners(settings, around, installation, closers);
     return { credentials, urls, installation, close };

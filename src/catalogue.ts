@@ -15,6 +15,7 @@ import { hookOperations } from '#events/hooks/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
+import { portalOperations } from '#portal/portal-operations.ts';
 
 /** All management operations, of every surface. What is not here does not exist. */
 export const catalogue = [
@@ -35,4 +36,5 @@ export const catalogue = [
   ...basicKeyOperations,
   ...organisationKeyOperations,
   ...oauthOperations,
+  ...portalOperations,
 ];
