@@ -98,8 +98,24 @@ export async function foundKeys(
   return { rows: await rowsById(records, found), pages: pagesOf(total, asked), total };
 }
 
-/** All keys in order, a step at a time, each step beginning after the last row of the one before. */
+/** All keys in order, a step at a time. */
 async function* walked(records: Records, orgId: string, apiId: string | undefined) {
+  let rows = await stepQuery(records, orgId, apiId).execute();
+  while (rows.length > 0) {
+    yield rows;
+    if (rows.length < idsAtOnce) return;
+    await setImmediate();
+    rows = await stepQuery(records, orgId, apiId, rows.at(-1)).execute();
+  }
+}
+
+/** The keys that follow the last one of the step before. */
+export function stepQuery(
+  records: Records,
+  orgId: string,
+  apiId?: string,
+  last?: { readonly created_at: number; readonly id: string },
+) {
   let query = records.db
     .selectFrom('keys')
     .select(['id', 'created_at', 'sealed', 'key_hash'])
@@ -108,13 +124,7 @@ async function* walked(records: Records, orgId: string, apiId: string | undefine
     .orderBy('id', 'desc')
     .limit(idsAtOnce);
   if (apiId !== undefined) query = query.where('id', 'in', callersOf(records, orgId, apiId));
-  for (let rows = await query.execute(); rows.length > 0; ) {
-    yield rows;
-    const { created_at, id } = rows.at(-1)!;
-    if (rows.length < idsAtOnce) return;
-    await setImmediate();
-    rows = await query.where(sql<SqlBool>`(created_at, id) < (${created_at}, ${id})`).execute();
-  }
+  return last ? query.where(sql<SqlBool>`(created_at, id) < (${last.created_at}, ${last.id})`) : query;
 }
 
 async function rowsById(records: Records, ids: readonly string[]): Promise<KeyRow[]> {
