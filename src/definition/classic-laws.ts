@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { ClassicDefinition } from './classic.ts';
 import type { Fault } from './faults.ts';
+import { settledClassic } from './model.ts';
 
 /** What a classic definition must keep to beyond the shape of its members. */
 type Bag = Record<string, unknown>;
@@ -18,14 +19,16 @@ const modes: readonly (readonly [mode: string, switches: readonly string[]])[] =
   ['coprocess', ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth']],
 ];
 
-const someSource: Law = definition =>
-  modes.flatMap(([mode, switches]) => {
+const someSource: Law = given => {
+  const definition = settledClassic(given);
+  return modes.flatMap(([mode, switches]) => {
     const on = !definition.use_keyless && switches.some(name => definition[name] === true);
     const { disable_header, use_param, use_cookie } = bag(bag(definition.auth_configs)[mode]);
     if (!on || disable_header !== true || use_param === true || use_cookie === true) return [];
     const message = `all auth sources are disabled for ${mode}, at least one of header/cookie/query must be enabled`;
     return [{ path: `auth_configs.${mode}`, message }];
   });
+};
 
 /** An address, or a range in CIDR notation. */
 export function isAddressRange(text: string): boolean {

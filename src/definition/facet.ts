@@ -82,6 +82,8 @@ export interface FacetGiven<T extends Fields> {
   readonly classic: Base;
   readonly oas: Base;
   readonly fields: T;
+  /** Carried over only while it is on: off, it waits in the bag of its form, so that it stays off. */
+  readonly onlyWhenOn?: true;
   /** Fields of one form that say together what other fields of the other form say. */
   readonly lens?: Lens;
 }

@@ -6,9 +6,9 @@ import type { Facet, Fields, Side, ValuesOf } from './facet.ts';
 import type { OasDefinition } from './oas.ts';
 import type { Anchors } from './reading.ts';
 import { readFacet } from './reading.ts';
-import { schemeAnchorsOf, withComponents } from './schemes.ts';
+import { schemeAnchorsOf, schemesPath, withComponents } from './schemes.ts';
 import type { Bag } from './tree.ts';
-import { bagOf, isBag, isSilent } from './tree.ts';
+import { at, bagOf, isBag, isSilent, put } from './tree.ts';
 
 /** A definition as the gateway compiles it: our own names, every default filled in, whichever form it came from. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
@@ -34,7 +34,7 @@ export const authModes = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oid
 export type AuthMode = (typeof authModes)[number];
 
 export function modelOfClassic(definition: ClassicDefinition): Model {
-  const root = withOlderAuth(definition);
+  const root = settledClassic(definition);
   const versions = Object.entries(bagOf(definition.version_data?.versions)).filter(([, version]) => isBag(version));
   if (versions.length === 0) versions.push(['', {}]);
   const model = readAll(facets, 'classic', root, {});
@@ -56,13 +56,15 @@ export function modelOfClassic(definition: ClassicDefinition): Model {
 
 export function modelOfOas(document: OasDefinition): Model {
   const { 'x-gw-api-gateway': _, 'x-gw-streaming': streaming, ...openApi } = document;
-  const root = withComponents(document);
-  const model = readAll(facets, 'oas', root, schemeAnchorsOf(document));
+  const { extension, anchors } = settledOas(document);
+  const model = readAll(facets, 'oas', extension, anchors);
   return {
     ...model,
     form: isBag(streaming) ? 'streams' : 'oas',
     modes: modesOf(model),
-    versions: [{ ...readAll(versionFacets, 'oas', root, {}), key: '', endpoints: oasEndpoints(root, document.paths) }],
+    versions: [
+      { ...readAll(versionFacets, 'oas', extension, {}), key: '', endpoints: oasEndpoints(extension, document.paths) },
+    ],
     document: openApi,
     streams: isBag(streaming) ? bagOf(streaming.streams) : null,
   } as unknown as Model;
@@ -72,23 +74,42 @@ function readAll(from: Record<string, Facet<Fields>>, side: Side, root: unknown,
   return Object.fromEntries(Object.entries(from).map(([name, facet]) => [name, readFacet(facet, side, root, anchors)]));
 }
 
-/** Token and JWT settings were once kept in `auth`, which still counts where they have none of their own. */
-export function withOlderAuth(definition: ClassicDefinition): ClassicDefinition {
-  const configs = bagOf(definition.auth_configs);
-  if (!isBag(definition.auth)) return definition;
-  const { authToken, jwt } = configs;
-  return {
-    ...definition,
-    auth_configs: { ...configs, authToken: authToken ?? definition.auth, jwt: jwt ?? definition.auth },
-  };
+/**
+ * The definition with two older habits spelt out: token and JWT settings were once kept in `auth`, which still counts
+ * where they have none of their own; and an API that asks for a credential but says not how asks for a key.
+ */
+export function settledClassic(definition: ClassicDefinition): ClassicDefinition {
+  const settled = { ...definition };
+  const { auth, auth_configs } = definition;
+  if (isBag(auth)) {
+    const { authToken, jwt, ...others } = bagOf(auth_configs);
+    settled.auth_configs = { ...others, authToken: authToken ?? auth, jwt: jwt ?? auth };
+  }
+  const modes = authModes.filter(mode => readFacet(facets[mode] as Facet, 'classic', settled, {}).enabled === true);
+  if (definition.use_keyless !== true && modes.length === 0) settled.use_standard_auth = true;
+  return settled;
 }
 
-/** An API that asks for a credential but says not how asks for a key. */
-function modesOf(model: Bag): AuthMode[] {
-  if (bagOf(model.authentication).enabled !== true) return [];
-  const on = authModes.filter(mode => bagOf(model[mode]).enabled === true);
-  return on.length === 0 ? ['token'] : on;
+/**
+ * The gateway's part with what the OpenAPI components say about it, and where its schemes are. Here too an API that
+ * asks for a credential but says not how asks for a key, in the Authorization header where nothing says otherwise.
+ */
+export function settledOas(document: OasDefinition): { extension: Bag; anchors: Anchors } {
+  const extension = withComponents(document);
+  const anchors = schemeAnchorsOf(document);
+  const isOn = (name: keyof typeof facets) =>
+    readFacet(facets[name] as Facet, 'oas', extension, anchors).enabled === true;
+  if (!isOn('authentication') || authModes.some(isOn)) return { extension, anchors };
+  const path = anchors['@token'] ?? [...schemesPath, 'authToken'];
+  const entry = bagOf(at(extension, path));
+  const somewhere = ['header', 'query', 'cookie'].some(place => bagOf(entry[place]).enabled === true);
+  const header = somewhere ? entry.header : { ...bagOf(entry.header), enabled: true };
+  put(extension, path, { ...entry, enabled: true, ...(header === undefined ? {} : { header }) });
+  return { extension, anchors: { ...anchors, '@token': path } };
 }
+
+const modesOf = (model: Bag): AuthMode[] =>
+  bagOf(model.authentication).enabled === true ? authModes.filter(mode => bagOf(model[mode]).enabled === true) : [];
 
 /**
  * Which version serves an API that has no versions: the only one, or the one with an unassuming name. `undefined`

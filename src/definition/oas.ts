@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { methods } from './endpoints/paths.ts';
 import type { Checked, Fault } from './faults.ts';
 import { faultsOf } from './faults.ts';
 import { documentLaws, extensionLaws, operationLaws } from './oas-laws.ts';
@@ -56,8 +57,6 @@ const operation = z.looseObject({
   requestBody: z.looseObject({}).nullable().optional(),
   responses: z.looseObject({}).nullable().optional(),
 });
-
-export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 const pathItem = z.looseObject({
   ...Object.fromEntries(methods.map(method => [method, operation.optional()])),

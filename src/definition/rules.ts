@@ -30,10 +30,10 @@ export function choice<const T extends readonly [string, ...string[]]>(...words:
 }
 
 /** A regular expression the linear-time engine can run; anything else could be made to hang the gateway. */
-export const pattern = z
+export const patternText = z
   .string()
-  .refine(readable, { error: 'is not a regular expression the gateway can run (RE2 syntax)' })
-  .default('');
+  .refine(readable, { error: 'is not a regular expression the gateway can run (RE2 syntax)' });
+export const pattern = patternText.default('');
 
 function readable(source: string): boolean {
   try {

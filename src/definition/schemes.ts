@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SchemeKind } from './facets/schemes.ts';
 import { schemeAnchors } from './facets/schemes.ts';
 import type { OasDefinition } from './oas.ts';
@@ -19,7 +20,7 @@ export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
     return String(component.bearerFormat ?? '').toUpperCase() === 'JWT' ? 'jwt' : undefined;
   if (component.type !== 'oauth2') return undefined;
   if ('scopeCheck' in entry || 'protectedResourceMetadata' in entry || 'tokenExchange' in entry) return 'oauth2';
-  return isSilent(entry.providers) ? 'oauth' : 'externalOAuth';
+  return Array.isArray(entry.providers) ? 'externalOAuth' : 'oauth';
 }
 
 /** Which entry speaks for each kind: the first enabled one, else the first. */
@@ -62,6 +63,18 @@ function complete(entry: Bag, component: Bag): void {
   if (kind === 'oauth' && isSilent(entry.allowedAccessTypes))
     entry.allowedAccessTypes = Object.keys(bagOf(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
 }
+
+/** What the component says is not said again in the entry. */
+export function leaveToComponent(entry: Bag, component: Bag): void {
+  const bare: Bag = { ...entry, allowedAccessTypes: undefined };
+  if (typeof component.in === 'string') bare[component.in] = undefined;
+  complete(bare, component);
+  for (const name of ['header', 'query', 'cookie', 'allowedAccessTypes'])
+    if (entry[name] !== undefined && isDeepStrictEqual(entry[name], bare[name]) && isTold(name, component))
+      delete entry[name];
+}
+
+const isTold = (name: string, component: Bag) => name === component.in || name === 'allowedAccessTypes';
 
 /** The OpenAPI component of an entry the gateway made. */
 export function componentOf(kind: SchemeKind, entry: Bag): Bag {

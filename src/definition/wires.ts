@@ -34,12 +34,23 @@ export function secondsText(path: Path, notation: 'iso' | 'shorthand' = 'shortha
   return duration(path, 1000, notation);
 }
 
+/** The same for fields that know whole seconds only. */
+export function wholeSecondsText(path: Path): Wire {
+  const exact = duration(path, 1000, 'shorthand');
+  return { ...exact, read: wire => Math.floor(Number(exact.read?.(wire))) };
+}
+
+/** Whole seconds as a number, of which fewer than none are none. */
+export function secondsNumber(path: Path): Wire {
+  return { path, read: wire => Math.max(0, Number(wire)) };
+}
+
 /** A length of time as text; the model counts in milliseconds. */
 export function millisecondsText(path: Path): Wire {
   return duration(path, 1, 'shorthand');
 }
 
-const durationText = z
+export const durationText = z
   .string()
   .refine(given => durationMs(given) !== undefined, { error: 'is not a duration such as PT1M30S or 1m30s' });
 

@@ -14,11 +14,11 @@ export type Endpoints = {
 type EndpointEntry<F extends Fields> = Entry<F> & { operationId?: string };
 
 const cachedMethods = ['GET', 'HEAD', 'OPTIONS'];
-const accessLists = ['ignored', 'black_list', 'white_list'] as const;
+export const accessLists: readonly string[] = ['ignored', 'black_list', 'white_list'];
 
 /** The lists of a classic version with the older ways of writing them put into today's. */
 export function currentLists(version: Bag): Record<string, Bag[]> {
-  if (version.use_extended_paths !== true && isBag(version.paths)) return legacyLists(version.paths);
+  if (isLegacy(version)) return legacyLists(bagOf(version.paths));
   const given = bagOf(version.extended_paths);
   const lists: Record<string, Bag[]> = {};
   for (const { classic } of Object.values(features)) if (classic) lists[classic] = listOf(given[classic]).filter(isBag);
@@ -27,6 +27,9 @@ export function currentLists(version: Bag): Record<string, Bag[]> {
   lists.advance_cache_config!.push(...cached);
   return lists;
 }
+
+/** Whether only the oldest lists count. */
+export const isLegacy = (version: Bag) => version.use_extended_paths !== true && isBag(version.paths);
 
 /** Lists of bare paths, for any method. */
 function legacyLists(paths: Bag): Record<string, Bag[]> {

@@ -1,6 +1,8 @@
-import { methods } from '../oas.ts';
 import type { Bag } from '../tree.ts';
 import { bagOf } from '../tree.ts';
+
+/** The methods an OpenAPI path may have. */
+export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /** One operation of an OpenAPI document. */
 export interface Operation {

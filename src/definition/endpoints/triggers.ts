@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pattern } from '../rules.ts';
+import { patternText } from '../rules.ts';
 
 /**
  * Conditions under which a rewrite goes elsewhere. The classic form groups rules by where they look, each group a map
@@ -53,7 +53,9 @@ const ruleFrom = (place: Rule['in'], name: string, match: Match): Rule => ({
 function readClassic(wire: unknown): Trigger[] {
   return (wire as ClassicTrigger[]).map(({ on, rewrite_to, options }) => {
     const rules = places.flatMap(place =>
-      Object.entries(options?.[groupOf[place]!] ?? {}).map(([name, match]) => ruleFrom(place, name, match as Match)),
+      Object.entries(options?.[groupOf[place]!] ?? {}).map(([name, match]) =>
+        ruleFrom(place, name, (match ?? {}) as Match),
+      ),
     );
     const body = (options?.payload_matches ?? {}) as Match;
     if (body.match_rx) rules.push(ruleFrom('requestBody', '', body));
@@ -77,13 +79,20 @@ const readOas = (wire: unknown): Trigger[] =>
   (wire as OasTrigger[]).map(({ condition, rewriteTo, rules }) => ({
     condition: condition ?? 'any',
     rewriteTo: rewriteTo ?? '',
-    rules: (rules ?? []).map(rule => ({
-      in: rule.in ?? 'path',
-      name: rule.name ?? '',
-      pattern: rule.pattern ?? '',
-      negate: rule.negate ?? false,
-    })),
+    rules: grouped(rules ?? []),
   }));
+
+/** Rules by where they look, which is all the order they have; of two with one name the later counts. */
+function grouped(rules: readonly Partial<Rule>[]): Rule[] {
+  const byPlace = new Map(ruleRule.shape.in.options.map(place => [place as string, new Map<string, Rule>()]));
+  for (const { in: place = 'path', name = '', pattern = '', negate = false } of rules) {
+    // The classic form always has a rule for the body; without a pattern it is none.
+    if (place === 'requestBody' && pattern === '') continue;
+    const key = place === 'requestBody' ? '' : name;
+    byPlace.get(place)!.set(key, { in: place, name: key, pattern, negate });
+  }
+  return [...byPlace.values()].flatMap(group => [...group.values()]);
+}
 
 const writeOas = (value: unknown) =>
   (value as Trigger[]).map(trigger => ({
@@ -91,8 +100,10 @@ const writeOas = (value: unknown) =>
     rules: trigger.rules.map(({ name, ...rule }) => (rule.in === 'requestBody' ? rule : { ...rule, name })),
   }));
 
-const patternText = pattern.unwrap().optional();
-const matchSchema = z.looseObject({ match_rx: patternText, reverse: z.boolean().optional() }).nullable().optional();
+const matchSchema = z
+  .looseObject({ match_rx: patternText.optional(), reverse: z.boolean().optional() })
+  .nullable()
+  .optional();
 const groupSchema = z.record(z.string(), matchSchema).nullable().optional();
 const classicSchema = z
   .array(
@@ -119,7 +130,7 @@ const oasSchema = z
           z.looseObject({
             in: ruleRule.shape.in,
             name: z.string().optional(),
-            pattern: patternText,
+            pattern: patternText.optional(),
             negate: z.boolean().optional(),
           }),
         )

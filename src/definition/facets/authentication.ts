@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { choice, flag, seconds, text, textMap, texts } from '../rules.ts';
-import { inverted, pairs, secondsText } from '../wires.ts';
+import { inverted, pairs, secondsNumber, wholeSecondsText } from '../wires.ts';
 import { pluginFields } from './plugins.ts';
 
 export const authentication = facet({
@@ -29,10 +30,16 @@ export const authentication = facet({
       oas: 'security',
       about: 'Lists of scheme names; each list is one way in.',
     },
+    sessionLifetimeEnabled: {
+      rule: flag,
+      classic: null,
+      oas: 'customKeyLifetime.enabled',
+      about: 'Lets the lifetime below count.',
+    },
     sessionLifetimeSeconds: {
       rule: seconds,
-      classic: 'session_lifetime',
-      oas: secondsText('customKeyLifetime.value'),
+      classic: secondsNumber('session_lifetime'),
+      oas: wholeSecondsText('customKeyLifetime.value'),
       about: 'How long keys are remembered; 0 for the default.',
     },
     sessionLifetimeRespectsExpiry: {
@@ -42,10 +49,19 @@ export const authentication = facet({
       about: 'A key is remembered at least until it expires.',
     },
   },
+  lens: { carries: ['sessionLifetimeEnabled'], complete: completeLifetime },
 });
+
+/** The classic form has no switch: a lifetime of 0 is off. */
+function completeLifetime(values: Values, from: Side): Values {
+  const { sessionLifetimeEnabled: on, sessionLifetimeSeconds: given } = values;
+  if (from === 'oas') return { ...values, sessionLifetimeSeconds: on ? given : 0 };
+  return { ...values, sessionLifetimeEnabled: Number(given) > 0 };
+}
 
 export const hmac = facet({
   name: 'hmac',
+  onlyWhenOn: true,
   about: 'Callers sign their calls with a shared secret.',
   classic: '',
   oas: 'server.authentication.hmac',
@@ -68,6 +84,7 @@ export const hmac = facet({
 
 export const oidc = facet({
   name: 'oidc',
+  onlyWhenOn: true,
   about: 'Callers show an ID token of an OpenID provider.',
   classic: '',
   oas: 'server.authentication.oidc',
@@ -102,6 +119,7 @@ export const oidc = facet({
 
 export const custom = facet({
   name: 'custom',
+  onlyWhenOn: true,
   about: 'A plugin decides who the caller is.',
   classic: '',
   oas: 'server.authentication.custom',

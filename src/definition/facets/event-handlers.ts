@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { durationMs, shorthandOf } from '../duration.ts';
+import { durationText } from '../wires.ts';
 
 /**
  * The classic form keeps handlers by event, each with a bag of settings; the OpenAPI form keeps one list with the
@@ -44,12 +45,19 @@ const said = (value: Bag): Bag =>
     ),
   );
 
-const metaNames = ['disabled', 'id', 'name', 'method', 'target_path', 'template_path', 'header_map', 'event_timeout'];
-const metaNamesOf: Record<string, readonly string[]> = {
-  webhook: metaNames,
-  custom: ['disabled', 'id', 'name', 'path'],
-  log: ['disabled', 'prefix'],
-};
+const metaNames = [
+  'disabled',
+  'id',
+  'name',
+  'method',
+  'target_path',
+  'template_path',
+  'header_map',
+  'event_timeout',
+  'function_name',
+  'path',
+  'prefix',
+];
 
 function readClassic(wire: unknown): EventHandler[] {
   return Object.entries(bag(wire)).flatMap(([trigger, list]) =>
@@ -61,21 +69,23 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
   const handlerName = words(entry.handler_name);
   const type = typeOf[handlerName] ?? handlerName;
   const meta = bag(entry.handler_meta);
+  // A script goes by the name of its function.
+  const script = type === 'custom';
   return {
     enabled: meta.disabled !== true,
     trigger,
     type,
     id: words(meta.id),
-    name: type === 'custom' ? '' : words(meta.name),
+    name: script ? '' : words(meta.name),
     url: words(meta.target_path),
     method: words(meta.method),
     bodyTemplate: words(meta.template_path),
     headers: bag(meta.header_map) as Record<string, string>,
-    cooldownSeconds: typeof meta.event_timeout === 'number' ? meta.event_timeout : 0,
-    functionName: type === 'custom' ? words(meta.name) : '',
-    path: type === 'custom' ? words(meta.path) : '',
+    cooldownSeconds: Number(meta.event_timeout ?? 0) || 0,
+    functionName: words(script ? meta.name : meta.function_name),
+    path: words(meta.path),
     logPrefix: words(meta.prefix),
-    rest: without(meta, metaNamesOf[type] ?? metaNames),
+    rest: without(meta, metaNames),
   };
 }
 
@@ -91,19 +101,23 @@ function writeClassic(value: unknown): Bag {
   return events;
 }
 
-function metaOf(handler: EventHandler): Bag {
-  const { id, name, url, method, bodyTemplate, headers, cooldownSeconds, functionName, path, logPrefix } = handler;
-  const byType: Record<string, Bag> = {
-    webhook: { id, name, method, target_path: url, template_path: bodyTemplate, header_map: headers },
-    custom: { id, name: functionName || name, path },
-    log: { prefix: logPrefix, id, name },
-  };
-  const timeout = handler.type === 'webhook' ? { event_timeout: cooldownSeconds } : {};
+function metaOf({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): Bag {
+  const script = type === 'custom';
   return {
-    ...handler.rest,
-    ...said(byType[handler.type] ?? { id, name, method, target_path: url }),
-    ...timeout,
-    disabled: !handler.enabled,
+    ...rest,
+    ...said({
+      id: handler.id,
+      name: script ? functionName || handler.name : handler.name,
+      method: handler.method,
+      target_path: handler.url,
+      template_path: handler.bodyTemplate,
+      header_map: handler.headers,
+      function_name: script ? '' : functionName,
+      path: handler.path,
+      prefix: handler.logPrefix,
+    }),
+    ...(cooldownSeconds > 0 || type === 'webhook' ? { event_timeout: cooldownSeconds } : {}),
+    disabled: !enabled,
   };
 }
 
@@ -148,9 +162,15 @@ const headersOf = (value: unknown): Record<string, string> =>
 function writeOas(value: unknown): Bag[] {
   return (value as EventHandler[]).map(handler => {
     const { enabled, trigger, type, rest, cooldownSeconds, headers, name, functionName, ...others } = handler;
-    const cooldown = type === 'webhook' ? { cooldownPeriod: shorthandOf(cooldownSeconds * 1000) } : {};
+    const cooldown =
+      cooldownSeconds > 0 || type === 'webhook' ? { cooldownPeriod: shorthandOf(cooldownSeconds * 1000) } : {};
     const pairs = Object.entries(headers).map(([header, text]) => ({ name: header, value: text }));
-    const known = said({ ...others, name: name || functionName, functionName, headers: pairs });
+    const known = said({
+      ...others,
+      name: type === 'custom' ? name || functionName : name,
+      functionName,
+      headers: pairs,
+    });
     return { enabled, trigger, type, ...known, ...cooldown, ...rest };
   });
 }
@@ -166,9 +186,6 @@ const classicSchema = z
   )
   .nullable();
 
-const durationRule = z
-  .string()
-  .refine(given => durationMs(given) !== undefined, { error: 'is not a duration such as PT1M30S or 1m30s' });
 const oasSchema = z
   .array(
     z.looseObject({
@@ -180,7 +197,7 @@ const oasSchema = z
       url: z.string().optional(),
       method: z.string().optional(),
       bodyTemplate: z.string().optional(),
-      cooldownPeriod: durationRule.optional(),
+      cooldownPeriod: durationText.optional(),
       headers: z
         .array(z.looseObject({ name: z.string(), value: z.string() }))
         .nullable()

@@ -1,7 +1,7 @@
 import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { choice, flag, object, seconds, statusCodes, text, texts } from '../rules.ts';
-import { inverted, secondsText } from '../wires.ts';
+import { inverted, secondsNumber, wholeSecondsText } from '../wires.ts';
 import { pluginFields } from './plugins.ts';
 
 export const cors = facet({
@@ -137,8 +137,8 @@ export const trafficLogs = facet({
     tagHeaders: { rule: texts, classic: 'tag_headers', about: 'Headers whose values become tags of the record.' },
     retentionSeconds: {
       rule: seconds,
-      classic: 'expire_analytics_after',
-      oas: secondsText('customRetentionPeriod'),
+      classic: secondsNumber('expire_analytics_after'),
+      oas: wholeSecondsText('customRetentionPeriod'),
       about: 'How long records are kept; 0 for ever.',
     },
     plugins: {

@@ -67,6 +67,7 @@ const signatureFields = (classic: string) => ({
 
 export const token = facet({
   name: 'token',
+  onlyWhenOn: true,
   about: 'Callers send a key.',
   classic: '',
   oas: '@token',
@@ -85,6 +86,7 @@ export const token = facet({
 
 export const jwt = facet({
   name: 'jwt',
+  onlyWhenOn: true,
   about: 'Callers send a JSON Web Token.',
   classic: '',
   oas: '@jwt',
@@ -173,6 +175,7 @@ function completeClaims(values: Values): Values {
 
 export const basic = facet({
   name: 'basic',
+  onlyWhenOn: true,
   about: 'Callers send user name and password.',
   classic: 'basic_auth',
   oas: '@basic',
@@ -204,6 +207,7 @@ export const basic = facet({
 
 export const oauth = facet({
   name: 'oauth',
+  onlyWhenOn: true,
   about: 'Callers send a token that the gateway itself issued.',
   classic: '',
   oas: '@oauth',
@@ -255,6 +259,7 @@ const asked = (classic: string, oas: string) => ({ classic: `introspection.${cla
 
 export const externalOAuth = facet({
   name: 'externalOAuth',
+  onlyWhenOn: true,
   about: 'Callers send a token that another server issued.',
   classic: 'external_oauth',
   oas: '@externalOAuth',

@@ -1,8 +1,17 @@
 import { z } from 'zod';
-import type { Wire } from '../facet.ts';
+import type { Side, Values, Wire } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { amount, choice, count, flag, seconds, text, textMap, texts, textsMap } from '../rules.ts';
-import { inverted, joinedMap, millisecondsText, pairs, secondsText, tlsNumber } from '../wires.ts';
+import {
+  inverted,
+  joinedMap,
+  millisecondsText,
+  pairs,
+  secondsNumber,
+  secondsText,
+  tlsNumber,
+  wholeSecondsText,
+} from '../wires.ts';
 import { discoveryFields } from './discovery.ts';
 
 export const upstream = facet({
@@ -154,6 +163,7 @@ export const transport = facet({
       classic: 'ssl_force_common_name_check',
       about: 'The common name of the upstream certificate must be the host name.',
     },
+    proxyEnabled: { rule: flag, classic: null, oas: '/upstream.proxy.enabled', about: 'Uses the forward proxy.' },
     proxyUrl: {
       rule: text,
       classic: 'proxy_url',
@@ -161,7 +171,14 @@ export const transport = facet({
       about: 'A forward proxy to reach the upstream through.',
     },
   },
+  lens: { carries: ['proxyEnabled'], complete: completeProxy },
 });
+
+/** The classic form has no switch: an address is on. */
+function completeProxy(values: Values, from: Side): Values {
+  const { proxyEnabled: on, proxyUrl: url } = values;
+  return from === 'oas' ? { ...values, proxyUrl: on ? url : '' } : { ...values, proxyEnabled: url !== '' };
+}
 
 export const requestSigning = facet({
   name: 'requestSigning',
@@ -283,14 +300,14 @@ export const uptimeTests = facet({
     tests: { list: checkFields, classic: 'check_list', about: 'The calls.' },
     hostDownRetestSeconds: {
       rule: seconds,
-      classic: 'config.recheck_wait',
-      oas: secondsText('hostDownRetestPeriod'),
+      classic: secondsNumber('config.recheck_wait'),
+      oas: wholeSecondsText('hostDownRetestPeriod'),
       about: 'Wait before a discovered list is read again.',
     },
     logRetentionSeconds: {
       rule: seconds,
-      classic: 'config.expire_utime_after',
-      oas: secondsText('logRetentionPeriod'),
+      classic: secondsNumber('config.expire_utime_after'),
+      oas: wholeSecondsText('logRetentionPeriod'),
       about: 'How long results are kept; 0 for ever.',
     },
   },

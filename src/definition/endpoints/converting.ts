@@ -1,0 +1,122 @@
+import { convertItem } from '../converting.ts';
+import { features } from '../definition.ts';
+import type { Bag } from '../tree.ts';
+import { at, bagOf, cut, isBag, isSilent, listOf, put } from '../tree.ts';
+import type { Feature } from './feature.ts';
+import { accessLists, currentLists, isLegacy, memberOf, originalPath } from './lists.ts';
+import { openApiPath, operationIdOf, operationsOf } from './paths.ts';
+
+/** Between lists of endpoints in a version and features of operations in a document. */
+const shared = (Object.values(features) as unknown as Feature[]).filter(({ classic, oas }) => classic && oas);
+const anyMethod = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE'];
+const rowsOf = (feature: Feature) => feature.entry.rows.filter(({ name }) => name !== 'path' && name !== 'method');
+
+/**
+ * Gives the entries of a classic version to the operations of the document, which grows the operations it lacks.
+ * Returns what is left of the version: an entry whose operation already has that feature stays behind, since only the
+ * first one counts and OpenAPI has room for no second.
+ */
+export function endpointsToOas(version: Bag, document: Bag, operations: Bag): Bag {
+  const rest = structuredClone(version);
+  const lists = currentLists(version);
+  if (isLegacy(version)) setAside(rest);
+  for (const feature of shared) {
+    const left = listOf(lists[feature.classic!]).flatMap(entry =>
+      place(feature, bagOf(entry), document, operations) ? [] : [entry],
+    );
+    const path = ['extended_paths', feature.classic!];
+    if (left.length > 0) put(rest, path, left);
+    else cut(rest, path);
+  }
+  for (const path of [['extended_paths', 'cache'], ['use_extended_paths']]) cut(rest, path);
+  if (isLegacy(version)) for (const name of accessLists) cut(rest, ['paths', name]);
+  if (isSilent(rest.extended_paths)) delete rest.extended_paths;
+  return rest;
+}
+
+/** Lists that did not count must not begin to when the version comes home. */
+function setAside(version: Bag): void {
+  if (version.extended_paths !== undefined) version['x-gw-unused-extended-paths'] = version.extended_paths;
+  delete version.extended_paths;
+}
+
+function place(feature: Feature, entry: Bag, document: Bag, operations: Bag): boolean {
+  const { path, method, ...said } = entry;
+  if (typeof path !== 'string' || path === '') return false;
+  const member = convertItem(rowsOf(feature), 'classic', 'oas', said, feature.lens);
+  // Only the access lists read a missing method as any method.
+  const named = method || !accessLists.includes(feature.classic!) ? [String(method).toUpperCase()] : anyMethod;
+  if (!named.every(one => anyMethod.includes(one))) return false;
+  const free = named
+    .map(one => operationAt(document, operations, path, one))
+    .filter(operation => !memberOf(feature, operation));
+  for (const operation of free) operation[feature.oas!] = structuredClone(feature.oasList ? listed(member) : member);
+  return free.length > 0;
+}
+
+/** A list of which the first counts keeps the others with the first. */
+const others = 'x-gw-others';
+const listed = ({ [others]: more, ...first }: Bag): Bag[] => [first, ...(listOf(more) as Bag[])];
+
+/** What the document says of one operation, made if it says nothing yet. */
+function operationAt(document: Bag, operations: Bag, classicPath: string, method: string): Bag {
+  const { path, parameters } = openApiPath(classicPath);
+  const known = operationsOf(document.paths).find(
+    one => one.method === method && (originalPath(bagOf(operations[one.id])) ?? one.path) === classicPath,
+  );
+  const id = known?.id ?? declare(document, freePath(document, path, method), method, parameters);
+  const operation = isBag(operations[id]) ? operations[id] : {};
+  operations[id] = operation;
+  if (!known && !Object.hasOwn(bagOf(document.paths), classicPath))
+    put(operation, ['x-gw-classic', 'path'], classicPath);
+  return operation;
+}
+
+/** Two classic patterns may have one OpenAPI path; parameters are renamed until the path is free. */
+function freePath(document: Bag, path: string, method: string): string {
+  let free = path;
+  while (at(document.paths, [free, method.toLowerCase()]) !== undefined && /\{/.test(free))
+    free = free.replace(/\{([^}]*)\}(?!.*\{)/, '{$1_}');
+  return free;
+}
+
+function declare(document: Bag, path: string, method: string, parameters: Bag[]): string {
+  const id = operationIdOf(path, method);
+  const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
+  const renamed = parameters.map((parameter, index) => ({ ...parameter, name: names[index] ?? parameter.name }));
+  put(document, ['paths', path, method.toLowerCase()], {
+    operationId: id,
+    ...(renamed.length > 0 ? { parameters: renamed } : {}),
+    responses: {},
+  });
+  return id;
+}
+
+/**
+ * Gives the features of operations to the lists of a classic version, the more particular path first. `rest` is what
+ * is left of the gateway's part and loses what was carried over.
+ */
+export function endpointsToClassic(paths: unknown, extension: Bag, rest: Bag, version: Bag): void {
+  const given = bagOf(bagOf(extension.middleware).operations);
+  const lists: Record<string, Bag[]> = {};
+  for (const { id, path, method } of operationsOf(paths)) {
+    const operation = bagOf(given[id]);
+    for (const feature of shared) {
+      const member = memberOf(feature, operation);
+      if (!member) continue;
+      const more = feature.oasList ? listOf(operation[feature.oas!]).slice(1) : [];
+      const whole = more.length > 0 ? { ...member, [others]: more } : member;
+      const entry = {
+        path: originalPath(operation) ?? path,
+        method,
+        ...convertItem(rowsOf(feature), 'oas', 'classic', whole, feature.lens),
+      };
+      lists[feature.classic!] = [...(lists[feature.classic!] ?? []), entry];
+      cut(rest, ['middleware', 'operations', id, feature.oas!]);
+    }
+    cut(rest, ['middleware', 'operations', id, 'x-gw-classic', 'path']);
+  }
+  // What came home in the bag had lost to an entry before it, and still does.
+  for (const [name, list] of Object.entries(lists))
+    put(version, ['extended_paths', name], [...list, ...listOf(at(version, ['extended_paths', name]))]);
+}

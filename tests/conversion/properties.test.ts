@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { checkClassic } from '#definition/classic.ts';
+import { chosenVersion, classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { facets, features, versionFacets } from '#definition/definition.ts';
+import type { Facet } from '#definition/facet.ts';
+import type { Model } from '#definition/model.ts';
+import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { checkOas } from '#definition/oas.ts';
+import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts';
+
+// Shrinking a whole definition takes minutes and tells little more.
+const runs = { numRuns: 60, endOnFailure: true };
+type Bag = Record<string, unknown>;
+
+/** What both forms can say, of the version that stands for the API. */
+export function sharedOf(model: Model, key: string): Bag {
+  const version = (model.versions.find(one => one.key === key) ?? model.versions[0]) as unknown as Bag;
+  const said: Bag = {};
+  for (const [name, facet] of Object.entries(facets))
+    said[name] = bothSided(facet as Facet, (model as unknown as Bag)[name] as Bag);
+  for (const [name, facet] of Object.entries(versionFacets))
+    said[name] = bothSided(facet as Facet, version[name] as Bag);
+  for (const [name, feature] of Object.entries(features)) {
+    if (!feature.classic || !feature.oas) continue;
+    const entries = (version.endpoints as Record<string, Bag[]>)[name]!;
+    said[`endpoints.${name}`] = firstOfEach(entries).map(entry => ({
+      path: entry.path,
+      method: entry.method,
+      ...bothSided(feature.entry as unknown as Facet, entry),
+    }));
+  }
+  return said;
+}
+
+function bothSided({ rows, classic, oas }: Facet, values: Bag): Bag {
+  if (classic !== null && oas !== null && values.enabled === false) return { enabled: false };
+  return Object.fromEntries(
+    rows.filter(row => row.classic && row.oas).map(row => [row.name, known(row, values[row.name])]),
+  );
+}
+
+/** Items of lists keep only what both forms can say of them. */
+function known(row: Facet['rows'][number], value: unknown): unknown {
+  if (!row.items || !Array.isArray(value)) return value;
+  const names = row.items.rows.filter(one => one.classic && one.oas).map(({ name }) => name);
+  return value.map(item => Object.fromEntries(names.map(name => [name, (item as Bag)[name]])));
+}
+
+/** Of entries for one endpoint the first counts; between endpoints the order of the OpenAPI form is its own. */
+function firstOfEach(entries: readonly Bag[]): Bag[] {
+  const first = new Map<string, Bag>();
+  for (const entry of entries) {
+    const endpoint = `${entry.path} ${entry.method}`;
+    if (!first.has(endpoint)) first.set(endpoint, entry);
+  }
+  return [...first].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
+}
+
+test('made-up definitions are definitions', () => {
+  fc.assert(
+    fc.property(definitionArbitrary(), given => assert.deepEqual(checkClassic(given), { ok: true, definition: given })),
+    runs,
+  );
+  fc.assert(
+    fc.property(oasArbitrary(), given => assert.deepEqual(checkOas(given), { ok: true, definition: given })),
+    runs,
+  );
+});
+
+test('a classic definition and its OpenAPI document mean the same', () => {
+  fc.assert(
+    fc.property(definitionArbitrary(), classic => {
+      const document = oasOfClassic(classic);
+      assert.deepEqual(checkOas(document), { ok: true, definition: document });
+      const key = chosenVersion(classic) ?? '';
+      assert.deepEqual(sharedOf(modelOfOas(document), ''), sharedOf(modelOfClassic(classic), key));
+    }),
+    runs,
+  );
+});
+
+test('a document and its classic definition mean the same', () => {
+  fc.assert(
+    fc.property(oasArbitrary(), document => {
+      const classic = classicOfOas(document);
+      assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });
+      assert.deepEqual(
+        sharedOf(modelOfClassic(classic), chosenVersion(classic) ?? ''),
+        sharedOf(modelOfOas(document), ''),
+      );
+    }),
+    runs,
+  );
+});
+
+/** Every member of `before` that says something and is nowhere in the table is in `after`, at the same place. */
+export function unknownsOf(value: unknown, path = ''): [string, unknown][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === 'x_unknown' ? [[current(path), member] as [string, unknown]] : unknownsOf(member, `${path}/${name}`),
+  );
+}
+
+/** Plugins of the older name come home under the newer. */
+const current = (path: string) => path.replace(/(pre|postAuthentication|post|response)Plugin\/plugins/, '$1Plugins');
+
+test('members nobody declared come home from the OpenAPI form', () => {
+  fc.assert(
+    fc.property(definitionArbitrary(), classic => {
+      const home = classicOfOas(oasOfClassic(classic));
+      const kept = unknownsOf({ ...home, 'x-gw-oas': null } as ClassicDefinition);
+      const endpoint = (path: string) => path.includes('/extended_paths/');
+      const left = kept.filter(([path]) => !endpoint(path));
+      for (const [path, member] of unknownsOf(classic).filter(([path]) => !endpoint(path)))
+        assert.ok(
+          left.some(([at, value]) => at === path && JSON.stringify(value) === JSON.stringify(member)),
+          path,
+        );
+    }),
+    runs,
+  );
+});
+
+test('members nobody declared come home from the classic form', () => {
+  fc.assert(
+    fc.property(oasArbitrary(), document => {
+      const left = unknownsOf(oasOfClassic(classicOfOas(document)));
+      for (const [path, member] of unknownsOf(document))
+        assert.ok(
+          left.some(([at, value]) => at === path && JSON.stringify(value) === JSON.stringify(member)),
+          path,
+        );
+    }),
+    runs,
+  );
+});
