@@ -24,6 +24,9 @@ import { organisationStore } from '#people/organisations/store.ts';
 import { userStore } from '#people/users/store.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { openPortal } from '#portal/portal-stores.ts';
+import { postStore } from '#portal/posts/store.ts';
+import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
+import { portalWebhookStore } from '#portal/webhooks/store.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
 import { metaStore, openVault } from '#storage/meta.ts';
 import { openRecords, type Records } from '#storage/records.ts';
@@ -125,6 +128,9 @@ async function openTools(records: Records, directory: DataDirectory, settings: S
       await oauthClients.forgetApi(apiId);
     },
     apiChanged: policies.apiChanged,
+    posts: postStore(records),
+    portalWebhooks: portalWebhookStore(records, vault),
+    ssoProfiles: ssoProfileStore(records, vault),
     audit: auditStore(records, clock),
     secrets: installationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',

@@ -16,6 +16,11 @@ import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
 import { portalOperations } from '#portal/portal-operations.ts';
+import { postLabelOperations } from '#portal/posts/label-operations.ts';
+import { postOperations } from '#portal/posts/operations.ts';
+import { ssoProfileOperations } from '#portal/sso-profiles/operations.ts';
+import { webhookHeaderOperations } from '#portal/webhooks/header-operations.ts';
+import { webhookOperations } from '#portal/webhooks/operations.ts';
 
 /** All management operations, of every surface. What is not here does not exist. */
 export const catalogue = [
@@ -37,4 +42,9 @@ export const catalogue = [
   ...organisationKeyOperations,
   ...oauthOperations,
   ...portalOperations,
+  ...postOperations,
+  ...postLabelOperations,
+  ...webhookOperations,
+  ...webhookHeaderOperations,
+  ...ssoProfileOperations,
 ];
