@@ -7,10 +7,10 @@ import { nearest } from '#base/nearest.ts';
 import { Problem } from '#base/problems.ts';
 import { environment, finish, print, printFault, whenToldToStop } from '#base/process.ts';
 import { isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
-import { type Credentials, rotateCredentials } from '#people/installation/bootstrap.ts';
+import type { Credentials } from '#people/installation/bootstrap.ts';
 import { masterKeys, replaceMasterKey } from '#storage/data-directory.ts';
 import { metaStore, rewrapDataKey } from '#storage/meta.ts';
-import { type Installation, keepCredentials, openInstallation, startApplication } from './application.ts';
+import type { Installation } from './application.ts';
 import { version } from './version.ts';
 
 const help = `gw: the Gatewright API management platform
@@ -67,12 +67,16 @@ function unknownCommand(name: string): void {
   finish(2);
 }
 
+/** Loaded by the commands that need it: help and settings are shown at once. */
+const product = () => import('./application.ts');
+
 const surroundings = (settings: Settings) => ({
   log: createLog({ level: settings['log.level'], format: settings['log.format'] }),
   clock: systemClock,
 });
 
 async function start({ settings }: Given): Promise<void> {
+  const { startApplication } = await product();
   const around = surroundings(settings);
   const application = await startApplication(settings, around);
   const { urls, credentials: made, installation } = application;
@@ -98,12 +102,15 @@ async function config({ settings }: Given): Promise<void> {
 }
 
 async function migrate({ settings }: Given): Promise<void> {
+  const { openInstallation } = await product();
   const installation = await openInstallation(settings, surroundings(settings));
   await installation.close();
   print('The database is up to date.\n');
 }
 
 async function credentials({ settings, flags }: Given): Promise<void> {
+  const { openInstallation, keepCredentials } = await product();
+  const { rotateCredentials } = await import('#people/installation/bootstrap.ts');
   const installation = await openInstallation(settings, surroundings(settings));
   const { directory, tools } = installation;
   const path = directory.file('credentials.json');
