@@ -1,14 +1,7 @@
-/** What this room needs to know of APIs; the room that keeps them supplies it where the product is wired. */
-export interface KnownApi {
-  /** The public id, whichever id it was asked by. */
-  readonly apiId: string;
-  readonly orgId: string;
-  readonly name: string;
-  /** How callers of the API show who they are, in the words policies use: authToken, jwt, oauth, ba, keyless, other. */
-  readonly authType: string;
-  /** Whether a quota that runs is left alone when a key is made. */
-  readonly keepsQuota: boolean;
-}
+import type { KnownApi } from '#apis/api/known.ts';
+
+/** What this room asks about APIs; supplied where the product is wired. */
+export type { KnownApi };
 
 /** One API by its public or database id; of any organisation where none is named. */
 export type FindApi = (id: string, orgId?: string) => Promise<KnownApi | undefined>;

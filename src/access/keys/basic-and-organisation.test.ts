@@ -63,6 +63,15 @@ onEveryEngine('keys of basic-auth users', app => {
     refused(await ask('GET', path), 404, /Could not retrieve/);
   });
 
+  test('a password changed while somebody else changes the key is not lost', async () => {
+    const { ask, orgId } = await tenant(app());
+    const path = '/api/apis/keys/basic/dora';
+    await ask('POST', path, user('old password'));
+    const renamed = Array.from({ length: 5 }, (_, n) => ask('PUT', path, { alias: `Dora ${n}` }));
+    await Promise.all([...renamed, ask('PUT', path, user('new password'))]);
+    assert.ok(await passwordMatches('new password', await keptPassword(app(), orgId, 'dora')));
+  });
+
   test('a name or password that could not work is refused with its place', async () => {
     const { ask } = await tenant(app());
     const post = (name: string, body: unknown) => ask('POST', `/api/apis/keys/basic/${name}`, body);

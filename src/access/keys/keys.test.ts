@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { publicId } from '#base/ids.ts';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { issueKey, revokeKey } from './issue.ts';
 import { fullKey } from './schema.ts';
 
 const members = [
@@ -259,5 +260,30 @@ onEveryEngine('keys', app => {
     const rows = await records.db.selectFrom('keys').selectAll().execute();
     const kept = JSON.stringify(rows);
     for (const secret of [key_id, ...Object.values(secrets)]) assert.ok(!kept.includes(secret));
+  });
+
+  test('other rooms issue keys that callers can present, and revoke them; every change raises the revision', async () => {
+    const { orgId, ask } = await tenant(app());
+    const { tools, records } = app().application.installation;
+    const before = await records.revision();
+    const { key_id, key_hash, data } = await issueKey(tools, orgId, rights('a1'));
+    assert.ok((await records.revision()) > before);
+    assert.equal(data.org_id, orgId);
+    assert.equal((await ask('GET', `/api/keys/${key_id}`)).body.key_hash, key_hash);
+    assert.equal((await tools.keys.byPresented(orgId, key_id))?.keyHash, key_hash);
+    assert.equal(await tools.keys.byPresented('another', key_id), undefined);
+    assert.equal(await revokeKey(tools, 'another', key_id), false);
+    assert.equal(await revokeKey(tools, orgId, key_id), true);
+    assert.equal(await revokeKey(tools, orgId, key_id), false);
+    assert.equal(await tools.keys.byPresented(orgId, key_id), undefined);
+    assert.ok((await records.revision()) > before + 1);
+  });
+
+  test('a hash that two keys share names neither', async () => {
+    const { ask, make } = await tenant(app());
+    const { records } = app().application.installation;
+    const [one, two] = [await make(), await make()];
+    await records.db.updateTable('keys').set({ key_hash: one.key_hash }).where('key_hash', '=', two.key_hash).execute();
+    refused(await ask('DELETE', `/api/keys/${one.key_hash}?hashed=1`), 409, /Several keys have this hash/);
   });
 });

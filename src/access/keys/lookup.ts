@@ -67,7 +67,7 @@ export async function keyToChange(...asked: Parameters<typeof keyInPath>): Promi
   return found;
 }
 
-/** In the paths of keys: any API. */
+/** Stands for whatever API in the paths of keys. */
 const anyApi = '-';
 
 /** The public id of the API a path names; undefined for any. */
