@@ -5,6 +5,8 @@ export interface Health {
   readonly version: string;
   /** Each part by name. Empty text means it works. */
   parts(): Promise<Readonly<Record<string, string>>>;
+  /** Parts whose loss is bridged: it is shown, but work goes on. */
+  readonly spare?: readonly string[];
   ready(): boolean;
 }
 
@@ -13,8 +15,9 @@ export function addHealth(app: FastifyInstance, health: Health): void {
   app.get('/hello', async () => hello(health));
   app.get('/live', async () => ({ message: 'Success' }));
   app.get('/ready', async (_request, reply) => {
-    const { status, details } = await hello(health);
-    if (health.ready() && status === 'ok') return { message: 'Success' };
+    const { details } = await hello(health);
+    const lost = Object.keys(details).filter(name => details[name]?.status === 'fail' && !health.spare?.includes(name));
+    if (health.ready() && lost.length === 0) return { message: 'Success' };
     return reply.code(503).send({ message: 'Not ready', details });
   });
 }
