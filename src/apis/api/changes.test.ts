@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Records } from '#storage/records.ts';
+import { type Answer, onEveryEngine } from '../../../tests/harness.ts';
+import { addApi, checkedDefinition } from './changes.ts';
+
+/** Whether somebody waits for what the transaction under way holds; on SQLite everybody waits for the one connection. */
+async function someoneWaits(records: Records): Promise<boolean> {
+  if (records.engine === 'sqlite') return true;
+  const waiting = sql<{ count: number }>`select count(*) from pg_locks
+    where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`;
+  return Number((await waiting.execute(records.db)).rows[0]?.count) > 0;
+}
+
+onEveryEngine('changes of APIs', app => {
+  test('what a writer of APIs has checked still holds when it has written', async () => {
+    const { records, tools } = app().application.installation;
+    const definition = { name: 'turn', proxy: { listen_path: '/turn/' } };
+    const written = checkedDefinition('classic', definition);
+    let second: Promise<Answer> | undefined;
+    await records.write(async () => {
+      await addApi(tools, { orgId: app().credentials.organisation_id, written });
+      let settled = false;
+      second = app().ask('POST', '/api/apis', { body: { api_definition: definition } });
+      second.finally(() => {
+        settled = true;
+      });
+      while (!settled && !(await someoneWaits(records))) await setImmediate();
+    });
+    assert.equal((await second)?.status, 409);
+  });
+
+  test('a change that fails in the middle leaves nothing of itself', async () => {
+    const { records, tools } = app().application.installation;
+    const orgId = app().credentials.organisation_id;
+    const before = await records.revision();
+    const failing = { ...tools, apiChanged: () => Promise.reject(new Error('on purpose')) };
+    const written = checkedDefinition('classic', { name: 'half #half', api_id: 'half' });
+    await assert.rejects(addApi(failing, { orgId, written }), /on purpose/);
+    assert.equal(await tools.apis.get(orgId, 'half'), undefined);
+    assert.equal((await tools.apis.categoryMembers(orgId)).get('half'), undefined);
+    assert.equal(await records.revision(), before);
+  });
+});
