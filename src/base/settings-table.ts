@@ -21,6 +21,12 @@ export const settingsTable = {
     'strict',
     'Whether `/app` answers only `/app` and what is below it, or `/apple` too.',
   ),
+  'gateway.endpoint_match': choice(
+    ['strict', 'prefix', 'suffix', 'loose'],
+    'strict',
+    'How patterns of endpoint lists fit a path: as a whole, from its beginning, up to its end, or anywhere in it.',
+  ),
+  'gateway.endpoint_ignore_case': flag(false, 'Lets patterns of endpoint lists fit in any case.'),
   'gateway.encoded_slashes': choice(
     ['refuse', 'keep'],
     'refuse',
@@ -76,7 +82,14 @@ export const settingsTable = {
     'How `key_hash` is made from a key id.',
   ),
   'keys.allow_master_keys': flag(false, 'Lets a key without access rights reach every API of its organisation.'),
-  'keys.min_length': count(3, 'Shortest custom key name that is accepted.', { least: 1, most: 64 }),
+  'keys.token_for_certificate': flag(
+    false,
+    'Lets callers present the id of a key in place of the client certificate it is bound to. Unsafe: that id is no secret.',
+  ),
+  'keys.min_length': count(3, 'Shortest key that is accepted, and shortest custom name of one.', {
+    least: 1,
+    most: 64,
+  }),
 
   'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),

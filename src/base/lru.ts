@@ -1,0 +1,50 @@
+/**
+ * A map that forgets what nobody asked for lately once it holds `most`. Two generations instead of a list: reading what
+ * is in use writes nothing.
+ */
+export class Lru<K, V extends NonNullable<unknown> | null> {
+  readonly #half: number;
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
+
+  constructor(most: number) {
+    this.#half = Math.max(1, Math.floor(most / 2));
+  }
+
+  get(key: K): V | undefined {
+    const value = this.#young.get(key);
+    if (value !== undefined) return value;
+    const older = this.#old.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: K, value: V): void {
+    this.#old.delete(key);
+    if (this.#young.size >= this.#half && !this.#young.has(key)) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(key, value);
+  }
+
+  delete(key: K): boolean {
+    const young = this.#young.delete(key);
+    return this.#old.delete(key) || young;
+  }
+
+  /** Everything that fits is forgotten. */
+  deleteWhere(fits: (value: V, key: K) => boolean): void {
+    for (const generation of [this.#young, this.#old])
+      for (const [key, value] of generation) if (fits(value, key)) generation.delete(key);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+}
