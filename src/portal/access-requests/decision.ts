@@ -1,4 +1,5 @@
 import { issueFor, secretsOf } from '../credentials/issue.ts';
+import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { revokeAtProvider } from './removal.ts';
@@ -20,13 +21,24 @@ function refuseDecided({ Status, ClaimedAt }: StoredAccessRequest, nowMs: number
  * whose request has gone or been taken over meanwhile is revoked again.
  */
 export async function approve(id: number, tools: DecisionTools): Promise<void> {
-  const { portal, clock } = tools;
+  const { portal, records, clock } = tools;
   const claim = clock.now();
-  const claimed = await portal.accessRequests.change(id, it => {
-    refuseDecided(it, claim);
-    return { ...it, ClaimedAt: claim };
+  const claimed = await records.write(async () => {
+    const changed = await portal.accessRequests.change(id, it => {
+      refuseDecided(it, claim);
+      return { ...it, ClaimedAt: claim };
+    });
+    const request = present(changed, 'Access request', 'unknown');
+    await openPlan(request.PlanID, tools);
+    return request;
   });
-  await complete(present(claimed, 'Access request', 'unknown'), tools);
+  await complete(claimed, tools);
+}
+
+/** Inside a write: the plan, which stays as it is until the write ends. One that is hidden gives no credentials. */
+export async function openPlan(id: number, { portal }: Pick<PortalTools, 'portal'>): Promise<StoredPlan> {
+  const plan = await portal.plans.change(id, it => it);
+  return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
 
 /** Makes the credential of a request its caller has claimed. */

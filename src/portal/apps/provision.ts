@@ -1,5 +1,5 @@
 import { type Fault, invalid } from '#operations/faults.ts';
-import { complete, type DecisionTools } from '../access-requests/decision.ts';
+import { complete, type DecisionTools, openPlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { oneOf } from '../pairs-store.ts';
 import type { StoredPlan } from '../plans/schema.ts';
@@ -105,16 +105,13 @@ async function catalogueOf(
 function submitted(
   app: StoredApp,
   plan: StoredPlan,
-  { portal, records, clock }: DecisionTools,
+  tools: DecisionTools,
   request: Omit<StoredAccessRequest, 'ID'>,
 ): Promise<StoredAccessRequest> {
+  const { portal, records, clock } = tools;
   return records.write(async () => {
     present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
-    const { PlanQuota, PlanQuotaRenewalRate } = present(
-      await portal.plans.change(plan.ID, it => it),
-      'Plan',
-      'unknown',
-    );
+    const { PlanQuota, PlanQuotaRenewalRate } = await openPlan(plan.ID, tools);
     if (PlanQuota > 0) {
       const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
       if ((await portal.accessRequests.made(app.UserID, plan.ID, since)) >= PlanQuota) throw problem.quota_exceeded();

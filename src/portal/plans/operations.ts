@@ -71,6 +71,7 @@ export const createPlan = operation({
     const ReferenceID = idOf(await reach(provider, tools, plane => plane.createPolicy(policy)));
     try {
       const made = await records.write(async () => {
+        await portal.providers.hold(provider.ID);
         const inserted = await portal.plans.adopt({ ...plan, ID: 0, ReferenceID });
         if (catalogues) await portal.catalogues.plans.setHolding(inserted.ID, catalogues);
         return inserted;
@@ -137,13 +138,16 @@ export const deletePlan = operation({
   problems: [problem.not_found, problem.plan_in_use, ...failures],
   async handle({ params: { plan_id }, audit }, tools: Tools) {
     const { portal, records } = tools;
-    const { ID, ReferenceID, ProviderID } = present(await portal.plans.get(plan_id), 'Plan');
+    const { ID, ReferenceID, ProviderID, Hidden } = present(await portal.plans.get(plan_id), 'Plan');
     audit(String(ID));
-    const requests = await portal.accessRequests.live({ plan_id: ID });
-    const count = (await portal.credentials.ofRequests(requests.map(request => request.ID))).length;
-    if (count > 0) throw problem.plan_in_use({ detail: { count } });
-    const provider = await portal.providers.get(ProviderID);
-    if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    await closePlan(ID, tools);
+    try {
+      const provider = await portal.providers.get(ProviderID);
+      if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    } catch (error) {
+      await portal.plans.change(ID, it => ({ ...it, Hidden }));
+      throw error;
+    }
     await records.write(async () => {
       await portal.catalogues.plans.setHolding(ID, []);
       await portal.plans.remove(ID);
@@ -151,5 +155,15 @@ export const deletePlan = operation({
     return ok;
   },
 });
+
+/** Hides the plan, so that nobody gets a credential under it from here on; refused while somebody has one. */
+const closePlan = (id: number, { portal, records }: Tools): Promise<void> =>
+  records.write(async () => {
+    await portal.plans.change(id, it => ({ ...it, Hidden: true }));
+    const requests = await portal.accessRequests.live({ plan_id: id });
+    const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
+    const count = credentials.length + requests.filter(({ ClaimedAt }) => ClaimedAt > 0).length;
+    if (count > 0) throw problem.plan_in_use({ detail: { count } });
+  });
 
 export const planOperations = [listPlans, createPlan, getPlan, updatePlan, deletePlan];

@@ -78,6 +78,7 @@ export const createProduct = operation({
     const written = await writtenProduct(fresh, body, tools);
     const made = await publishedAtProvider(written, tools, product =>
       records.write(async () => {
+        await portal.providers.hold(product.ProviderID);
         const inserted = await portal.products.adopt(product);
         if (catalogues) await portal.catalogues.products.setHolding(inserted.ID, catalogues);
         return inserted;

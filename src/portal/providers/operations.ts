@@ -125,24 +125,33 @@ export const deleteProvider = operation({
   returns: okAnswer,
   problems: [problem.not_found, problem.provider_away, problem.provider_refused],
   async handle({ params: { provider_id }, query, audit }, tools: SyncTools) {
-    const { portal, records } = tools;
+    const { portal } = tools;
     const { ID } = present(await portal.providers.get(provider_id), 'Provider');
     audit(String(ID));
-    await removeRequests(await portal.accessRequests.live({ provider_id: ID }), tools, query.force ?? false);
-    await records.write(async () => {
-      for (const product of await portal.products.ofProvider(ID)) {
-        await portal.catalogues.products.setHolding(product.ID, []);
-        await portal.products.remove(product.ID);
-      }
-      for (const plan of await portal.plans.ofProvider(ID)) {
-        await portal.catalogues.plans.setHolding(plan.ID, []);
-        await portal.plans.remove(plan.ID);
-      }
-      await portal.providers.remove(ID);
-    });
+    do await removeRequests(await portal.accessRequests.live({ provider_id: ID }), tools, query.force);
+    while (!(await removed(ID, tools)));
     return ok;
   },
 });
+
+/** Removes a provider with what it offers. False when somebody has just asked for access to it. */
+const removed = (id: number, { portal, records }: SyncTools): Promise<boolean> =>
+  records.write(async () => {
+    await portal.providers.hold(id);
+    const plans = await portal.plans.ofProvider(id);
+    for (const plan of plans) await portal.plans.change(plan.ID, it => it);
+    if ((await portal.accessRequests.live({ provider_id: id })).length > 0) return false;
+    for (const { ID } of plans) {
+      await portal.catalogues.plans.setHolding(ID, []);
+      await portal.plans.remove(ID);
+    }
+    for (const { ID } of await portal.products.ofProvider(id)) {
+      await portal.catalogues.products.setHolding(ID, []);
+      await portal.products.remove(ID);
+    }
+    await portal.providers.remove(id);
+    return true;
+  });
 
 export const synchronizeProvider = operation({
   ...declared,

@@ -34,6 +34,10 @@ export function providerStore(records: Records, vault: Vault) {
     insert: async (provider: Omit<StoredProvider, 'ID'>) => opened(await providers.insert(sealed(provider))),
     change: async (id: number, change: (provider: StoredProvider) => StoredProvider) =>
       maybe(await providers.change(id, provider => sealed(change(opened(provider))))),
+    /** Inside a write: keeps the provider as it is until the write ends, so that whoever adds to it takes turns. */
+    hold: async (id: number) => {
+      await providers.change(id, it => it);
+    },
     remove: providers.remove,
   };
 }

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from '../../tests/harness.ts';
+import { anApi, anApp, made } from '../../tests/portal.ts';
+
+/** The portal of one installation publishing from another, which has its own database, keys and policies. */
+describe('a provider that is another installation', () => {
+  let portal: TestApp;
+  let other: TestApp;
+  let providerId: number;
+  let apiId: string;
+  const metaData = (Secret: string, URL = other.url.dashboard) => ({ MetaData: JSON.stringify({ URL, Secret }) });
+  const ask = (method: string, path: string, body?: unknown) =>
+    portal.ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
+  const keyStatus = async (key: string) => (await other.ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
+
+  before(async () => {
+    [portal, other] = await Promise.all([startApp('sqlite'), startApp('sqlite')]);
+    apiId = await anApi(other, 'remote-orders');
+    const body = { Name: 'Far', Type: 'gw-pro', Configuration: metaData(other.credentials.admin_access_key) };
+    providerId = (await made(portal, 'POST', '/portal-api/providers', body)).ID;
+  });
+  after(async () => {
+    await portal?.close();
+    await other?.close();
+  });
+
+  const offer = async (name: string) => {
+    const details = [{ APIID: apiId, Description: 'Orders' }];
+    const product = { Name: `${name} product`, ProviderID: providerId, APIDetails: details };
+    const plan = { Name: `${name} plan`, ProviderID: providerId, RateLimit: 5, Per: 1, KeyExpiresIn: 60 };
+    return {
+      product: await made(portal, 'POST', '/portal-api/products', product, 201),
+      plan: await made(portal, 'POST', '/portal-api/plans', plan),
+    };
+  };
+
+  test('policies and keys are made there, rotated there and removed there', async () => {
+    const { product, plan } = await offer('whole');
+    assert.equal(product.AuthType, 'authToken');
+    assert.deepEqual(
+      [product.APIDetails[0].Name, product.APIDetails[0].ListenPath],
+      ['remote-orders', '/remote-orders/'],
+    );
+    const access = await made(other, 'GET', `/api/portal/policies/${product.ReferenceID}`);
+    assert.deepEqual(
+      [access.name, access.partitions.acl, Object.keys(access.access_rights)],
+      ['whole product', true, [apiId]],
+    );
+    const limits = await made(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
+    assert.deepEqual([limits.rate, limits.per, limits.partitions.rate_limit], [5, 1, true]);
+
+    const owned = await anApp(portal);
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    const credentialOf = async () => (await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests[0][0].Credentials[0];
+    const credential = await credentialOf();
+    const key = await made(other, 'GET', `/api/keys/${encodeURIComponent(credential.Credential)}`);
+    assert.deepEqual(key.data.apply_policies, [product.ReferenceID, plan.ReferenceID]);
+    assert.equal(key.key_hash, credential.CredentialHash);
+    assert.ok(key.data.expires > 0);
+
+    const [requestId] = /\d+/.exec(credential.AccessRequest)!;
+    const path = `/apps/${owned.ID}/access-requests/${requestId}/credentials/${credential.ID}`;
+    assert.equal((await ask('PUT', `${path}/rotate`)).status, 200);
+    const fresh = await credentialOf();
+    assert.deepEqual([await keyStatus(credential.Credential), await keyStatus(fresh.Credential)], [404, 200]);
+
+    assert.equal((await ask('DELETE', `/plans/${plan.ID}`)).status, 409);
+    assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
+    assert.equal(await keyStatus(fresh.Credential), 404);
+    for (const gone of [`/products/${product.ID}`, `/plans/${plan.ID}`])
+      assert.equal((await ask('DELETE', gone)).status, 200);
+    for (const { ReferenceID } of [product, plan])
+      assert.equal((await other.ask('GET', `/api/portal/policies/${ReferenceID}`)).status, 404);
+  });
+
+  test('a change here reaches the policy there and leaves what was set there', async () => {
+    const { product, plan } = await offer('merged');
+    const path = `/api/portal/policies/${product.ReferenceID}`;
+    const policy = await made(other, 'GET', path);
+    policy.access_rights[apiId].allowed_urls = [{ url: '/only', methods: ['GET'] }];
+    const { access_rights_array: _list, ...sent } = policy;
+    await made(other, 'PUT', path, { ...sent, meta_data: { set: 'there' } });
+    await made(portal, 'PUT', `/portal-api/products/${product.ID}`, { Name: 'merged anew' });
+    const changed = await made(other, 'GET', path);
+    assert.equal(changed.name, 'merged anew');
+    assert.deepEqual(changed.access_rights[apiId].allowed_urls, [{ url: '/only', methods: ['GET'] }]);
+    assert.deepEqual(changed.meta_data, { set: 'there' });
+    await made(portal, 'PUT', `/portal-api/plans/${plan.ID}`, { RateLimit: '9', MetaData: { a: 'b' } });
+    const limits = await made(other, 'GET', `/api/portal/policies/${plan.ReferenceID}`);
+    assert.deepEqual([limits.rate, limits.meta_data], [9, { a: 'b' }]);
+  });
+
+  test('synchronising learns the policies of the other side', async () => {
+    const body = { name: 'made there', partitions: { quota: true }, quota_max: 3, quota_renewal_rate: 60 };
+    const { Message: id } = await made(other, 'POST', '/api/portal/policies', body);
+    assert.equal((await ask('PUT', `/providers/${providerId}/synchronize`)).status, 200);
+    const plans = await made(portal, 'GET', '/portal-api/plans?per_page=100');
+    const plan = plans.find((it: { Name: string }) => it.Name === 'made there');
+    assert.equal((await ask('GET', `/plans/${plan.ID}`)).body.ReferenceID, id);
+    assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
+  });
+
+  test('what the other side refuses is told in its words, and nothing is left here', async () => {
+    const { product } = await offer('twice');
+    const again = { Name: product.Name, ProviderID: providerId, APIDetails: [{ APIID: apiId }] };
+    const refused = await ask('POST', '/products', again);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.errors[0], /^Provider Far refused: 409 A policy named twice product already exists/);
+    const unknown = await ask('POST', '/products', { ...again, Name: 'x', APIDetails: [{ APIID: 'nothing' }] });
+    assert.deepEqual(unknown.body.errors, ['APIDetails[0].APIID: provider Far has no API nothing']);
+    assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
+  });
+
+  test('while the other side will not have us a request stays pending, and the provider is Down until it will', async () => {
+    const { product, plan } = await offer('away');
+    const owned = await anApp(portal);
+    const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
+    const { AccessRequestID: id } = await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
+    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, { Configuration: metaData('wrong-secret') });
+    const refused = await ask('PUT', `/access_requests/${id}/approve`);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.errors[0], /^Provider Far cannot be reached: 401 /);
+    assert.doesNotMatch(refused.text, /wrong-secret/);
+    assert.equal((await ask('GET', `/access_requests/${id}`)).body.Status, 'pending');
+    assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Down');
+
+    const immediately = await ask('PUT', `/apps/${owned.ID}/provision`, { ...provision, ProvisionImmediately: true });
+    assert.equal(immediately.status, 422);
+    assert.equal((await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests.length, 1);
+
+    const right = { Configuration: metaData(other.credentials.admin_access_key) };
+    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
+    assert.equal((await ask('PUT', `/access_requests/${id}/approve`)).status, 200);
+    const [credential] = (await ask('GET', `/access_requests/${id}`)).body.Credentials;
+    assert.equal(await keyStatus(credential.Credential), 200);
+
+    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, { Configuration: metaData('wrong-secret') });
+    assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 422);
+    const path = `/apps/${owned.ID}/access-requests/${id}/credentials/${credential.ID}`;
+    assert.equal((await ask('PUT', `${path}/rotate`)).status, 422);
+    assert.equal((await ask('GET', path)).body.Credential, credential.Credential);
+    await made(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
+    assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
+    assert.equal(await keyStatus(credential.Credential), 404);
+  });
+
+  test('something that answers but is no dashboard is told so', async () => {
+    const Configuration = metaData('x', `${other.url.gateway}/live?`);
+    const body = { Name: 'Odd', Type: 'gw-pro', Configuration };
+    const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
+    const answer = await ask('PUT', `/providers/${ID}/synchronize`);
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.errors[0], 'Failed to sync provider Odd: its answer is not what a dashboard says');
+    assert.equal((await ask('DELETE', `/providers/${ID}?force=true`)).status, 200);
+  });
+});

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../../tests/harness.ts';
+import { anApi, aRequest, localProvider, made, portalTimePattern } from '../../../tests/portal.ts';
+import { maskedSecret, spanText } from './schema.ts';
+
+const secret = 'a-secret-nobody-may-see';
+const metaData = (more: object = {}) =>
+  JSON.stringify({ URL: 'http://127.0.0.1:9', Secret: secret, OrgID: 'o', Gateway: 'https://api.example', ...more });
+const provider = (Name: string, more: object = {}) => ({
+  Name,
+  Type: 'gw-pro',
+  Configuration: { MetaData: metaData(more) },
+});
+
+test('a span is told in its two largest units', () => {
+  assert.equal(spanText(192_400), '3 minutes 12 seconds');
+  assert.equal(spanText(86_400_000 + 3_600_000), '1 day 1 hour');
+  assert.equal(spanText(0), '0 seconds');
+  assert.equal(spanText(-5), '0 seconds');
+});
+
+onEveryEngine('portal providers', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api/providers${path}`, body === undefined ? {} : { body });
+
+  test('a new provider is Unknown, holds every member, and its secret is masked', async () => {
+    const { status, body } = await ask('POST', '', provider('Main'));
+    assert.equal(status, 200);
+    const { ID, CID, CreatedAt, UpdatedAt, Configuration, ...rest } = body;
+    assert.deepEqual(rest, { Name: 'Main', Type: 'gw-pro', Status: 'Unknown', LastSyncedAt: '' });
+    assert.match(CID, /^[0-9A-Za-z]{27}$/);
+    for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
+    assert.equal(Configuration.ID, ID);
+    assert.deepEqual(JSON.parse(Configuration.MetaData), {
+      URL: 'http://127.0.0.1:9',
+      Secret: maskedSecret,
+      OrgID: 'o',
+      Gateway: 'https://api.example',
+      PoliciesTags: [],
+      InsecureSkipVerify: false,
+    });
+    assert.deepEqual((await ask('GET', `/${ID}`)).body, body);
+    assert.deepEqual((await ask('GET', `/${CID}`)).body, body);
+    const [row] = (await ask('GET', '?limit=1')).body;
+    assert.deepEqual(Object.keys(row).sort(), ['CID', 'ID', 'LastSyncedAt', 'Name', 'Status', 'Type']);
+  });
+
+  test('the secret is sealed in the record and appears in no answer', async () => {
+    const { body } = await ask('POST', '', provider('Sealed'));
+    const { records } = app().application.installation;
+    const row = await records.db
+      .selectFrom('portal_providers')
+      .selectAll()
+      .where('id', '=', body.ID)
+      .executeTakeFirstOrThrow();
+    assert.doesNotMatch(row.body, new RegExp(secret));
+    for (const path of ['', `/${body.ID}`]) assert.doesNotMatch((await ask('GET', path)).text, new RegExp(secret));
+    const sync = await ask('PUT', `/${body.ID}/synchronize`);
+    assert.doesNotMatch(sync.text, new RegExp(secret));
+  });
+
+  test('what was read can be sent back: the mask keeps the secret, but not for another host', async () => {
+    const { body: before } = await ask('POST', '', provider('Edited'));
+    const stored = async () => app().application.installation.tools.portal.providers.get(before.ID);
+    const renamed = await ask('PUT', `/${before.ID}`, { ...before, Name: 'Edited again' });
+    assert.equal(renamed.status, 200, renamed.text);
+    assert.equal(renamed.body.Name, 'Edited again');
+    assert.equal((await stored())?.Secret, secret);
+    const elsewhere = { Configuration: { MetaData: metaData({ URL: 'http://127.0.0.1:10', Secret: maskedSecret }) } };
+    const refused = await ask('PUT', `/${before.ID}`, elsewhere);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.errors[0], /^Configuration\.MetaData\.Secret: must be sent again/);
+    assert.equal((await stored())?.MetaData.URL, 'http://127.0.0.1:9');
+    const fresh = { Configuration: { MetaData: metaData({ URL: 'http://127.0.0.1:10', Secret: 'another' }) } };
+    assert.equal((await ask('PUT', `/${before.ID}`, fresh)).status, 200);
+    assert.equal((await stored())?.Secret, 'another');
+  });
+
+  test('the configuration is checked, with the place of every fault', async () => {
+    const errors = async (Configuration: unknown) =>
+      (await ask('POST', '', { Name: 'x', Type: 'gw-pro', Configuration })).body.errors;
+    assert.deepEqual(await errors({ MetaData: '{' }), ['Configuration.MetaData: must be a JSON document as text']);
+    assert.deepEqual(await errors({ MetaData: '{"URL":"ftp://x"}' }), [
+      'Configuration.MetaData.URL: must be an http or https address',
+    ]);
+    assert.deepEqual(await errors({ MetaData: '{"URL":"http://x"}' }), [
+      'Configuration.MetaData.Secret: must be the access key of a dashboard user there',
+    ]);
+    const wrong = await ask('POST', '', { Name: '', Type: 'other', Configuration: { MetaData: '{}' } });
+    assert.deepEqual([wrong.status, wrong.body.errors], [422, ['Name: must not be empty', 'Type: must be gw-pro']]);
+  });
+
+  test('unknown providers are a 404 to read and remove, a 422 to change and synchronise', async () => {
+    for (const id of ['99999', '2xQ9bR7mKf3TzL0aYw5HcV8nPdE']) {
+      assert.equal((await ask('GET', `/${id}`)).status, 404);
+      assert.equal((await ask('DELETE', `/${id}`)).status, 404);
+      assert.equal((await ask('PUT', `/${id}`, { Name: 'x' })).status, 422);
+      assert.equal((await ask('PUT', `/${id}/synchronize`)).status, 422);
+    }
+  });
+
+  test('synchronising makes products and plans of policies, hides those that went and brings them back', async () => {
+    const apiId = await anApi(app(), 'sync-api');
+    const policies = '/api/portal/policies';
+    const rights = { [apiId]: { api_id: apiId, api_name: 'sync-api', versions: ['Default'] } };
+    const access = { name: 'sync-access', tags: ['portal'], partitions: { acl: true }, access_rights: rights };
+    const limits = {
+      name: 'sync-limits',
+      tags: ['portal'],
+      partitions: { quota: true, rate_limit: true },
+      access_rights: rights,
+      rate: 7,
+      per: 5,
+      quota_max: 100,
+      quota_renewal_rate: 60,
+      key_expires_in: 90,
+      meta_data: { tier: 'silver' },
+    };
+    const mixed = {
+      name: 'sync-mixed',
+      tags: ['portal'],
+      partitions: { acl: true, quota: true },
+      access_rights: rights,
+    };
+    const untagged = { ...access, name: 'sync-untagged', tags: ['other'] };
+    const [accessId, limitsId] = await Promise.all(
+      [access, limits, mixed, untagged].map(async it => (await made(app(), 'POST', policies, it)).Message),
+    );
+    const { ID } = (await ask('POST', '', provider('Tagged', { URL: '', OrgID: '', PoliciesTags: ['portal'] }))).body;
+    const own = async (path: string) => {
+      const rows: { ID: number; ReferenceID?: string }[] = await made(app(), 'GET', `/portal-api/${path}?per_page=100`);
+      const all = await Promise.all(rows.map(row => made(app(), 'GET', `/portal-api/${path}/${row.ID}`)));
+      return all.filter(it => it.ProviderID === ID);
+    };
+    const sync = () => ask('PUT', `/${ID}/synchronize`);
+    const first = await sync();
+    assert.deepEqual(first.body, { status: 'ok', message: 'Action Synchronize: Executed successfully' });
+    const shown = (await ask('GET', `/${ID}`)).body;
+    assert.equal(shown.Status, 'Up');
+    assert.match(shown.LastSyncedAt, /^\d+ seconds? ago$/);
+
+    const [product, ...noOther] = await own('products');
+    assert.deepEqual(noOther, []);
+    assert.deepEqual([product.Name, product.ReferenceID, product.Catalogues], ['sync-access', accessId, []]);
+    assert.deepEqual(product.APIDetails[0], {
+      APIID: apiId,
+      Name: 'sync-api',
+      Description: '',
+      APIType: 'REST',
+      ListenPath: '/sync-api/',
+      TargetURL: 'http://127.0.0.1:9/',
+      OASUrl: '',
+      Status: true,
+    });
+    const [plan, ...noMore] = await own('plans');
+    assert.deepEqual(noMore, []);
+    assert.deepEqual(
+      [plan.Name, plan.ReferenceID, plan.RateLimit, plan.Per, plan.Quota, plan.QuotaRenewalRate, plan.KeyExpiresIn],
+      ['sync-limits', limitsId, 7, 5, 100, 60, 90],
+    );
+    assert.deepEqual(plan.MetaData, { tier: 'silver' });
+
+    await made(app(), 'PUT', `/portal-api/products/${product.ID}`, { Description: 'Ours', DisplayName: 'Nice' });
+    await made(app(), 'PUT', `${policies}/${accessId}`, { ...access, name: 'sync-renamed' });
+    await sync();
+    const [renamed] = await own('products');
+    assert.deepEqual([renamed.ID, renamed.Name, renamed.Description], [product.ID, 'sync-renamed', 'Ours']);
+
+    await made(app(), 'PUT', `${policies}/${accessId}`, { ...access, tags: [] });
+    await sync();
+    const [hidden] = await own('products');
+    assert.deepEqual([hidden.ID, hidden.Hidden, hidden.DisplayName], [product.ID, true, 'Nice']);
+    await made(app(), 'PUT', `${policies}/${accessId}`, access);
+    await sync();
+    assert.equal((await own('products'))[0].Hidden, false);
+  });
+
+  test('all providers are asked although one of them fails, and each failure is told', async () => {
+    const { body: away } = await ask('POST', '', provider('Nobody there'));
+    const { status, body } = await ask('PUT', '/all/synchronize');
+    assert.equal(status, 422);
+    assert.equal(body.status, 'error');
+    const line = body.errors.find((error: string) => error.startsWith('Failed to sync provider Nobody there: '));
+    assert.match(line, /ECONNREFUSED/);
+    assert.equal((await ask('GET', `/${away.ID}`)).body.Status, 'Down');
+    assert.equal((await ask('GET', `/${localProvider}`)).body.Status, 'Up');
+  });
+
+  test('removing a provider removes its products and plans and revokes the keys made there', async () => {
+    const { ID } = (await ask('POST', '', provider('Passing', { URL: '', OrgID: '' }))).body;
+    const apiId = await anApi(app());
+    const product = await made(
+      app(),
+      'POST',
+      '/portal-api/products',
+      { Name: 'passing', ProviderID: ID, APIDetails: [{ APIID: apiId }] },
+      201,
+    );
+    const plan = await made(app(), 'POST', '/portal-api/plans', { Name: 'passing plan', ProviderID: ID });
+    const { app: owned } = await aRequest(app());
+    const provision = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+    await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
+    const before = (await made(app(), 'GET', `/portal-api/apps/${owned.ID}`)).AccessRequests.flat();
+    const keyOf = (providerId: number) =>
+      before.find((it: { ProviderID: number }) => it.ProviderID === providerId).Credentials[0].Credential;
+    assert.deepEqual((await ask('DELETE', `/${ID}`)).body, { status: 'ok' });
+    for (const path of [`products/${product.ID}`, `plans/${plan.ID}`, `providers/${ID}`])
+      assert.equal((await app().ask('GET', `/portal-api/${path}`)).status, 404);
+    assert.equal((await app().ask('GET', `/api/keys/${encodeURIComponent(keyOf(ID))}`)).status, 404);
+    assert.equal((await app().ask('GET', `/api/keys/${encodeURIComponent(keyOf(localProvider))}`)).status, 200);
+  });
+});
