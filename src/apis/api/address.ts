@@ -4,7 +4,8 @@ import type { StoredApi } from './schema.ts';
 
 /** Where callers reach the gateway: as the operator says, or as its listener is set. */
 export function gatewayUrl(settings: Settings): URL {
-  if (settings['gateway.url']) return new URL(settings['gateway.url']);
+  const said = URL.parse(settings['gateway.url']);
+  if (said) return said;
   const host = settings['gateway.host'];
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return new URL(`http://${shown.includes(':') ? `[${shown}]` : shown}:${settings['gateway.port']}`);

@@ -73,7 +73,7 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
     if (version?.base_api_id) await addVersion(tools, api, version);
     await apis.insert(api);
     await tools.apiChanged(orgId, api.api_id);
-    records.touch('apis');
+    records.touch('apis', api.id);
     return api;
   });
 }
@@ -101,7 +101,7 @@ export function changeApi(
     if (moved) await refuseClash(tools, next);
     await apis.replace(next);
     if (String(next.summary.auth_types) !== String(before.summary.auth_types)) await tools.apiChanged(orgId, api_id);
-    records.touch('apis');
+    records.touch('apis', next.id);
     return next;
   });
 }
@@ -114,10 +114,12 @@ export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: r
     const api = await apis.get(orgId, ref);
     if (!api || (kinds && !kinds.includes(api.kind))) throw problem.api_not_found();
     await apis.remove(api.id);
-    for (const base of await apis.basesOf(orgId, api.api_id))
+    for (const base of await apis.basesOf(orgId, api.api_id)) {
       await apis.replace(settled(withoutVersion(base, api.api_id)));
+      records.touch('apis', base.id);
+    }
     await forgetApi(orgId, api.api_id);
-    records.touch('apis');
+    records.touch('apis', api.id);
     return api;
   });
 }
@@ -133,10 +135,11 @@ async function refuseClash({ apis, settings }: ApiTools, { id, summary }: Stored
   throw problem.same_path({ detail: { path: summary.listen_path, where } });
 }
 
-async function addVersion({ apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
+async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
   const base = await apis.get(api.org_id, version.base_api_id ?? '');
   if (!base) throw problem.base_not_found({ detail: { id: version.base_api_id } });
   if (base.kind !== api.kind) throw problem.base_of_other_form();
   const next = withVersion(base, api.api_id, version);
   await apis.replace(settled({ ...next, updated_at: isoTime(clock.now()) }));
+  records.touch('apis', base.id);
 }
