@@ -29,10 +29,17 @@ export function convertBlock(block: Block, passage: Passage): void {
   const raw = rawOf(block.rows, passage);
   const values = completed(block, from, raw);
   const carries = saidAlready(block, values, passage) ? [] : (block.lens?.carries ?? []);
-  const written = block.rows.filter(row => writes(row, carries, values, passage));
-  for (const row of written) writeRow(row, values[row.name], passage);
-  if (written.length > 0) writeSwitch(block, values, passage);
-  const said = readFacet(block as Facet<Fields>, to, target, anchors[to]);
+  const isHome = (row: Row) => row[to] !== null && spokenPath(row[to], target, anchors[to]) !== undefined;
+  const home = block.rows.filter(isHome);
+  const fresh = block.rows.filter(row => !isHome(row) && writes(row, carries, values, row[to]?.absent, passage));
+  for (const row of fresh) writeRow(row, values[row.name], passage);
+  if (fresh.length > 0) writeSwitch(block, values, passage);
+  const whole = () => readFacet(block as Facet<Fields>, to, target, anchors[to]);
+  // What came home in the bag is left alone where, beside what was just written, it says the same in its own words.
+  const before = whole();
+  for (const row of home)
+    if (writes(row, carries, values, before[row.name], passage)) writeRow(row, values[row.name], passage);
+  const said = whole();
   for (const row of block.rows) settle(row, raw, said, passage);
 }
 
@@ -64,20 +71,20 @@ function saidAlready({ rows, lens, name }: Block, values: Values, { from, to, ta
 const rawOf = (rows: readonly Row[], { from, source, anchors }: Passage): Values =>
   Object.fromEntries(rows.map(row => [row.name, readRow(row, from, source, anchors[from])]));
 
-/** A row is written where the other form's silence would mean something else. */
+/** A row is written where what the other form says already, be it by silence, means something else. */
 function writes(
   row: Row,
   carries: readonly string[],
   values: Values,
-  { from, to, source, target, anchors }: Passage,
+  said: unknown,
+  { from, to, source, anchors }: Passage,
 ): boolean {
   const there = row[to];
   if (!there || !resolved(there.paths[0]!, anchors[to])) return false;
   const here = row[from];
   if (!here && (!carries.includes(row.name) || isSilent(values[row.name]))) return false;
   if (idle(row, values) && !(here && spokenPath(here, source, anchors[from]))) return false;
-  // This also leaves alone what came home in the bag and says the same in its own words.
-  return !isDeepStrictEqual(values[row.name], readRow(row, to, target, anchors[to]));
+  return !isDeepStrictEqual(values[row.name], said);
 }
 
 function writeRow(row: Row, value: unknown, passage: Passage): void {

@@ -89,7 +89,8 @@ function lawfulClassic(given: ClassicDefinition): ClassicDefinition {
   definition.blacklisted_ips = ['10.0.0.0/8'];
   for (const config of [...Object.values(bagOf(given.auth_configs)), given.auth])
     if (config) Object.assign(bagOf(config), { disable_header: false });
-  delete definition.graphql;
+  const sources = bagOf(bagOf(given.graphql).engine).data_sources;
+  if (Array.isArray(sources)) for (const [at, source] of sources.entries()) source.name = `source ${at}`;
   if (given.upstream_auth) definition.upstream_auth = { ...bagOf(given.upstream_auth), enabled: false };
   for (const version of Object.values(bagOf(bagOf(given.version_data).versions))) endpointsOf(bagOf(version));
   return definition as ClassicDefinition;

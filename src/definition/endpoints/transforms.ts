@@ -69,7 +69,7 @@ export const sourceOf = (body: unknown, file: unknown) =>
 export const placesOf = (mode: unknown, source: unknown) =>
   mode === 'file' ? { body: '', file: source } : { body: source, file: '' };
 
-const templateLens = { carries: ['mode', 'source', 'body', 'file'], complete: completeTemplate };
+const templateLens = { carries: ['mode', 'source', 'enableSession', 'body', 'file'], complete: completeTemplate };
 
 export const transformRequestBody = feature({
   name: 'transformRequestBody',

@@ -117,7 +117,7 @@ function metaOf({ type, enabled, rest, functionName, cooldownSeconds, ...handler
       prefix: handler.logPrefix,
     }),
     ...(cooldownSeconds > 0 || type === 'webhook' ? { event_timeout: cooldownSeconds } : {}),
-    disabled: !enabled,
+    ...(enabled ? {} : { disabled: true }),
   };
 }
 

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import type { OasDefinition } from '#definition/oas.ts';
+
+/** Pairs read over by a person: what is given, what it becomes, and what that becomes on the way home. */
+type Pair =
+  | { from: 'classic'; given: ClassicDefinition; made: OasDefinition; home: ClassicDefinition }
+  | { from: 'oas'; given: OasDefinition; made: ClassicDefinition; home: OasDefinition };
+
+const folder = new URL('pairs/', import.meta.url);
+
+for (const file of readdirSync(folder).sort())
+  test(`${file} is turned into its counterpart and back`, () => {
+    const pair = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pair;
+    const before = structuredClone(pair.given);
+    if (pair.from === 'classic') {
+      assert.deepEqual(oasOfClassic(pair.given), pair.made);
+      const { 'x-gw-oas': _, ...home } = classicOfOas(pair.made);
+      assert.deepEqual(home, pair.home);
+    } else {
+      assert.deepEqual(classicOfOas(pair.given), pair.made);
+      assert.deepEqual(oasOfClassic(pair.made), pair.home);
+    }
+    assert.deepEqual(pair.given, before, 'what is given is left alone');
+  });
