@@ -52,6 +52,11 @@ export interface MasterKeys {
 
 /** Opens the vault with the master key that fits; makes the keys of a new database. */
 export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
+  return vaultOf(await openDataKey(meta, keys));
+}
+
+/** What the vault is made of, for threads that open it themselves. It is handed over in memory and kept nowhere. */
+export async function openDataKey(meta: Meta, keys: MasterKeys): Promise<Buffer> {
   const wrapped = (await meta.get(dataKeyName)) ?? (await firstDataKey(meta, keys));
   const kept = keys.kept();
   if (kept.length === 0) throw vaultProblem.wrong_master_key({ message: keyMissing });
@@ -59,7 +64,7 @@ export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
     const dataKey = unwrapped(wrapped, key);
     if (!dataKey) continue;
     keys.settle(key);
-    return vaultOf(dataKey);
+    return dataKey;
   }
   throw vaultProblem.wrong_master_key();
 }

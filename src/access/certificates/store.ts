@@ -52,14 +52,14 @@ export function certificateStore(records: Records, vault: Vault) {
       await records.write(async () => {
         if (await certificates.find({ id })) throw problem.already_exists({ detail: { id } });
         await certificates.insert({ ...certificate, ...owner, ...sealed });
-        records.touch('certificates');
+        records.touch('certificates', id);
       });
     },
 
     async remove(orgId: string, id: string): Promise<boolean> {
       return records.write(async () => {
         const removed = await certificates.remove({ org_id: orgId, id });
-        if (removed) records.touch('certificates');
+        if (removed) records.touch('certificates', id);
         return removed;
       });
     },

@@ -156,9 +156,10 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function credentialsOf(key: Key) {
   const { password, hash_type } = key.basic_auth_data ?? {};
+  const signs = key.hmac_enabled === true || key.enable_http_signature_validation === true;
   return {
     password: password ? { hash: password, hashType: hash_type ?? '' } : undefined,
-    hmacSecret: key.hmac_enabled ? nonEmpty(key.hmac_string) : undefined,
+    hmacSecret: signs ? nonEmpty(key.hmac_string) : undefined,
     signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
     jwtSecret: nonEmpty(key.jwt_data?.secret),
     certificate: nonEmpty(key.certificate),

@@ -2,8 +2,8 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { keyHash, keyIdCandidates, readToken } from './ids.ts';
 import { problem } from './problems.ts';
+import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './reading.ts';
 import type { Key } from './schema.ts';
 import { foundKeys, keyRows, listKeys, listQueries, organisationRowId, organisationRows } from './search-store.ts';
 
@@ -50,37 +50,23 @@ export interface KeyRow {
   body: string;
 }
 
-const idPurpose = 'key';
-/** Keys brought from installations that wrote ids in the JSON form are found by their name too. */
-const formerAlgorithms = ['murmur64', 'murmur128', 'sha256', 'murmur32'];
 /** Rows of one insert: both engines bound the values of a statement. */
 const rowsAtOnce = 1000;
 
-/** Secrets inside a key are kept sealed; an empty one says that there is none. */
-function withSecrets(key: Key, turn: (text: string, purpose: string) => string): Key {
-  const { hmac_string: hmac, jwt_data: jwt } = key;
-  return {
-    ...key,
-    ...(hmac && { hmac_string: turn(hmac, 'key hmac') }),
-    ...(jwt?.secret && { jwt_data: { ...jwt, secret: turn(jwt.secret, 'key jwt') } }),
-  };
-}
-
 export function keyStore(records: Records, vault: Vault, settings: Settings) {
   const readable = settings['keys.at_rest'] === 'encrypted';
-  const digestOf = (keyId: string) => vault.digest(keyId, idPurpose);
-  const hashOf = (keyId: string) => keyHash(keyId, readToken(keyId)?.h || settings['keys.hash_function']);
-  const candidates = (orgId: string, text: string) => keyIdCandidates(text, { orgId, formerAlgorithms });
+  const digestOf = (keyId: string) => keyDigest(vault, keyId);
+  const hashOf = (keyId: string) => shownHash(keyId, settings);
   const shownId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
     row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
-  const bodyOf = (key: Key) => JSON.stringify(withSecrets(key, vault.seal));
+  const bodyOf = (key: Key) => bodyOfKey(key, vault);
   const storedOf = (row: KeyRow, keyId = shownId(row)): StoredKey => ({
     rowId: row.id,
     orgId: row.org_id,
     kind: row.kind as KeyKind,
     keyId,
     keyHash: row.key_hash,
-    key: withSecrets(JSON.parse(row.body) as Key, vault.open),
+    key: keyOfBody(row.body, vault),
   });
 
   async function firstOf(keyIds: readonly string[], orgId?: string): Promise<StoredKey | undefined> {
@@ -115,14 +101,14 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     hashOf,
 
     /** By its id, or by a name it was given in this organisation. */
-    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...candidates(orgId, keyId)])], orgId),
+    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
 
     /** Whatever its organisation: for the operator only. */
     getAnywhere: (keyId: string) => firstOf([keyId]),
 
     /** What a caller's credential stands for. An organisation's own limits are no credential. */
     async byPresented(orgId: string, text: string): Promise<StoredKey | undefined> {
-      const found = await firstOf(candidates(orgId, text), orgId);
+      const found = await firstOf(keyIdsOf(orgId, text), orgId);
       return found?.kind === 'organisation' ? undefined : found;
     },
 
@@ -160,7 +146,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
         if (await firstOf([keyId])) throw problem.exists();
         await records.db.insertInto('keys').values(row).execute();
         await index(row.id, orgId, key, made.policyIds);
-        records.touch('keys');
+        records.touch('keys', row.digest);
       });
       return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, key };
     },
@@ -171,7 +157,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
     ): Promise<StoredKey | undefined> {
       return records.write(async () => {
-        const query = keyRows(records).where('id', '=', stored.rowId);
+        const query = keyRows(records).select('digest').where('id', '=', stored.rowId);
         const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
         if (!row) return undefined;
         const { key, policyIds } = await change(storedOf(row).key);
@@ -181,7 +167,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
           .where('id', '=', row.id)
           .execute();
         await index(row.id, row.org_id, key, policyIds);
-        records.touch('keys');
+        records.touch('keys', row.digest);
         return { ...stored, key };
       });
     },
@@ -189,9 +175,9 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
       return records.write(async () => {
         await unindex(rowId);
-        records.touch('keys');
-        const { numDeletedRows } = await records.db.deleteFrom('keys').where('id', '=', rowId).executeTakeFirst();
-        return numDeletedRows > 0n;
+        const gone = await records.db.deleteFrom('keys').where('id', '=', rowId).returning('digest').executeTakeFirst();
+        if (gone) records.touch('keys', gone.digest);
+        return gone !== undefined;
       });
     },
 

@@ -39,6 +39,9 @@ const orders = {
   state: ['state', 'id'],
 } as const;
 
+/** What a change of a policy is known by, among the changes traffic hears of. */
+export const policyTopic = (orgId: string, id: string): string => `${orgId}/${id}`;
+
 export function policyStore(records: Records, findApis: FindApis) {
   const policies = collection<'policies', StoredPolicy>(
     records,
@@ -92,11 +95,17 @@ export function policyStore(records: Records, findApis: FindApis) {
         .execute();
   }
 
+  /** Keys name a policy by either of its ids. */
+  function touch(...changed: readonly StoredPolicy[]): void {
+    for (const { org_id, id, _id } of changed)
+      for (const name of [id, _id]) records.touch('policies', policyTopic(org_id, name));
+  }
+
   async function replace(policy: StoredPolicy): Promise<StoredPolicy> {
     const next = await withAuth(policy);
     await policies.replace({ id: next._id }, next);
     await indexApis(next);
-    records.touch('policies');
+    touch(next);
     return next;
   }
 
@@ -143,7 +152,7 @@ export function policyStore(records: Records, findApis: FindApis) {
         const next = await withAuth(policy);
         await policies.insert(next);
         await indexApis(next);
-        records.touch('policies');
+        touch(next);
         return next;
       });
     },
@@ -160,7 +169,7 @@ export function policyStore(records: Records, findApis: FindApis) {
         });
         if (!next) return undefined;
         await indexApis(next);
-        records.touch('policies');
+        touch(known, next);
         return next;
       });
     },
@@ -170,7 +179,7 @@ export function policyStore(records: Records, findApis: FindApis) {
         const known = await get(orgId, id);
         if (!known) return false;
         await records.db.deleteFrom('policy_apis').where('policy', '=', known._id).execute();
-        records.touch('policies');
+        touch(known);
         return policies.remove({ id: known._id });
       });
     },
