@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { facets, features, versionFacets } from './definition.ts';
+import { rows } from './rows.ts';
+import { jsonSchema } from './schema.ts';
+
+const at = (schema: unknown, ...path: string[]): Record<string, unknown> =>
+  path.reduce<unknown>((value, name) => {
+    const object = value as {
+      properties?: Record<string, unknown>;
+      anyOf?: { properties?: Record<string, unknown> }[];
+    };
+    return (object.properties ?? object.anyOf?.find(one => one.properties)?.properties)?.[name];
+  }, schema) as Record<string, unknown>;
+
+test('the JSON Schemas know every declared member and what it means', () => {
+  assert.equal(at(jsonSchema('classic'), 'CORS', 'max_age').description, facets.cors.fields.maxAge.about);
+  assert.equal(at(jsonSchema('oas'), 'x-gw-api-gateway', 'middleware', 'global', 'cors', 'maxAge').type, 'integer');
+  assert.ok(at(jsonSchema('streams'), 'x-gw-streaming', 'streams'));
+  for (const name of ['classic', 'oas', 'streams'] as const) assert.match(String(jsonSchema(name).$schema), /2020-12/);
+});
+
+test('every field of the table has a place in one form at least, a default and a meaning', () => {
+  const table = rows();
+  for (const { facet, field, classic, oas, about, rule } of table) {
+    assert.ok(classic !== null || oas !== null, `${facet}.${field} is nowhere`);
+    assert.match(about, /^[A-Z*a-z0-9$-].*[.]$/, `${facet}.${field}`);
+    assert.ok(rule.length > 0);
+  }
+  const named = new Set(table.map(({ facet }) => facet));
+  for (const { name } of [...Object.values(facets), ...Object.values(versionFacets)]) assert.ok(named.has(name), name);
+  for (const { name } of Object.values(features)) assert.ok(named.has(`endpoints.${name}`), name);
+});
+
+test('a row tells both wire names of a field', () => {
+  const row = rows().find(({ facet, field }) => facet === 'cors' && field === 'maxAge');
+  assert.deepEqual([row?.classic, row?.oas, row?.default], ['CORS.max_age', 'middleware.global.cors.maxAge', 0]);
+  const entry = rows().find(({ facet, field }) => facet === 'endpoints.rateLimit' && field === 'perSeconds');
+  assert.deepEqual(
+    [entry?.classic, entry?.oas],
+    ['version_data.versions.*.extended_paths.rate_limit[].per', 'middleware.operations.*.rateLimit.per'],
+  );
+});
+
+test('facets are listed under their own names', () => {
+  for (const [name, facet] of Object.entries({ ...facets, ...versionFacets, ...features }))
+    assert.equal(facet.name, name);
+});

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { classicSchema } from './classic.ts';
+import { oasSchema } from './oas.ts';
+import type { ReferenceRow } from './rows.ts';
+import { rows } from './rows.ts';
+import { streamsSchema } from './streams.ts';
+import { anyName } from './wire-schema.ts';
+
+/** The published JSON Schemas (draft 2020-12), each member with what it means. Made once, on first use. */
+export type JsonSchema = Record<string, unknown>;
+export type SchemaName = 'classic' | 'oas' | 'streams';
+
+const sources: Record<SchemaName, z.ZodType> = { classic: classicSchema, oas: oasSchema, streams: streamsSchema };
+const titles: Record<SchemaName, string> = {
+  classic: 'Classic API definition',
+  oas: 'OpenAPI-based API definition',
+  streams: 'Streams API definition',
+};
+const made = new Map<SchemaName, JsonSchema>();
+
+export function jsonSchema(name: SchemaName): JsonSchema {
+  const known = made.get(name);
+  if (known) return known;
+  const schema = z.toJSONSchema(sources[name], { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  schema.title = titles[name];
+  for (const row of rows()) {
+    const path = name === 'classic' ? row.classic : row.oas && `x-gw-api-gateway.${row.oas}`;
+    if (path) tell(schema, path, meaningOf(row, name));
+  }
+  made.set(name, schema);
+  return schema;
+}
+
+/** A member at the top of the form has no neighbours to explain it, and so brings the meaning of its facet along. */
+function meaningOf({ about, facetAbout, classic, opposite }: ReferenceRow, name: SchemaName): string {
+  if (name !== 'classic') return about;
+  const meaning = classic?.includes('.') ? about : `${facetAbout} ${about}`;
+  return opposite === 'classic' ? `The opposite of: ${meaning}` : meaning;
+}
+
+/** Writes the meaning of a member into its place. */
+function tell(schema: JsonSchema, path: string, about: string): void {
+  let at: JsonSchema | undefined = schema;
+  for (const segment of path.split('.')) {
+    const name = segment.replace(/\[\]$/, '');
+    at = at && stepInto(at, name);
+    if (at && segment.endsWith('[]')) at = objectIn(at, 'items')?.items as JsonSchema | undefined;
+  }
+  // Of two ways to one place the first has said it.
+  if (at) at.description ??= about;
+}
+
+function stepInto(schema: JsonSchema, name: string): JsonSchema | undefined {
+  if (name === anyName) return objectIn(schema, 'additionalProperties')?.additionalProperties as JsonSchema | undefined;
+  const properties = objectIn(schema, 'properties')?.properties as Record<string, JsonSchema> | undefined;
+  return properties?.[name];
+}
+
+/** A member that may be null is a choice between null and what it is. */
+function objectIn(schema: JsonSchema, member: string): JsonSchema | undefined {
+  if (typeof schema[member] === 'object') return schema;
+  const choices = Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [];
+  return choices.find(choice => typeof choice[member] === 'object');
+}
