@@ -35,11 +35,7 @@ export const line = (most = 255) => z.string().max(most);
 export const requiredLine = (most = 255) => z.string().trim().min(1, 'must not be empty').max(most);
 
 /** Left out and `null` mean the same in a request. */
-export const orNothing = <S extends z.ZodType>(shape: S) =>
-  z
-    .union([shape, z.null()])
-    .optional()
-    .transform(value => value ?? undefined);
+export const orNothing = <S extends z.ZodType>(shape: S) => z.nullish(shape).transform(value => value ?? undefined);
 
 export const pageSize = { default: 20, most: 1000 };
 
@@ -76,7 +72,11 @@ export const chosenCid = z.string().regex(/^[0-9A-Za-z]{27}$/, 'must be 27 lette
  * carries its `ID` counts as that.
  */
 export const references = z
-  .array(z.union([lenientInt, requiredLine(), z.looseObject({ ID: lenientInt }).transform(({ ID }) => ID)]))
+  .array(
+    z.union([lenientInt, requiredLine(), z.looseObject({ ID: lenientInt }).transform(({ ID }) => ID)], {
+      error: 'must be a number or a name',
+    }),
+  )
   .max(1000);
 export type Reference = number | string;
 

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../../tests/harness.ts';
+import { anApp, aPlan, aProduct, aRequest, made, portalTimePattern } from '../../../tests/portal.ts';
+
+onEveryEngine('access requests', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
+  const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
+  const keysOfApp = async (appId: number) => {
+    const { keys } = await made(app(), 'GET', '/api/keys/detailed?p=-1');
+    return keys.filter((it: { data: { tags?: string[] } }) => it.data.tags?.includes(`portal-app-${appId}`)).length;
+  };
+
+  test('lists rows without credentials, reads whole ones, products as one text', async () => {
+    const { plan, product, app: owned, requestId } = await aRequest(app(), { pending: true });
+    const more = await aProduct(app());
+    const both = { PlanID: plan.ID, ProductIDs: [product.ID, more.ID] };
+    const { AccessRequestID } = await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, both);
+    const rows = (await ask('GET', '/access_requests')).body;
+    assert.deepEqual([rows[0].ID, rows[1].ID], [AccessRequestID, requestId]);
+    assert.equal(rows[0].Products, `${product.Name},${more.Name}`);
+    const { CreatedAt, UpdatedAt, ...row } = rows[1];
+    for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
+    assert.deepEqual(row, {
+      ID: requestId,
+      Catalogue: '',
+      Client: owned.Name,
+      Plan: plan.Name,
+      User: `User#${owned.UserID}`,
+      Products: product.Name,
+      AuthType: 'authToken',
+      AuthTypes: ['authToken'],
+      DCREnabled: false,
+      ProviderID: 1,
+      ProvisionImmediately: false,
+      Status: 'pending',
+      DeletedAt: '',
+    });
+    const whole = (await ask('GET', `/access_requests/${requestId}`)).body;
+    assert.deepEqual(whole, { ...rows[1], Credentials: [] });
+    assert.deepEqual((await ask('GET', '/access_requests?per_page=1&page=2')).body, [rows[1]]);
+  });
+
+  test('approved at once by many it still gets exactly one key', async () => {
+    const { requestId, app: owned } = await aRequest(app(), { pending: true });
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => ask('PUT', `/access_requests/${requestId}/approve`)));
+    assert.deepEqual(answers.map(it => it.status).sort(), [200, 422, 422, 422, 422]);
+    const approved = (await ask('GET', `/access_requests/${requestId}`)).body;
+    assert.deepEqual([approved.Status, approved.Credentials.length], ['approved', 1]);
+    assert.equal(await keysOfApp(owned.ID), 1);
+  });
+
+  test('only a pending one can be decided', async () => {
+    const { requestId, app: owned } = await aRequest(app(), { pending: true });
+    const rejected = await ask('PUT', `/access_requests/${requestId}/reject`);
+    assert.deepEqual(rejected.body, { status: 'ok', message: 'Action Reject: Executed successfully' });
+    for (const action of ['approve', 'reject']) {
+      const answer = await ask('PUT', `/access_requests/${requestId}/${action}`);
+      assert.equal(answer.status, 422);
+      assert.match(answer.body.errors[0], /is rejected: only a pending one/);
+    }
+    assert.equal(await keysOfApp(owned.ID), 0);
+    const { requestId: given } = await aRequest(app());
+    assert.equal((await ask('PUT', `/access_requests/${given}/reject`)).status, 422);
+    for (const action of ['approve', 'reject'])
+      assert.equal((await ask('PUT', `/access_requests/999999/${action}`)).status, 422);
+  });
+
+  test('when the provider will not make the key it stays pending, and can be approved later', async () => {
+    const { requestId, product } = await aRequest(app(), { pending: true });
+    const path = `/api/portal/policies/${product.ReferenceID}`;
+    const { access_rights_array: _list, ...policy } = await made(app(), 'GET', path);
+    await made(app(), 'PUT', path, { ...policy, state: 'draft' });
+    const refused = await ask('PUT', `/access_requests/${requestId}/approve`);
+    assert.equal(refused.status, 422);
+    assert.match(refused.body.errors[0], /^Provider Gatewright refused: apply_policies\[0\]: .*takes no new keys/);
+    const pending = (await ask('GET', `/access_requests/${requestId}`)).body;
+    assert.deepEqual([pending.Status, pending.Credentials], ['pending', []]);
+    await made(app(), 'PUT', path, { ...policy, state: 'active' });
+    const approved = await ask('PUT', `/access_requests/${requestId}/approve`);
+    assert.deepEqual(approved.body, { status: 'ok', message: 'Action Approve: Executed successfully' });
+  });
+
+  test('removing one revokes its key first', async () => {
+    const { requestId, app: owned } = await aRequest(app());
+    const [credential] = (await ask('GET', `/access_requests/${requestId}`)).body.Credentials;
+    assert.deepEqual((await ask('DELETE', `/access_requests/${requestId}`)).body, { status: 'ok' });
+    assert.equal(await keyStatus(credential.Credential), 404);
+    assert.equal((await ask('GET', `/access_requests/${requestId}`)).status, 404);
+    assert.equal((await ask('DELETE', `/access_requests/${requestId}`)).status, 404);
+    assert.deepEqual((await ask('GET', `/apps/${owned.ID}`)).body.AccessRequests, []);
+  });
+
+  test('removed while it is being approved it leaves no key', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { requestId, app: owned } = await aRequest(app(), { pending: true });
+      await Promise.all([
+        ask('PUT', `/access_requests/${requestId}/approve`),
+        ask('DELETE', `/access_requests/${requestId}`),
+      ]);
+      await ask('DELETE', `/access_requests/${requestId}`);
+      assert.equal(await keysOfApp(owned.ID), 0);
+    }
+  });
+
+  test('names that are gone are remembered', async () => {
+    const plan = await aPlan(app());
+    const product = await aProduct(app());
+    const owned = await anApp(app());
+    const body = { PlanID: plan.ID, ProductIDs: [product.ID] };
+    const { AccessRequestID } = await made(app(), 'PUT', `/portal-api/apps/${owned.ID}/provision`, body);
+    await made(app(), 'DELETE', `/portal-api/products/${product.ID}`);
+    await made(app(), 'DELETE', `/portal-api/plans/${plan.ID}`);
+    const shown = (await ask('GET', `/access_requests/${AccessRequestID}`)).body;
+    assert.deepEqual([shown.Plan, shown.Products], [plan.Name, product.Name]);
+    assert.equal((await ask('PUT', `/access_requests/${AccessRequestID}/approve`)).status, 422);
+  });
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { passwordMatches } from '#base/passwords.ts';
+import { onEveryEngine } from '../../tests/harness.ts';
+import { made } from '../../tests/portal.ts';
+import { bootstrapPortal } from './bootstrap.ts';
+
+onEveryEngine('a fresh portal', app => {
+  test('has an administrator, an organisation with its team, two catalogues and this installation as provider', async () => {
+    const user = await made(app(), 'GET', '/portal-api/users/1');
+    assert.deepEqual([user.Role, user.OrganisationID, user.Teams], ['super-admin', 0, []]);
+    assert.equal(user.Email, app().credentials.admin_email);
+    const organisation = await made(app(), 'GET', '/portal-api/organisations/1');
+    assert.equal(organisation.Name, 'Default Organisation');
+    assert.deepEqual(organisation.Teams, [{ ID: 1, Name: 'Default Organisation All users', Default: true }]);
+    const shelves = await made(app(), 'GET', '/portal-api/catalogues');
+    assert.deepEqual(
+      shelves.map((it: { ID: number; Name: string; VisibilityStatus: string }) => [
+        it.ID,
+        it.Name,
+        it.VisibilityStatus,
+      ]),
+      [
+        [2, 'Private Catalogue', 'Private'],
+        [1, 'Public Catalogue', 'Public'],
+      ],
+    );
+    const provider = await made(app(), 'GET', '/portal-api/providers/1');
+    assert.deepEqual([provider.Name, provider.Type, provider.Status], ['Gatewright', 'gw-pro', 'Unknown']);
+  });
+
+  test('lets the first administrator of the dashboard in with the same password', async () => {
+    const stored = await app().application.installation.tools.portal.users.get(1);
+    assert.ok(await passwordMatches(app().credentials.admin_password, stored!.Password));
+  });
+
+  test('is made once, however often and by how many it is started', async () => {
+    const { tools, records } = app().application.installation;
+    await records.db.deleteFrom('meta').where('name', '=', 'portal_bootstrap').execute();
+    for (const table of ['portal_users', 'portal_organisations', 'portal_teams', 'portal_catalogues'] as const)
+      await records.db.deleteFrom(table).execute();
+    await Promise.all([bootstrapPortal(tools), bootstrapPortal(tools), bootstrapPortal(tools)]);
+    await bootstrapPortal(tools);
+    assert.equal((await made(app(), 'GET', '/portal-api/users')).length, 1);
+    assert.equal((await made(app(), 'GET', '/portal-api/catalogues')).length, 2);
+    assert.equal((await made(app(), 'GET', '/portal-api/organisations')).length, 1);
+  });
+});

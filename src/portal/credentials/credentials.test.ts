@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../../tests/harness.ts';
+import { anApp, aRequest } from '../../../tests/portal.ts';
+
+onEveryEngine('portal credentials', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
+  const keyStatus = async (key: string) => (await app().ask('GET', `/api/keys/${encodeURIComponent(key)}`)).status;
+  const given = async () => {
+    const { app: owned, requestId } = await aRequest(app());
+    const path = `/apps/${owned.ID}/access-requests/${requestId}`;
+    const [credential] = (await ask('GET', `${path}/credentials`)).body;
+    return { owned, requestId, path, credential, one: `${path}/credentials/${credential.ID}` };
+  };
+
+  test('are read one by one, in lists and with their request', async () => {
+    const { path, one, credential, requestId, owned } = await given();
+    assert.deepEqual((await ask('GET', one)).body, credential);
+    const brief = (await ask('GET', path)).body;
+    assert.deepEqual(brief.Credentials, [credential]);
+    assert.deepEqual(Object.keys(brief).sort(), [
+      'Catalogue',
+      'Client',
+      'CreatedAt',
+      'Credentials',
+      'DeletedAt',
+      'Plan',
+      'Products',
+      'UpdatedAt',
+      'User',
+    ]);
+    const [whole] = (await ask('GET', `/apps/${owned.ID}/access-requests`)).body;
+    assert.deepEqual([whole.ID, whole.Status, whole.Credentials], [requestId, 'approved', [credential]]);
+    assert.deepEqual((await ask('GET', `${path}/credentials?page=2`)).body, []);
+  });
+
+  test('the key is sealed in the record', async () => {
+    const { credential } = await given();
+    const { records } = app().application.installation;
+    const row = await records.db
+      .selectFrom('portal_credentials')
+      .selectAll()
+      .where('id', '=', credential.ID)
+      .executeTakeFirstOrThrow();
+    assert.ok(!row.body.includes(credential.Credential));
+    assert.ok(row.body.includes(credential.CredentialHash));
+  });
+
+  test('rotated by many at once, one key is left and it is the one that is shown', async () => {
+    const { owned, one } = await given();
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ask('PUT', `${one}/rotate`)));
+    assert.ok(answers.some(it => it.status === 200));
+    for (const answer of answers) assert.ok([200, 422].includes(answer.status), answer.text);
+    const shown = (await ask('GET', one)).body.Credential;
+    assert.equal(await keyStatus(shown), 200);
+    const { body } = await app().ask('GET', '/api/keys/detailed?p=-1');
+    const left = body.keys.filter((it: { data: { tags?: string[] } }) =>
+      it.data.tags?.includes(`portal-app-${owned.ID}`),
+    );
+    assert.deepEqual(
+      left.map((it: { key_id: string }) => it.key_id),
+      [shown],
+    );
+  });
+
+  test('removing one stops its key; its request stays approved without it', async () => {
+    const { path, one, credential, requestId } = await given();
+    assert.deepEqual((await ask('DELETE', one)).body, { status: 'ok' });
+    assert.equal(await keyStatus(credential.Credential), 404);
+    assert.deepEqual((await ask('GET', `${path}/credentials`)).body, []);
+    assert.equal((await ask('GET', `/access_requests/${requestId}`)).body.Status, 'approved');
+    assert.equal((await ask('DELETE', one)).status, 404);
+    assert.equal((await ask('GET', one)).status, 422);
+    assert.equal((await ask('PUT', `${one}/rotate`)).status, 422);
+  });
+
+  test('a key that was already removed at the provider can be removed and rotated here', async () => {
+    const { one, credential } = await given();
+    const path = `/api/keys/${encodeURIComponent(credential.Credential)}`;
+    assert.equal((await app().ask('DELETE', path)).status, 200);
+    assert.equal((await ask('PUT', `${one}/rotate`)).status, 200);
+    assert.equal((await ask('DELETE', one)).status, 200);
+  });
+
+  test('those of another app are unknown', async () => {
+    const { requestId, credential } = await given();
+    const other = await anApp(app());
+    const path = `/apps/${other.ID}/access-requests/${requestId}`;
+    const one = `${path}/credentials/${credential.ID}`;
+    assert.equal((await ask('GET', path)).status, 404);
+    assert.equal((await ask('DELETE', path)).status, 422);
+    assert.equal((await ask('GET', `${path}/credentials`)).status, 404);
+    assert.equal((await ask('GET', one)).status, 422);
+    assert.equal((await ask('DELETE', one)).status, 404);
+    assert.equal((await ask('PUT', `${one}/rotate`)).status, 422);
+    assert.equal(await keyStatus(credential.Credential), 200);
+  });
+
+  test('a request of an app is removed with its keys', async () => {
+    const { path, credential } = await given();
+    assert.deepEqual((await ask('DELETE', path)).body, { status: 'ok' });
+    assert.equal(await keyStatus(credential.Credential), 404);
+    assert.equal((await ask('GET', path)).status, 404);
+    assert.equal((await ask('DELETE', path)).status, 422);
+  });
+});

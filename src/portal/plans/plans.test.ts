@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onEveryEngine } from '../../../tests/harness.ts';
+import { aPlan, aRequest, localProvider, made, portalTimePattern } from '../../../tests/portal.ts';
+
+onEveryEngine('portal plans', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api/plans${path}`, body === undefined ? {} : { body });
+  const policyOf = async (id: string) => made(app(), 'GET', `/api/portal/policies/${id}`);
+
+  test('making one answers with every member, and makes its limits policy', async () => {
+    const { status, body } = await ask('POST', '', {
+      Name: 'free',
+      ProviderID: localProvider,
+      DisplayName: 'Free',
+      Description: 'For trying',
+      AutoApproveAccessRequests: 'true',
+      Catalogues: [1],
+      JWTScope: 'scope',
+      KeyExpiresIn: 3600,
+      MetaData: { tier: 'free', level: 1 },
+      RateLimit: '3',
+      Per: 10,
+      Quota: 25,
+      QuotaRenewalRate: 3600,
+      PlanQuota: 2,
+      PlanQuotaRenewalRate: 60,
+    });
+    assert.equal(status, 200);
+    const { ID, CID, ReferenceID, CreatedAt, UpdatedAt, ...rest } = body;
+    for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
+    assert.deepEqual(rest, {
+      Name: 'free',
+      ProviderID: localProvider,
+      DisplayName: 'Free',
+      Description: 'For trying',
+      AutoApproveAccessRequests: true,
+      Catalogues: [1],
+      JWTScope: 'scope',
+      KeyExpiresIn: 3600,
+      MetaData: { tier: 'free', level: '1' },
+      RateLimit: 3,
+      Per: 10,
+      Quota: 25,
+      QuotaRenewalRate: 3600,
+      UnlimitedRateLimit: false,
+      UnlimitedQuota: false,
+      PlanQuota: 2,
+      PlanQuotaRenewalRate: 60,
+      Hidden: false,
+    });
+    const policy = await policyOf(ReferenceID);
+    assert.deepEqual(policy.partitions, {
+      acl: false,
+      complexity: false,
+      per_api: false,
+      quota: true,
+      rate_limit: true,
+    });
+    const { rate, per, quota_max, quota_renewal_rate, key_expires_in, meta_data } = policy;
+    assert.deepEqual([rate, per, quota_max, quota_renewal_rate, key_expires_in], [3, 10, 25, 3600, 3600]);
+    assert.deepEqual(meta_data, { tier: 'free', level: '1' });
+    for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/${id}`)).body, body);
+    const list = (await ask('GET', '')).body;
+    assert.ok(Array.isArray(list));
+    assert.deepEqual(list[0], {
+      ID,
+      CID,
+      Name: 'free',
+      DisplayName: 'Free',
+      AutoApproveAccessRequests: true,
+      RateLimit: 3,
+      Quota: 25,
+    });
+  });
+
+  test('a limit that is not sent is none, one that is set limits, and Unlimited says so itself', async () => {
+    const plan = await aPlan(app());
+    assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
+    const open = await policyOf(plan.ReferenceID);
+    assert.deepEqual([open.rate, open.quota_max], [-1, -1]);
+    const { body: limited } = await ask('PUT', `/${plan.ID}`, { RateLimit: 5, Quota: 9 });
+    assert.deepEqual([limited.UnlimitedRateLimit, limited.UnlimitedQuota, limited.Per], [false, false, 60]);
+    const closed = await policyOf(plan.ReferenceID);
+    assert.deepEqual([closed.rate, closed.per, closed.quota_max, closed.quota_renewal_rate], [5, 60, 9, -1]);
+    await ask('PUT', `/${plan.ID}`, { ...limited, UnlimitedRateLimit: true });
+    assert.equal((await policyOf(plan.ReferenceID)).rate, -1);
+  });
+
+  test('every change reaches the policy: expiry and meta data too, and what the plan no longer says goes', async () => {
+    const plan = await aPlan(app(), { MetaData: { old: 'x', kept: 'y' } });
+    const policy = await policyOf(plan.ReferenceID);
+    const { access_rights_array: _list, ...sent } = policy;
+    const elsewhere = { ...sent, meta_data: { ...sent.meta_data, set: 'elsewhere' } };
+    await made(app(), 'PUT', `/api/portal/policies/${plan.ReferenceID}`, elsewhere);
+    const { body } = await ask('PUT', `/${plan.ID}`, {
+      ...plan,
+      Name: 'renamed plan',
+      KeyExpiresIn: 60,
+      MetaData: { kept: 'z' },
+      Catalogues: [2],
+    });
+    assert.deepEqual([body.Name, body.Catalogues, body.MetaData], ['renamed plan', [2], { kept: 'z' }]);
+    const changed = await policyOf(plan.ReferenceID);
+    assert.equal(changed.name, 'renamed plan');
+    assert.equal(changed.key_expires_in, 60);
+    assert.deepEqual(changed.meta_data, { kept: 'z', set: 'elsewhere' });
+  });
+
+  test('a plan that limits credentials cannot be removed: they would be left without limits', async () => {
+    const { plan, requestId } = await aRequest(app());
+    const refused = await ask('DELETE', `/${plan.ID}`);
+    assert.equal(refused.status, 409);
+    assert.match(refused.body.errors[0], /still limits 1 credentials/);
+    assert.equal((await ask('GET', `/${plan.ID}`)).body.Hidden, false);
+    await made(app(), 'DELETE', `/portal-api/access_requests/${requestId}`);
+    assert.deepEqual((await ask('DELETE', `/${plan.ID}`)).body, { status: 'ok' });
+    assert.equal((await app().ask('GET', `/api/portal/policies/${plan.ReferenceID}`)).status, 404);
+  });
+
+  test('unknown plans are a 404; what cannot be is refused with its place', async () => {
+    for (const id of ['99999', 'nobody']) {
+      assert.equal((await ask('GET', `/${id}`)).status, 404);
+      assert.equal((await ask('PUT', `/${id}`, { Name: 'x' })).status, 404);
+      assert.equal((await ask('DELETE', `/${id}`)).status, 404);
+    }
+    const { status, body } = await ask('POST', '', { ProviderID: 'one', RateLimit: 1.5, KeyExpiresIn: -1 });
+    assert.equal(status, 422);
+    const places = body.errors.map((line: string) => line.split(':')[0]).sort();
+    assert.deepEqual(places, ['KeyExpiresIn', 'Name', 'ProviderID', 'RateLimit']);
+    assert.deepEqual((await ask('POST', '', { Name: 'x', ProviderID: 999 })).body.errors, [
+      'ProviderID: there is no provider 999',
+    ]);
+    const plan = await aPlan(app());
+    assert.deepEqual((await ask('PUT', `/${plan.ID}`, { ProviderID: 999 })).body.errors, [
+      'ProviderID: cannot be changed: the plan belongs to its provider',
+    ]);
+    const twice = await ask('POST', '', { Name: plan.Name, ProviderID: localProvider });
+    assert.equal(twice.status, 422);
+    assert.match(twice.body.errors[0], /^Provider Gatewright refused: A policy named/);
+  });
+});

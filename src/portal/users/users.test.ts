@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { passwordMatches } from '#base/passwords.ts';
+import { onEveryEngine } from '../../../tests/harness.ts';
+import { made, portalTimePattern } from '../../../tests/portal.ts';
+
+onEveryEngine('people of the portal', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/portal-api${path}`, body === undefined ? {} : { body });
+
+  test('a user holds every member, and never a password or token', async () => {
+    const password = 'correct horse battery';
+    const { status, body, text } = await ask('POST', '/users', {
+      Email: 'Ann@Example.org',
+      First: 'Ann',
+      Last: 'Lee',
+      Password: password,
+    });
+    assert.equal(status, 200, text);
+    const { ID, CID, CreatedAt, UpdatedAt, Teams, ...rest } = body;
+    for (const time of [CreatedAt, UpdatedAt]) assert.match(time, portalTimePattern);
+    assert.deepEqual(rest, {
+      Active: true,
+      Email: 'ann@example.org',
+      First: 'Ann',
+      Last: 'Lee',
+      OrganisationID: 1,
+      Organisation: 'Default Organisation',
+      Role: 'consumer-admin',
+      Provider: 'password',
+      JWTToken: '',
+      APITokenCreatedAt: '',
+      ResetPassword: false,
+    });
+    assert.deepEqual([Teams[0].ID, Teams[0].Name], [1, 'Default Organisation All users']);
+    assert.ok(Teams[0].Users.includes(`User#${ID}`));
+    for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/users/${id}`)).body, body);
+    const stored = await app().application.installation.tools.portal.users.get(ID);
+    assert.ok(await passwordMatches(password, stored!.Password));
+    for (const path of ['/users', `/users/${ID}`, '/organisations/1'])
+      assert.doesNotMatch((await ask('GET', path)).text, /scrypt|correct horse/);
+    const [row] = (await ask('GET', '/users?limit=1')).body;
+    assert.deepEqual(Object.keys(row).sort(), [
+      'Active',
+      'Email',
+      'First',
+      'ID',
+      'Last',
+      'OrganisationID',
+      'Provider',
+      'Role',
+    ]);
+  });
+
+  test('an organisation is made with a team that holds everybody', async () => {
+    const { body } = await ask('POST', '/organisations', { Name: '<b>Partner</b> Ltd' });
+    assert.equal(body.Name, 'Partner Ltd');
+    assert.deepEqual(
+      body.Teams.map(({ Name, Default }: { Name: string; Default: boolean }) => [Name, Default]),
+      [['Partner Ltd All users', true]],
+    );
+    assert.deepEqual(body.Users, []);
+    const user = await made(app(), 'POST', '/portal-api/users', { Email: 'p@partner.org', OrganisationID: body.ID });
+    assert.deepEqual([user.Organisation, user.Teams[0].ID], ['Partner Ltd', body.Teams[0].ID]);
+    const { body: read } = await ask('GET', `/organisations/${body.CID}`);
+    assert.deepEqual([read.ID, read.Users[0].Email], [body.ID, 'p@partner.org']);
+    const [row] = (await ask('GET', '/organisations')).body;
+    assert.deepEqual(row, { ID: body.ID, Name: 'Partner Ltd' });
+    for (const Name of ['', '  ', '<i></i>'])
+      assert.deepEqual((await ask('POST', '/organisations', { Name })).body.errors, ['Name: must not be empty']);
+  });
+
+  test('administrators stand above organisations', async () => {
+    const { body } = await ask('POST', '/users', {
+      Email: 'chief@example.org',
+      Role: 'provider-admin',
+      OrganisationID: 1,
+    });
+    assert.deepEqual([body.OrganisationID, body.Organisation, body.Teams], [0, '', []]);
+  });
+
+  test('an address is somebody’s only, and what cannot be is refused with its place', async () => {
+    await made(app(), 'POST', '/portal-api/users', { Email: 'once@example.org' });
+    assert.equal((await ask('POST', '/users', { Email: 'ONCE@example.org' })).status, 409);
+    const { status, body } = await ask('POST', '/users', { Email: 'no address', Role: 'king', Active: 'maybe' });
+    assert.equal(status, 422);
+    const places = body.errors.map((line: string) => line.split(':')[0]).sort();
+    assert.deepEqual(places, ['Active', 'Email', 'Role']);
+    assert.match(
+      (await ask('POST', '/users', { Email: 's@example.org', Password: 'x' })).body.errors[0],
+      /^Password: /,
+    );
+    assert.deepEqual((await ask('POST', '/users', { Email: 'o@example.org', OrganisationID: 777 })).body.errors, [
+      'OrganisationID: there is no organisation 777',
+    ]);
+    assert.deepEqual((await ask('POST', '/users', { Email: 't@example.org', Teams: [1, 777] })).body.errors, [
+      'Teams[1]: there is no team 777 in organisation 1',
+    ]);
+    for (const path of ['/users/99999', '/users/nobody', '/organisations/99999', '/organisations/nobody'])
+      assert.equal((await ask('GET', path)).status, 404);
+  });
+});
