@@ -148,6 +148,8 @@ export interface Application {
   readonly credentials: Credentials | undefined;
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
   readonly installation: Installation;
+  /** Resolves when every traffic thread serves what was committed before the call. */
+  trafficSettled(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -162,8 +164,8 @@ export async function startApplication(settings: Settings, around: Surroundings)
     const credentials = await keepCredentials(installation, () => bootstrap(tools));
     await bootstrapPortal(tools);
     await tools.audit.removeOlderThan(settings['audit.retention_days']);
-    const urls = await openListeners(settings, around, installation, closers);
-    return { credentials, urls, installation, close };
+    const { urls, trafficSettled } = await openListeners(settings, around, installation, closers);
+    return { credentials, urls, installation, trafficSettled, close };
   } catch (error) {
     await close();
     throw error;
@@ -218,11 +220,13 @@ async function openListeners(
   } = installation;
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   let ready = false;
+  let trafficSettled = async () => {};
   const database = databaseWatch(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
     version,
     ready: () => ready,
+    spare: ['redis'],
     parts: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
   };
   const stops: (() => Promise<unknown>)[] = [];
@@ -257,9 +261,10 @@ async function openListeners(
     const traffic = await openTraffic(settings, around, installation);
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic);
+    trafficSettled = traffic.settled;
   }
   ready = true;
-  return urls;
+  return { urls, trafficSettled };
 }
 
 /** The traffic threads, told of every change as soon as it is committed. */
@@ -278,6 +283,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, { records,
   const forget = records.onTouched(() => void threads.refresh());
   return {
     port: threads.port,
+    settled: () => threads.refresh(),
     async close() {
       forget();
       await threads.close();

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from './harness.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('proxying', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([
+      startApp('sqlite', { settings: { 'upstream.timeout_ms': '300' } }),
+      startUpstream(),
+    ]);
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+  const echoed = async (url: string, init: RequestInit = {}) => {
+    upstream.answer = undefined;
+    const reply = await fetch(url, init);
+    return {
+      status: reply.status,
+      headers: reply.headers,
+      body: (await reply.json()) as Record<string, ReturnType<typeof JSON.parse>>,
+    };
+  };
+
+  test('an API defined through the dashboard is served, changed and removed without a reload', async () => {
+    const definition = openApi(upstream);
+    const url = await publish(app, definition);
+    assert.equal((await echoed(`${url}/a`)).body.url, '/a');
+    const moved = { ...definition, proxy: { ...definition.proxy, target_url: `${upstream.url}/v2` } };
+    await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: moved } });
+    await settled(app);
+    assert.equal((await echoed(`${url}/a`)).body.url, '/v2/a');
+    const inactive = { ...moved, active: false };
+    await app.ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: inactive } });
+    await settled(app);
+    assert.equal((await fetch(`${url}/a`)).status, 404);
+    await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+    await settled(app);
+    const gone = await fetch(`${url}/a`);
+    assert.equal(gone.status, 404);
+    assert.equal(await gone.text(), 'Not Found');
+  });
+
+  const joins: readonly [strip: boolean, target: string, asked: string, received: string][] = [
+    [true, '', '/x/y?q=1', '/x/y?q=1'],
+    [true, '/base', '/x/', '/base/x/'],
+    [true, '/base/', '/', '/base'],
+    [true, '/base?a=1', '/x?b=2', '/base/x?a=1&b=2'],
+    [true, '', '/', '/'],
+    [false, '/base', '/x', '/base{lp}/x'],
+  ];
+  for (const [strip, target, asked, received] of joins) {
+    test(`${strip ? 'stripped' : 'kept'} listen path, target ${target || '/'}, call ${asked} reaches ${received}`, async () => {
+      const definition = openApi(upstream, { proxy: { target_url: upstream.url + target, strip_listen_path: strip } });
+      const url = await publish(app, definition);
+      assert.equal((await echoed(url + asked)).body.url, received.replace('{lp}', definition.proxy.listen_path));
+    });
+  }
+
+  test('a call cannot climb out of the target path, however it is spelled', async () => {
+    const url = new URL(await publish(app, openApi(upstream, { proxy: { target_url: `${upstream.url}/base` } })));
+    for (const path of [
+      '/../secret',
+      '/x/../../secret',
+      '/%2e%2e/secret',
+      '/x/%2e%2e/%2e%2e/secret',
+      '/..;/secret',
+      '//secret',
+    ]) {
+      const { status, received } = await raw(url, path);
+      assert.ok(status === 404 || status === 400 || received?.startsWith('/base/'), `${path}: ${status} ${received}`);
+    }
+  });
+
+  /** Sends a path as it is, past any client that would tidy it. */
+  async function raw(url: URL, path: string): Promise<{ status: number; received: string | undefined }> {
+    const seen = upstream.requests.length;
+    const request = httpRequest({ host: url.hostname, port: url.port, path: url.pathname + path });
+    request.end();
+    const [response] = await once(request, 'response');
+    response.resume();
+    await once(response, 'end');
+    return { status: response.statusCode, received: upstream.requests[seen]?.url };
+  }
+
+  test('headers of the connection stay on the connection, and the caller’s forwarding claims are replaced', async () => {
+    const url = await publish(app, openApi(upstream));
+    const sent = {
+      connection: 'x-drop, authorization',
+      'x-drop': '1',
+      authorization: 'keep me',
+      'proxy-authorization': 'secret',
+      'x-forwarded-for': '1.2.3.4',
+      x_forwarded_for: '1.2.3.4',
+      'x-real-ip': '1.2.3.4',
+      forwarded: 'for=1.2.3.4',
+      'x-forwarded-prefix': '/evil',
+      'X-Custom': 'stays',
+    };
+    const request = httpRequest(`${url}/h`, { headers: sent });
+    request.end();
+    const [response] = await once(request, 'response');
+    response.resume();
+    const { headers } = upstream.requests.at(-1)!;
+    assert.equal(headers['x-drop'], undefined);
+    assert.equal(headers.authorization, 'keep me');
+    assert.equal(headers['proxy-authorization'], undefined);
+    assert.equal(headers['x-forwarded-for'], '127.0.0.1');
+    assert.equal(headers.x_forwarded_for, undefined);
+    assert.equal(headers['x-real-ip'], '127.0.0.1');
+    assert.equal(headers.forwarded, undefined);
+    assert.equal(headers['x-forwarded-prefix'], undefined);
+    assert.equal(headers['x-custom'], 'stays');
+  });
+
+  test('the host is the target’s, or the caller’s where that is asked for', async () => {
+    const plain = await publish(app, openApi(upstream));
+    assert.equal((await echoed(plain)).body.headers.host, new URL(upstream.url).host);
+    const kept = await publish(app, openApi(upstream, { proxy: { preserve_host_header: true } }));
+    assert.equal((await echoed(kept)).body.headers.host, new URL(kept).host);
+  });
+
+  test('bodies of any length pass both ways, with and without a length', async () => {
+    const url = await publish(app, openApi(upstream));
+    upstream.answer = (_request, response, body) => response.end(body);
+    for (const size of [0, 1, 1000, 3_000_000]) {
+      const body = 'x'.repeat(size);
+      assert.equal(await (await fetch(url, { method: 'POST', body })).text(), body);
+    }
+    const chunks = new ReadableStream({
+      start(controller) {
+        for (let n = 0; n < 50; n++) controller.enqueue(new TextEncoder().encode('chunk'));
+        controller.close();
+      },
+    });
+    const reply = await fetch(url, { method: 'POST', body: chunks, duplex: 'half' } as RequestInit);
+    assert.equal(await reply.text(), 'chunk'.repeat(50));
+  });
+
+  test('an answer without a length arrives as it is sent, chunk by chunk', async () => {
+    const url = await publish(app, openApi(upstream));
+    const more = Promise.withResolvers<void>();
+    upstream.answer = async (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: one\n\n');
+      await more.promise;
+      response.end('data: two\n\n');
+    };
+    const reply = await fetch(url);
+    const reader = reply.body!.getReader();
+    assert.equal(new TextDecoder().decode((await reader.read()).value), 'data: one\n\n');
+    more.resolve();
+    assert.equal(new TextDecoder().decode((await reader.read()).value), 'data: two\n\n');
+    assert.equal((await reader.read()).done, true);
+  });
+
+  test('a caller who leaves takes the upstream call along', async () => {
+    const url = await publish(app, openApi(upstream));
+    const closed = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    upstream.answer = (request, response) => {
+      response.writeHead(200);
+      response.write('begun');
+      request.socket.once('close', () => closed.resolve());
+      arrived.resolve();
+    };
+    const leaving = new AbortController();
+    const reply = await fetch(url, { signal: leaving.signal });
+    await arrived.promise;
+    leaving.abort();
+    await closed.promise;
+    assert.equal(reply.status, 200);
+  });
+
+  test('an upstream that fails is told from one that is slow, and from one that does not exist', async () => {
+    const refused = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
+    const failed = await fetch(refused);
+    assert.equal(failed.status, 500);
+    assert.equal(await failed.text(), '{\n    "error": "There was a problem proxying the request"\n}');
+    const unknown = await publish(app, openApi({ url: 'http://no-such-host.invalid' }));
+    assert.deepEqual(await (await fetch(unknown)).json(), { error: 'Upstream host lookup failed' });
+    const slow = await publish(app, openApi(upstream));
+    upstream.answer = () => undefined;
+    const late = await fetch(slow);
+    assert.equal(late.status, 504);
+    assert.deepEqual(await late.json(), { error: 'Upstream service reached hard timeout.' });
+  });
+
+  test('an answer that breaks off breaks off for the caller too', async () => {
+    const url = await publish(app, openApi(upstream));
+    upstream.answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    };
+    await assert.rejects(fetch(url).then(reply => reply.text()));
+  });
+
+  test('a kept connection that was closed meanwhile is tried once more, for calls that may be repeated', async () => {
+    const url = await publish(app, openApi(upstream));
+    upstream.answer = (_request, response, body) => {
+      response.end(body || 'ok');
+      response.socket?.destroySoon();
+    };
+    for (let n = 0; n < 20; n++) assert.equal(await (await fetch(url)).text(), 'ok');
+  });
+
+  test('errors speak the caller’s notation', async () => {
+    const url = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
+    const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'text/xml' }, body: '<a/>' });
+    assert.equal(reply.headers.get('content-type'), 'text/xml');
+    assert.match(await reply.text(), /<error>There was a problem proxying the request<\/error>/);
+  });
+
+  test('calls are spread over the targets by weight', async () => {
+    const other = await startUpstream();
+    const definition = openApi(upstream, {
+      proxy: { enable_load_balancing: true, target_list: [upstream.url, other.url, other.url] },
+    });
+    const url = await publish(app, definition);
+    upstream.answer = undefined;
+    const before = upstream.requests.length;
+    for (let n = 0; n < 9; n++) await (await fetch(url)).text();
+    assert.equal(upstream.requests.length - before, 3);
+    assert.equal(other.requests.length, 6);
+    await other.close();
+  });
+
+  test('a loop runs the other API’s chain, and never without end', async () => {
+    const inner = openApi(upstream, {
+      name: 'Inner one #tag',
+      internal: true,
+      proxy: { target_url: `${upstream.url}/inner` },
+    });
+    await publish(app, inner);
+    assert.equal((await fetch(app.url.gateway + inner.proxy.listen_path)).status, 404);
+    for (const target of [`gw://${inner.api_id}/in`, 'gw://inner-one/in']) {
+      const url = await publish(app, openApi({ url: target }));
+      assert.equal((await echoed(`${url}/x`)).body.url, '/inner/in/x');
+    }
+    const endless = await publish(app, openApi({ url: 'gw://self/' }));
+    const reply = await fetch(endless);
+    assert.equal(reply.status, 500);
+    assert.deepEqual(await reply.json(), { error: 'Loop level too deep. Found more than 5 loops in single request' });
+    const unknown = await publish(app, openApi({ url: 'gw://nobody/' }));
+    assert.deepEqual(await (await fetch(unknown)).json(), { error: "Couldn't detect target" });
+  });
+
+  test('an API that asks for what the gateway cannot do is not served without it', async () => {
+    const url = await publish(app, openApi(upstream, { use_keyless: false, custom_plugin_auth_enabled: true }));
+    const reply = await fetch(url);
+    assert.equal(reply.status, 503);
+    assert.match(((await reply.json()) as { error: string }).error, /not available/);
+  });
+
+  test('several calls on one connection are answered in order', async () => {
+    const url = new URL(await publish(app, openApi(upstream)));
+    upstream.answer = (request, response) => response.end(request.url);
+    const socket = connect(Number(url.port), url.hostname);
+    let received = '';
+    socket.on('data', chunk => {
+      received += chunk;
+    });
+    for (const name of ['one', 'two', 'three']) socket.write(`GET ${url.pathname}/${name} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await eventually(() => assert.match(received, /\/one[\s\S]*\/two[\s\S]*\/three/));
+    socket.destroy();
+  });
+});
