@@ -102,7 +102,7 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     const actor = actors.get(request);
     if (!actor || !changes(it)) return;
     const { method, ip } = request;
-    await options.writeAudit({ actor, action: it.name, method, url: pathOf(request), status, ip, object });
+    await options.writeAudit({ actor, action: it.name, method, url: auditPath(it, request), status, ip, object });
   }
 
   async function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, object: string) {
@@ -147,6 +147,9 @@ function clean(given: unknown): Record<string, unknown> {
 
 const routePath = (path: string) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
+/** A key's id is a credential: what is written down names the operation instead. */
+const auditPath = (it: AnyOperation, request: FastifyRequest) =>
+  /\{key_?id\}/i.test(it.path) ? it.path : pathOf(request);
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
 
 function send(reply: FastifyReply, surface: Surface, { status, body, headers }: Rendered) {

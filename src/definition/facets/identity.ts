@@ -13,7 +13,13 @@ export const identity = facet({
     orgId: { rule: text, classic: 'org_id', about: 'The organisation that owns the API, its keys and its policies.' },
     name: { rule: text, about: 'What people call the API; words with a leading # are its categories.' },
     slug: { rule: text, oas: null, about: 'A path segment skipped before a version in the URL is looked for.' },
-    active: { rule: flag, oas: 'state.active', about: 'Whether the API takes calls; an inactive one has no route.' },
+    active: {
+      rule: flag,
+      classic: { path: 'active', absent: true },
+      oas: 'state.active',
+      about:
+        'Whether the API takes calls; an inactive one has no route. A classic definition that does not say so is active.',
+    },
     internal: {
       rule: flag,
       oas: 'state.internal',
