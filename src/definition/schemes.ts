@@ -56,10 +56,12 @@ export function withComponents(document: OasDefinition): Bag {
   return extension;
 }
 
+const places = ['header', 'query', 'cookie'] as const;
+const isPlace = (value: unknown): value is (typeof places)[number] => places.some(place => place === value);
+
 function complete(entry: Bag, component: Bag): void {
   const kind = kindOf(component, entry);
-  if (kind === 'token' && typeof component.in === 'string')
-    entry[component.in] ??= { enabled: true, name: component.name ?? '' };
+  if (kind === 'token' && isPlace(component.in)) entry[component.in] ??= { enabled: true, name: component.name ?? '' };
   if (kind === 'oauth' && isSilent(entry.allowedAccessTypes))
     entry.allowedAccessTypes = Object.keys(bagOf(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
 }
@@ -67,7 +69,7 @@ function complete(entry: Bag, component: Bag): void {
 /** What the component says is not said again in the entry. */
 export function leaveToComponent(entry: Bag, component: Bag): void {
   const bare: Bag = { ...entry, allowedAccessTypes: undefined };
-  if (typeof component.in === 'string') bare[component.in] = undefined;
+  if (isPlace(component.in)) bare[component.in] = undefined;
   complete(bare, component);
   for (const name of ['header', 'query', 'cookie', 'allowedAccessTypes'])
     if (entry[name] !== undefined && isDeepStrictEqual(entry[name], bare[name]) && isTold(name, component))

@@ -19,11 +19,10 @@ const rowsOf = (feature: Feature) => feature.entry.rows.filter(({ name }) => nam
 export function endpointsToOas(version: Bag, document: Bag, operations: Bag): Bag {
   const rest = structuredClone(version);
   const lists = currentLists(version);
+  const ground = groundOf(document, operations);
   if (isLegacy(version)) setAside(rest);
   for (const feature of shared) {
-    const left = listOf(lists[feature.classic!]).flatMap(entry =>
-      place(feature, bagOf(entry), document, operations) ? [] : [entry],
-    );
+    const left = listOf(lists[feature.classic!]).filter(entry => !place(feature, bagOf(entry), ground));
     const path = ['extended_paths', feature.classic!];
     if (left.length > 0) put(rest, path, left);
     else cut(rest, path);
@@ -40,16 +39,32 @@ function setAside(version: Bag): void {
   delete version.extended_paths;
 }
 
-function place(feature: Feature, entry: Bag, document: Bag, operations: Bag): boolean {
+/** A document on which operations are declared, with the id of each by its classic path and method. */
+interface Ground {
+  readonly document: Bag;
+  readonly operations: Bag;
+  readonly ids: Map<string, string>;
+}
+
+function groundOf(document: Bag, operations: Bag): Ground {
+  const ids = operationsOf(document.paths).map(({ id, path, method }): [string, string] => [
+    `${method} ${originalPath(bagOf(operations[id])) ?? path}`,
+    id,
+  ]);
+  return { document, operations, ids: new Map(ids) };
+}
+
+function place(feature: Feature, entry: Bag, ground: Ground): boolean {
   const { path, method, ...said } = entry;
   if (typeof path !== 'string' || path === '') return false;
   const member = convertItem(rowsOf(feature), 'classic', 'oas', said, feature.lens);
   // Only the access lists read a missing method as any method.
   const named = method || !accessLists.includes(feature.classic!) ? [String(method).toUpperCase()] : anyMethod;
   if (!named.every(one => anyMethod.includes(one))) return false;
-  const free = named
-    .map(one => operationAt(document, operations, path, one))
-    .filter(operation => !memberOf(feature, operation));
+  const free = named.flatMap(one => {
+    const operation = operationAt(ground, path, one);
+    return operation === undefined || memberOf(feature, operation) ? [] : [operation];
+  });
   for (const operation of free) operation[feature.oas!] = structuredClone(feature.oasList ? listed(member) : member);
   return free.length > 0;
 }
@@ -58,25 +73,29 @@ function place(feature: Feature, entry: Bag, document: Bag, operations: Bag): bo
 const others = 'x-gw-others';
 const listed = ({ [others]: more, ...first }: Bag): Bag[] => [first, ...(listOf(more) as Bag[])];
 
-/** What the document says of one operation, made if it says nothing yet. */
-function operationAt(document: Bag, operations: Bag, classicPath: string, method: string): Bag {
+/** What the document says of one operation, made if it says nothing yet; undefined where it has no room for one. */
+function operationAt({ document, operations, ids }: Ground, classicPath: string, method: string): Bag | undefined {
+  const key = `${method} ${classicPath}`;
+  const known = ids.get(key);
   const { path, parameters } = openApiPath(classicPath);
-  const known = operationsOf(document.paths).find(
-    one => one.method === method && (originalPath(bagOf(operations[one.id])) ?? one.path) === classicPath,
-  );
-  const id = known?.id ?? declare(document, freePath(document, path, method), method, parameters);
-  const operation = isBag(operations[id]) ? operations[id] : {};
-  operations[id] = operation;
-  if (!known && !Object.hasOwn(bagOf(document.paths), classicPath))
-    put(operation, ['x-gw-classic', 'path'], classicPath);
+  const free = known === undefined ? freePath(document, path, method) : path;
+  if (free === undefined) return undefined;
+  const id = known ?? declare(document, free, method, parameters);
+  ids.set(key, id);
+  const given = at(operations, [id]);
+  const operation = isBag(given) ? given : {};
+  put(operations, [id], operation);
+  if (known === undefined && free !== classicPath) put(operation, ['x-gw-classic', 'path'], classicPath);
   return operation;
 }
 
-/** Two classic patterns may have one OpenAPI path; parameters are renamed until the path is free. */
-function freePath(document: Bag, path: string, method: string): string {
+/** Two classic patterns may have one OpenAPI path; its last parameter is renamed until the path is free. */
+function freePath(document: Bag, path: string, method: string): string | undefined {
   let free = path;
-  while (at(document.paths, [free, method.toLowerCase()]) !== undefined && /\{/.test(free))
+  while (at(document.paths, [free, method.toLowerCase()]) !== undefined) {
+    if (!free.includes('{')) return undefined;
     free = free.replace(/\{([^}]*)\}(?!.*\{)/, '{$1_}');
+  }
   return free;
 }
 

@@ -27,12 +27,12 @@ const handlerRule = z.object({
 export type EventHandler = z.output<typeof handlerRule>;
 type Bag = Record<string, unknown>;
 
-const typeOf: Record<string, string> = {
-  eh_web_hook_handler: 'webhook',
-  eh_dynamic_handler: 'custom',
-  eh_log_handler: 'log',
-};
-const nameOf: Record<string, string> = Object.fromEntries(Object.entries(typeOf).map(([name, type]) => [type, name]));
+const typeOf = new Map([
+  ['eh_web_hook_handler', 'webhook'],
+  ['eh_dynamic_handler', 'custom'],
+  ['eh_log_handler', 'log'],
+]);
+const nameOf = new Map([...typeOf].map(([name, type]) => [type, name]));
 
 const words = (value: unknown) => (typeof value === 'string' ? value : '');
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
@@ -67,7 +67,7 @@ function readClassic(wire: unknown): EventHandler[] {
 
 function fromClassic(trigger: string, entry: Bag): EventHandler {
   const handlerName = words(entry.handler_name);
-  const type = typeOf[handlerName] ?? handlerName;
+  const type = typeOf.get(handlerName) ?? handlerName;
   const meta = bag(entry.handler_meta);
   // A script goes by the name of its function.
   const script = type === 'custom';
@@ -90,15 +90,16 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
 }
 
 function writeClassic(value: unknown): Bag {
-  const events: Record<string, Bag[]> = {};
-  for (const handler of value as EventHandler[]) {
-    events[handler.trigger] ??= [];
-    events[handler.trigger]!.push({
-      handler_name: nameOf[handler.type] ?? handler.type,
-      handler_meta: metaOf(handler),
-    });
-  }
-  return events;
+  const events = Map.groupBy(value as EventHandler[], ({ trigger }) => trigger);
+  return Object.fromEntries(
+    [...events].map(([trigger, handlers]) => [
+      trigger,
+      handlers.map(handler => ({
+        handler_name: nameOf.get(handler.type) ?? handler.type,
+        handler_meta: metaOf(handler),
+      })),
+    ]),
+  );
 }
 
 function metaOf({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): Bag {

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApiPath, operationsOf } from './paths.ts';
+
+test('the more particular path comes first', () => {
+  const paths = { '/': {}, '/{any}': {}, '/a': {}, '/a/{id}': {}, '/a/b': {}, '/a/{id}/c': {}, '/ab': {} };
+  const all = Object.fromEntries(Object.keys(paths).map(path => [path, { get: {} }]));
+  assert.deepEqual(
+    operationsOf(all).map(({ path }) => path),
+    ['/a/{id}/c', '/a/b', '/a/{id}', '/ab', '/a', '/', '/{any}'],
+  );
+});
+
+test('an operation without an id is named by its path and method', () => {
+  assert.deepEqual(operationsOf({ '/users/{id}': { get: {} } }), [
+    { id: 'users/{id}GET', path: '/users/{id}', method: 'GET' },
+  ]);
+});
+
+test('a segment that is a pattern becomes a parameter that carries it', () => {
+  assert.deepEqual(openApiPath('/a/[0-9]+/{id}/{n:\\d+}/x.y'), {
+    path: '/a/{customRegex1}/{id}/{n}/x.y',
+    parameters: [
+      { name: 'customRegex1', in: 'path', required: true, schema: { type: 'string', pattern: '[0-9]+' } },
+      { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+      { name: 'n', in: 'path', required: true, schema: { type: 'string', pattern: '\\d+' } },
+    ],
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { checkClassic } from '#definition/classic.ts';
+import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import type { OasDefinition } from '#definition/oas.ts';
+
+/** JSON may hold a member of this name; taken for the prototype it would reach every object of the process. */
+const classic = JSON.parse(`{
+  "name": "A", "proxy": { "listen_path": "/a/", "target_url": "http://127.0.0.1:9/" },
+  "__proto__": { "polluted": 1 },
+  "event_handlers": { "events": { "__proto__": [{ "handler_name": "__proto__", "handler_meta": { "polluted": 1 } }] } },
+  "auth_configs": { "__proto__": { "polluted": 1 }, "authToken": { "name": "__proto__" } },
+  "version_data": { "versions": { "__proto__": { "use_extended_paths": true, "extended_paths": {
+    "white_list": [{ "path": "/__proto__", "method": "GET" }] } } } },
+  "x-gw-oas": { "openapi": "3.0.3", "info": { "title": "A", "version": "1" },
+    "paths": { "/__proto__": { "get": { "operationId": "__proto__" } } } }
+}`) as ClassicDefinition;
+
+test('member names that mean something to the language mean nothing to a conversion', () => {
+  assert.ok(checkClassic(classic).ok);
+  const document = oasOfClassic(classic);
+  modelOfClassic(classic);
+  modelOfOas(document);
+  modelOfClassic(classicOfOas(document));
+  modelOfOas(JSON.parse(JSON.stringify(document)) as OasDefinition);
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  assert.deepEqual(Object.keys(Object.prototype), []);
+});
+
+test('two classic paths that would share one OpenAPI path stay apart', () => {
+  const given: ClassicDefinition = {
+    version_data: {
+      versions: {
+        '': {
+          use_extended_paths: true,
+          extended_paths: {
+            white_list: [
+              { path: '/get', method: 'GET' },
+              { path: 'get', method: 'GET' },
+              { path: '/i/[0-9]+', method: 'GET' },
+              { path: '/i/[a-z]+', method: 'GET' },
+            ],
+          },
+        },
+      },
+    },
+  };
+  const paths = modelOfClassic(classicOfOas(oasOfClassic(given))).versions[0]!.endpoints.allow.map(({ path }) => path);
+  assert.deepEqual(paths.sort(), ['/get', '/i/[0-9]+', '/i/[a-z]+', 'get']);
+});
