@@ -6,7 +6,7 @@ import { made } from '../../tests/portal.ts';
 import { bootstrapPortal } from './bootstrap.ts';
 
 onEveryEngine('a fresh portal', app => {
-  test('has an administrator, an organisation with its team, two catalogues and this installation as provider', async () => {
+  test('has an administrator, an organisation with its team, two catalogues and a provider', async () => {
     const user = await made(app(), 'GET', '/portal-api/users/1');
     assert.deepEqual([user.Role, user.OrganisationID, user.Teams], ['super-admin', 0, []]);
     assert.equal(user.Email, app().credentials.admin_email);

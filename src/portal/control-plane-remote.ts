@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import { Policy } from '#access/policies/schema.ts';
 import type { Outbound } from '#base/outbound.ts';
-import type { OutboundAnswer } from '#base/outbound-answer.ts';
-import { Problem } from '#base/problems.ts';
-import type { ApiFacts, ControlPlane, ControlPlaneOf } from './control-plane.ts';
-import { problem } from './problems.ts';
+import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
+import { dashboardCalls } from './control-plane-calls.ts';
 
-const timeoutMs = 15_000;
-/** All policies of an organisation come in one answer. */
-const maxBytes = 32 * 1024 * 1024;
-const reasonLength = 300;
+/** APIs asked for together. */
 const callsAtOnce = 8;
 
+const anything = z.unknown();
 const PolicyPage = z.object({ Data: z.array(Policy).nullable() });
 const Created = z.object({ Message: z.string().min(1) });
 const KeyEnvelope = z.object({
@@ -30,68 +26,13 @@ const ApiWrapper = z.object({
   }),
 });
 
+const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
+
 /** Another installation, through its dashboard interface. */
 export function remoteControlPlanes(outbound: Outbound): ControlPlaneOf {
   return provider => {
-    const { Name: name, MetaData, Secret } = provider;
-    const base = MetaData.URL.replace(/\/+$/, '');
-    const masked = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, reasonLength);
-    const refused = (reason: string) => problem.provider_refused({ detail: { name, reason: masked(reason) } });
-    const away = (reason: string, cause?: unknown) =>
-      problem.provider_away({ detail: { name, reason: masked(reason) }, cause });
-
-    async function send(method: string, path: string, body?: unknown): Promise<OutboundAnswer> {
-      try {
-        return await outbound.fetch({
-          url: base + path,
-          method,
-          headers: {
-            authorization: Secret,
-            accept: 'application/json',
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          audience: 'operator',
-          timeoutMs,
-          maxBytes,
-          ...(MetaData.InsecureSkipVerify ? { tls: { insecure: true } } : {}),
-        });
-      } catch (cause) {
-        if (cause instanceof Problem) throw away(cause.message, cause);
-        throw cause;
-      }
-    }
-
-    function failure({ status, body }: OutboundAnswer): Problem {
-      const reason = `${status} ${messageOf(body.toString('utf8'))}`;
-      const willNotHaveUs = status === 401 || status === 403 || status >= 500;
-      return willNotHaveUs ? away(reason) : refused(reason);
-    }
-
-    function read<S extends z.ZodType>(shape: S, { body }: OutboundAnswer): z.output<S> {
-      const result = shape.safeParse(parsed(body.toString('utf8')));
-      if (!result.success) throw away('its answer is not what a dashboard says');
-      return result.data;
-    }
-
-    async function ask<S extends z.ZodType>(shape: S, method: string, path: string, body?: unknown) {
-      const answer = await send(method, path, body);
-      if (answer.status >= 300) throw failure(answer);
-      return read(shape, answer);
-    }
-
-    /** The same where the object may be absent. */
-    async function askMaybe<S extends z.ZodType>(shape: S, method: string, path: string) {
-      const answer = await send(method, path);
-      if (answer.status === 404) return undefined;
-      if (answer.status >= 300) throw failure(answer);
-      return read(shape, answer);
-    }
-
-    const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
-    const anything = z.unknown();
-
-    const plane: ControlPlane = {
+    const { ask, askMaybe } = dashboardCalls(provider, outbound);
+    return {
       policies: async () => (await ask(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {
         const { Message: id } = await ask(Created, 'POST', '/api/portal/policies', policy);
@@ -124,7 +65,6 @@ export function remoteControlPlanes(outbound: Outbound): ControlPlaneOf {
         await askMaybe(anything, 'DELETE', `/api/keys/${encodeURIComponent(keyId)}`);
       },
     };
-    return plane;
   };
 }
 
@@ -137,19 +77,4 @@ function factsOf({ is_streams, api_definition: definition }: z.output<typeof Api
     targetUrl: definition.proxy?.target_url ?? '',
     active: definition.active !== false,
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON is not what a dashboard says; the shape it is checked against refuses it.
-    return undefined;
-  }
-}
-
-function messageOf(text: string): string {
-  const { Message, message } = (parsed(text) ?? {}) as { Message?: unknown; message?: unknown };
-  const said = Message ?? message;
-  return typeof said === 'string' ? said : text;
 }

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { makeAuthority, makeServerCertificate } from '../../tests/certificates.ts';
 import { startApp, type TestApp } from '../../tests/harness.ts';
 import { anApi, anApp, made } from '../../tests/portal.ts';
 
@@ -113,7 +117,7 @@ describe('a provider that is another installation', () => {
     assert.equal((await ask('GET', `/providers/${providerId}`)).body.Status, 'Up');
   });
 
-  test('while the other side will not have us a request stays pending, and the provider is Down until it will', async () => {
+  test('while the other side will not have us a request stays pending and the provider is Down', async () => {
     const { product, plan } = await offer('away');
     const owned = await anApp(portal);
     const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
@@ -154,5 +158,30 @@ describe('a provider that is another installation', () => {
     assert.equal(answer.status, 422);
     assert.equal(answer.body.errors[0], 'Failed to sync provider Odd: its answer is not what a dashboard says');
     assert.equal((await ask('DELETE', `/providers/${ID}?force=true`)).status, 200);
+  });
+
+  test('a certificate nobody vouches for is refused, unless InsecureSkipVerify says otherwise', async () => {
+    const { chainPem, keyPem } = makeServerCertificate(makeAuthority());
+    const server = createServer({ cert: chainPem, key: keyPem }, (_request, response) =>
+      response.end('{"Data":null,"Pages":1}'),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const URL = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const configuration = (InsecureSkipVerify: boolean) => ({
+        Configuration: { MetaData: JSON.stringify({ URL, Secret: 'x', InsecureSkipVerify }) },
+      });
+      const body = { Name: 'Unvouched', Type: 'gw-pro', ...configuration(false) };
+      const { ID } = await made(portal, 'POST', '/portal-api/providers', body);
+      const refused = await ask('PUT', `/providers/${ID}/synchronize`);
+      assert.equal(refused.status, 422);
+      assert.match(refused.body.errors[0], /^Failed to sync provider Unvouched: .*certificate/);
+      await made(portal, 'PUT', `/portal-api/providers/${ID}`, configuration(true));
+      assert.equal((await ask('PUT', `/providers/${ID}/synchronize`)).status, 200);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

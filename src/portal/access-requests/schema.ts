@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Credential, type StoredCredential, shownCredential } from '../credentials/schema.ts';
 import { shownTime } from '../shapes.ts';
 
-/** An app that asks for products under a plan. It is pending until it is approved, which makes a credential, or rejected. */
+/** An app that asks for products under a plan: pending until it is approved, which makes a credential, or rejected. */
 const status = z.enum(['pending', 'approved', 'rejected']);
 
 export interface StoredAccessRequest {

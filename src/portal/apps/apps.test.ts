@@ -261,7 +261,7 @@ onEveryEngine('portal apps', app => {
     ]);
   });
 
-  test('the allowance of a plan counts all requests of a user, also removed ones, and holds when many come at once', async () => {
+  test('the allowance of a plan counts removed requests too, and holds when many come at once', async () => {
     const product = await aProduct(app());
     const plan = await aPlan(app(), { PlanQuota: 2, PlanQuotaRenewalRate: 3600 });
     const developer = await aDeveloper(app());

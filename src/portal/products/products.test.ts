@@ -78,7 +78,7 @@ onEveryEngine('portal products', app => {
     assert.ok(!('Content' in row) && !('Catalogues' in row));
   });
 
-  test('documents alone need no provider and get no policy until an API is added; the last API gone, it rests', async () => {
+  test('documents alone get no policy until an API is added; the last API gone, it rests', async () => {
     const { body: documents } = await ask('POST', '', {
       Name: 'Papers',
       IsDocumentationOnly: true,

@@ -88,7 +88,7 @@ function specDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowM
   });
 }
 
-/** Makes the access policy of a product that has APIs and none yet, then keeps it; a policy nobody kept is taken back. */
+/** Makes the access policy of a product that has APIs but none yet, and keeps it; what nobody kept is taken back. */
 export async function publishedAtProvider(
   product: StoredProduct,
   tools: Tools,

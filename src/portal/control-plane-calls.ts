@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { Outbound } from '#base/outbound.ts';
+import type { OutboundAnswer } from '#base/outbound-answer.ts';
+import { Problem } from '#base/problems.ts';
+import { problem } from './problems.ts';
+import type { StoredProvider } from './providers/schema.ts';
+
+const timeoutMs = 15_000;
+/** All policies of an organisation come in one answer. */
+const maxBytes = 32 * 1024 * 1024;
+const reasonLength = 300;
+
+/** Calls to the dashboard interface of a provider; what goes wrong is told in its words, never with its secret. */
+export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider, outbound: Outbound) {
+  const base = MetaData.URL.replace(/\/+$/, '');
+  const masked = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, reasonLength);
+  const refused = (reason: string) => problem.provider_refused({ detail: { name, reason: masked(reason) } });
+  const away = (reason: string, cause?: unknown) =>
+    problem.provider_away({ detail: { name, reason: masked(reason) }, cause });
+
+  async function send(method: string, path: string, body?: unknown): Promise<OutboundAnswer> {
+    try {
+      return await outbound.fetch({
+        url: base + path,
+        method,
+        headers: {
+          authorization: Secret,
+          accept: 'application/json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        audience: 'operator',
+        timeoutMs,
+        maxBytes,
+        ...(MetaData.InsecureSkipVerify ? { tls: { insecure: true } } : {}),
+      });
+    } catch (cause) {
+      if (cause instanceof Problem) throw away(cause.message, cause);
+      throw cause;
+    }
+  }
+
+  function read<S extends z.ZodType>(shape: S, { status, body }: OutboundAnswer): z.output<S> {
+    const text = body.toString('utf8');
+    if (status >= 300) {
+      const willNotHaveUs = status === 401 || status === 403 || status >= 500;
+      throw (willNotHaveUs ? away : refused)(`${status} ${messageOf(text)}`);
+    }
+    const result = shape.safeParse(parsed(text));
+    if (!result.success) throw away('its answer is not what a dashboard says');
+    return result.data;
+  }
+
+  return {
+    async ask<S extends z.ZodType>(shape: S, method: string, path: string, body?: unknown): Promise<z.output<S>> {
+      return read(shape, await send(method, path, body));
+    },
+    /** The same where the object may be absent. */
+    async askMaybe<S extends z.ZodType>(shape: S, method: string, path: string): Promise<z.output<S> | undefined> {
+      const answer = await send(method, path);
+      return answer.status === 404 ? undefined : read(shape, answer);
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON is not what a dashboard says; the shape it is checked against refuses it.
+    return undefined;
+  }
+}
+
+function messageOf(text: string): string {
+  const { Message, message } = (parsed(text) ?? {}) as { Message?: unknown; message?: unknown };
+  const said = Message ?? message;
+  return typeof said === 'string' ? said : text;
+}
