@@ -22,8 +22,13 @@ const published = new Set([
   'edd1c9f034335f136f87ad84b625c8f1',
   '4054f7cf07e344346cd3f287985e76a2',
 ]);
-const placeholder =
-  /change.?(me|this)|replace.?(me|this)|(your|my|the|super|very)[^a-z]?(secret|token|key|password)|placeholder|example|insecure|do.?not.?use|default|0123456789|abcdefgh|qwerty/i;
+const placeholder = new RegExp(
+  [
+    'change.?(me|this)|replace.?(me|this)|placeholder|example|insecure|do.?not.?use|default',
+    '(your|my|the|super|very)[^a-z]?(secret|token|key|password)|0123456789|abcdefgh|qwerty',
+  ].join('|'),
+  'i',
+);
 const repeated = /^(.{1,16}?)\1+.{0,15}$/s;
 
 /** In production mode, refuses to start with secrets that are short or well known. Says so once for each. */
