@@ -161,6 +161,18 @@ test('an address list of the classic form counts once its own switch is on', () 
   assert.deepEqual({ enabled, allow, block }, { enabled: true, allow: [], block: ['10.0.0.2'] });
 });
 
+test('the older time of service discovery is also its switch', () => {
+  const cached = (serviceDiscovery: object) => {
+    const { cacheEnabled, cacheSeconds } = modelOfOas(
+      gateway({ upstream: { url: 'http://127.0.0.1:9', serviceDiscovery: { enabled: true, ...serviceDiscovery } } }),
+    ).serviceDiscovery;
+    return [cacheEnabled, cacheSeconds];
+  };
+  assert.deepEqual(cached({ cacheTimeout: 5 }), [true, 5]);
+  assert.deepEqual(cached({ cacheTimeout: 5, cache: { enabled: false, timeout: 7 } }), [false, 7]);
+  assert.deepEqual(cached({}), [false, 0]);
+});
+
 test('reading a model changes nothing in the definition', () => {
   const definition = {
     auth: { auth_header_name: 'k' },

@@ -58,13 +58,15 @@ function linesOf(list: readonly Row[], facet: Named, above: Above, prefix = ''):
   });
 }
 
+const sides: readonly Side[] = ['classic', 'oas'];
+
 const lineOf = (row: Row, facet: Named, above: Above, prefix: string): ReferenceRow => ({
   facet: facet.name,
   facetAbout: facet.about,
   field: `${prefix}${row.name}`,
   classic: placeOf(row, 'classic', above),
   oas: placeOf(row, 'oas', above),
-  opposite: (['classic', 'oas'] as const).find(side => row.fallback === false && row[side]?.absent === true) ?? null,
+  opposite: row.fallback === false ? (sides.find(side => row[side]?.write(true) === false) ?? null) : null,
   rule: ruleText(row),
   default: row.fallback,
   about: row.about,

@@ -53,7 +53,16 @@ export function withComponents(document: OasDefinition): Bag {
   const components = bagOf(document.components?.securitySchemes);
   const entries = bagOf(bagOf(bagOf(extension.server).authentication).securitySchemes);
   for (const [name, entry] of Object.entries(entries)) if (isBag(entry)) complete(entry, bagOf(components[name]));
+  rememberDiscovery(extension);
   return extension;
+}
+
+/** The older way to say how long a registry's answer is remembered, which was also the switch. */
+function rememberDiscovery(extension: Bag): void {
+  const { serviceDiscovery, uptimeTests, test } = bagOf(extension.upstream);
+  for (const block of [serviceDiscovery, bagOf(uptimeTests).serviceDiscovery, bagOf(test).serviceDiscovery])
+    if (isBag(block) && !isBag(block.cache) && Number(block.cacheTimeout) > 0)
+      block.cache = { enabled: true, timeout: block.cacheTimeout };
 }
 
 const places = ['header', 'query', 'cookie'] as const;
