@@ -58,7 +58,7 @@ function place(feature: Feature, entry: Bag, ground: Ground): boolean {
   const { path, method, ...said } = entry;
   if (typeof path !== 'string' || path === '') return false;
   const member = convertItem(rowsOf(feature), 'classic', 'oas', said, feature.lens);
-  // Only the access lists read a missing method as any method.
+  // Only in the access lists does a missing method stand for all of them.
   const named = method || !accessLists.includes(feature.classic!) ? [String(method).toUpperCase()] : anyMethod;
   if (!named.every(one => anyMethod.includes(one))) return false;
   const free = named.flatMap(one => {
