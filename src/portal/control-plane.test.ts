@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
@@ -148,6 +149,52 @@ describe('a provider that is another installation', () => {
     await made(portal, 'PUT', `/portal-api/providers/${providerId}`, right);
     assert.equal((await ask('DELETE', `/apps/${owned.ID}`)).status, 200);
     assert.equal(await keyStatus(credential.Credential), 404);
+  });
+
+  test('while a key is being made nobody else decides, and a request removed meanwhile leaves no key', async () => {
+    const asked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const keys: string[] = [];
+    const slow = createPlainServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      const headers = { authorization: request.headers.authorization ?? '' };
+      const sent = body.length > 0 ? { body } : {};
+      const answer = await fetch(other.url.dashboard + request.url, { method: request.method!, headers, ...sent });
+      const text = await answer.text();
+      if (request.method === 'POST' && request.url === '/api/keys') {
+        keys.push(JSON.parse(text).key_id);
+        asked.resolve();
+        await released.promise;
+      }
+      response.writeHead(answer.status).end(text);
+    });
+    slow.listen(0, '127.0.0.1');
+    await once(slow, 'listening');
+    try {
+      const { product, plan } = await offer('slow');
+      const owned = await anApp(portal);
+      const provision = { PlanID: plan.ID, ProductIDs: [product.ID] };
+      const { AccessRequestID: id } = await made(portal, 'PUT', `/portal-api/apps/${owned.ID}/provision`, provision);
+      const address = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+      const configuration = (url: string) => ({ Configuration: metaData(other.credentials.admin_access_key, url) });
+      await made(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(address));
+      const approving = ask('PUT', `/access_requests/${id}/approve`);
+      await asked.promise;
+      for (const action of ['approve', 'reject']) {
+        const again = await ask('PUT', `/access_requests/${id}/${action}`);
+        assert.deepEqual(again.body.errors, ['The access request is being approved at the moment']);
+      }
+      assert.equal((await ask('DELETE', `/plans/${plan.ID}`)).status, 409);
+      assert.equal((await ask('DELETE', `/access_requests/${id}`)).status, 200);
+      released.resolve();
+      assert.equal((await approving).status, 422);
+      assert.equal(keys.length, 1);
+      assert.equal(await keyStatus(keys[0]!), 404);
+      await made(portal, 'PUT', `/portal-api/providers/${providerId}`, configuration(other.url.dashboard));
+    } finally {
+      slow.closeAllConnections();
+      slow.close();
+    }
   });
 
   test('something that answers but is no dashboard is told so', async () => {

@@ -10,9 +10,12 @@ export type DecisionTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'recor
 /** Longer than a provider may take to answer: a claim this old is of somebody who is no more. */
 const claimMs = 120_000;
 
-function refuseDecided({ Status, ClaimedAt }: StoredAccessRequest, nowMs: number): void {
-  if (Status !== 'pending') throw problem.not_pending({ detail: { status: Status } });
-  if (ClaimedAt > nowMs - claimMs) throw problem.being_decided();
+/** Whether a key is being made for the request. */
+export const isClaimed = ({ ClaimedAt }: StoredAccessRequest, nowMs: number) => ClaimedAt > nowMs - claimMs;
+
+function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
+  if (request.Status !== 'pending') throw problem.not_pending({ detail: { status: request.Status } });
+  if (isClaimed(request, nowMs)) throw problem.being_decided();
 }
 
 /**

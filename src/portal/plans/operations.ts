@@ -3,6 +3,7 @@ import { idOf } from '#access/policies/schema.ts';
 import { sortableId } from '#base/ids.ts';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { isClaimed } from '../access-requests/decision.ts';
 import { oneOf } from '../pairs-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
@@ -157,12 +158,12 @@ export const deletePlan = operation({
 });
 
 /** Hides the plan, so that nobody gets a credential under it from here on; refused while somebody has one. */
-const closePlan = (id: number, { portal, records }: Tools): Promise<void> =>
+const closePlan = (id: number, { portal, records, clock }: Tools): Promise<void> =>
   records.write(async () => {
     await portal.plans.change(id, it => ({ ...it, Hidden: true }));
     const requests = await portal.accessRequests.live({ plan_id: id });
     const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
-    const count = credentials.length + requests.filter(({ ClaimedAt }) => ClaimedAt > 0).length;
+    const count = credentials.length + requests.filter(it => isClaimed(it, clock.now())).length;
     if (count > 0) throw problem.plan_in_use({ detail: { count } });
   });
 
