@@ -62,6 +62,15 @@ export const settingsTable = {
     'Redis as `redis://host:port`, for several gateways that share limits. Unset: this process alone.',
   ),
   'redis.prefix': text('gw:', 'Put before every Redis name, so that two installations can share one Redis.'),
+  'redis.timeout_ms': count(
+    100,
+    'How long a call waits for Redis. A Redis that is slower counts as away, and limits are counted here alone.',
+    { least: 10, most: 60_000 },
+  ),
+  node_id: text(
+    '',
+    'Names this process among several on one database, for what it keeps there. Unset: made and kept in the data directory.',
+  ),
   master_key: secret(
     'Key that protects secrets at rest, at least 32 characters. Unset: made and kept in the data directory.',
   ),
@@ -89,6 +98,28 @@ export const settingsTable = {
   'keys.min_length': count(3, 'Shortest key that is accepted, and shortest custom name of one.', {
     least: 1,
     most: 64,
+  }),
+
+  'limits.rate_algorithm': choice(
+    ['window', 'sliding', 'fixed'],
+    'window',
+    'How rates are counted: in windows that the first call opens, over the time just past, or in windows by the clock.',
+  ),
+  'limits.organisations': flag(false, 'Counts all calls of an organisation against the limits of its own key.'),
+  'limits.response_headers': choice(
+    ['quota', 'rate', 'none'],
+    'quota',
+    'What `X-RateLimit-*` tells callers: their quota, their rate, or nothing.',
+  ),
+  'limits.ietf_headers': flag(false, 'Tells callers their limits in `RateLimit` and `RateLimit-Policy` too.'),
+  'limits.held_calls': count(1000, 'Calls one traffic thread may hold back for throttled keys; more are refused.', {
+    most: 1_000_000,
+  }),
+  'limits.hold_seconds': count(300, 'How long one call may be held back in all.', { most: 3600 }),
+  'limits.monitor_keys': flag(false, 'Tells handlers when a key has used so much of its quota.'),
+  'limits.monitor_organisations': flag(false, 'Tells handlers when an organisation has used so much of its quota.'),
+  'limits.monitor_percent': count(0, 'The share of every quota at which handlers are told. 0: only where a key says.', {
+    most: 100,
   }),
 
   'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
