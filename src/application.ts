@@ -11,6 +11,7 @@ import { outbound } from '#base/outbound.ts';
 import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
+import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { startThreads } from '#gateway/threads.ts';
 import { addHealth, type Health } from '#operations/health.ts';
@@ -28,7 +29,7 @@ import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
-import { metaStore, openVault } from '#storage/meta.ts';
+import { metaStore, openDataKey } from '#storage/meta.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared-engine.ts';
 import { databaseWatch } from '#storage/watch.ts';
@@ -50,7 +51,9 @@ export interface Installation {
   readonly directory: DataDirectory;
   readonly records: Records;
   readonly shared: SharedEngine;
-  readonly tools: Awaited<ReturnType<typeof openTools>>;
+  /** What the vault is made of, for the traffic threads. */
+  readonly dataKey: Buffer;
+  readonly tools: ReturnType<typeof openTools>;
   close(): Promise<void>;
 }
 
@@ -71,9 +74,10 @@ export async function openInstallation(settings: Settings, around: Surroundings)
       ...around,
     });
     closers.push(() => shared.close());
-    const tools = await openTools(records, directory, settings, around);
+    const dataKey = await openDataKey(metaStore(records), masterKeys(directory, settings.master_key));
+    const tools = openTools(records, dataKey, settings, around);
     closers.push(() => tools.outbound.close());
-    return { directory, records, shared, tools, close };
+    return { directory, records, shared, dataKey, tools, close };
   } catch (error) {
     await close();
     throw error;
@@ -98,9 +102,9 @@ export async function keepCredentials(
 }
 
 /** Every store and tool an operation may ask for, by name. */
-async function openTools(records: Records, directory: DataDirectory, settings: Settings, { clock }: Surroundings) {
+function openTools(records: Records, dataKey: Buffer, settings: Settings, { clock }: Surroundings) {
   const meta = metaStore(records);
-  const vault = await openVault(meta, masterKeys(directory, settings.master_key));
+  const vault = vaultOf(dataKey);
   const organisations = organisationStore(records);
   const users = userStore(records, vault);
   const apis = apiStore(records);
@@ -268,11 +272,13 @@ async function openListeners(
 }
 
 /** The traffic threads, told of every change as soon as it is committed. */
-async function openTraffic(settings: Settings, { log }: Surroundings, { records, directory, shared }: Installation) {
+async function openTraffic(settings: Settings, { log }: Surroundings, installation: Installation) {
+  const { records, directory, shared, dataKey } = installation;
   const threads = await startThreads({
     settings,
     database: settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database },
     shared: shared.threads.buffer,
+    dataKey,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
     count: settings.threads,

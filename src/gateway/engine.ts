@@ -1,9 +1,10 @@
 import type { Dispatcher } from 'undici';
+import { Problem } from '#base/problems.ts';
 import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import { type Chain, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
-import { type RefusalCode, refusals, refuse } from './refusals.ts';
+import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
@@ -51,6 +52,9 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   function enter(call: Exchange, api: Api, sink: Sink, current: Snapshot): void {
+    // Each API decides for itself who may call: what another one found out does not count here.
+    if (call.api !== api) forgetCaller(call);
+    call.unguarded = false;
     call.api = api;
     if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
     const chosen = api.versions.choose(call);
@@ -66,7 +70,8 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     const child = current.apis.get(apiId);
     if (!child)
       return deliver(call, sink, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
-    if (!passedOn(call, sink)) return;
+    if (++call.versionHops > loopsAllowed)
+      return deliver(call, sink, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
     enter(call, child, sink, current);
   }
 
@@ -113,6 +118,10 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   function failed(call: Exchange, sink: Sink, error: unknown): void {
+    if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
+      call.refusal = error.code;
+      return deliver(call, sink, refusalAnswer(call, error.status, error.message));
+    }
     tools.log.error({ err: error, api: call.api?.id }, 'a step failed');
     deliver(call, sink, refuse(call, 'internal'));
   }
@@ -158,6 +167,13 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   return { handle };
+}
+
+function forgetCaller(call: Exchange): void {
+  call.keyId = '';
+  call.keyHash = '';
+  call.session = undefined;
+  call.identityFrom = '';
 }
 
 const belowListenPath = (path: string, listenPath: string) =>

@@ -46,13 +46,17 @@ export class Exchange {
 
   /** As presented or derived; empty for an open API. */
   keyId = '';
+  /** What may be shown of it. */
+  keyHash = '';
   session: Session | undefined = undefined;
   /** Which of several ways in gave the session. */
   identityFrom = '';
   context: Record<string, unknown> | undefined = undefined;
 
-  /** How many times the call was handed on inside the gateway. */
+  /** How many times a `gw://` address sent the call round inside the gateway. */
   loops = 0;
+  /** How many times an API handed it to the API that serves the version asked for. */
+  versionHops = 0;
   loopLimit = 0;
   checkLimitsInLoop = false;
 

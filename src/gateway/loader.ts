@@ -1,6 +1,7 @@
 import type { StoredApi } from '#apis/api/schema.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { type Api, compileApi } from './api.ts';
+import { certificatesNamed } from './auth/certificates.ts';
 import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
 import type { Change, TrafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
@@ -29,34 +30,45 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
   let loaded = false;
 
   /** A definition this program cannot compile is a fault of ours; it must not keep the others from being served. */
-  function compiled(stored: StoredApi): Api | undefined {
+  function attempt<T>(apiId: string, work: () => T): T[] {
     try {
-      return compileApi(modelOfStored(stored), tools);
+      return [work()];
     } catch (error) {
-      tools.log.error({ err: error, api: stored.api_id }, 'a definition could not be compiled');
-      return undefined;
+      tools.log.error({ err: error, api: apiId }, 'a definition could not be compiled');
+      return [];
     }
   }
 
+  /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
+  async function compiled(stored: readonly StoredApi[]): Promise<Api[]> {
+    const models = stored.flatMap(it => attempt(it.api_id, () => modelOfStored(it)));
+    await tools.certificates.prepare(models);
+    return models.flatMap(model => attempt(model.identity.id, () => compileApi(model, tools)));
+  }
+
+  /** Those that have to be compiled anew although they did not change themselves, by database id. */
+  function dependents(changes: readonly Change[]): string[] {
+    const ids = new Set(changes.filter(change => change.topic === 'certificates').map(change => change.id));
+    if (ids.size === 0) return [];
+    const names = (api: Api) => certificatesNamed(api.model).some(id => ids.has('') || ids.has(id));
+    return [...current.apis.values()].filter(names).map(api => api.databaseId);
+  }
+
   async function loadAll(revision: number): Promise<void> {
-    const apis = (await store.allApis()).flatMap(stored => compiled(stored) ?? []);
+    const apis = await compiled(await store.allApis());
     current = nextSnapshot(emptySnapshot(rules), revision, apis, []);
   }
 
   async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
-    const ids = [...new Set(changes.filter(change => change.topic === 'apis').map(change => change.id))];
-    if (ids.includes('')) return loadAll(revision);
+    const own = changes.filter(change => change.topic === 'apis').map(change => change.id);
+    if (own.includes('')) return loadAll(revision);
+    const ids = [...new Set([...own, ...dependents(changes)])];
     const found = await store.apis(ids);
     const here = new Set(found.map(stored => stored.id));
     const gone = ids.filter(id => !here.has(id));
     const known =
       gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
-    current = nextSnapshot(
-      current,
-      revision,
-      found.flatMap(stored => compiled(stored) ?? []),
-      known,
-    );
+    current = nextSnapshot(current, revision, await compiled(found), known);
   }
 
   async function load(): Promise<void> {

@@ -1,4 +1,14 @@
+import { basic } from './auth/basic.ts';
+import { hmac } from './auth/hmac.ts';
+import { token } from './auth/token.ts';
 import type { Step } from './step.ts';
+import { accessRights } from './steps/access-rights.ts';
+import { allowedUrls } from './steps/allowed-urls.ts';
+import { clientCertificates } from './steps/client-certificates.ts';
+import { endpointAccess } from './steps/endpoint-access.ts';
+import { ipAccess } from './steps/ip-access.ts';
+import { keyState } from './steps/key-state.ts';
+import { stripAuth } from './steps/strip-auth.ts';
 import { unsupported } from './steps/unsupported.ts';
 
 /**
@@ -12,4 +22,17 @@ export interface Place {
 
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
+  { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
+  { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
+  { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },
+  {
+    step: basic,
+    why: 'Ways in have one order, so that with several of them the last one’s session is always the same.',
+  },
+  { step: hmac, why: 'After basic authentication: see there.' },
+  { step: token, why: 'The last way in: see basic authentication.' },
+  { step: stripAuth, why: 'Every way in has read what it needed.' },
+  { step: keyState, why: 'The first question about the key that was found, whichever way in found it.' },
+  { step: accessRights, why: 'A key in force may still be for other APIs.' },
+  { step: allowedUrls, why: 'A right to the API may be to some endpoints only.' },
 ];

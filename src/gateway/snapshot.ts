@@ -48,6 +48,7 @@ export function nextSnapshot(
   changed: readonly Api[],
   removed: readonly string[],
 ): Snapshot {
+  if (changed.length + removed.length === 0) return snapshotOf(revision, last.router, last.apis, names.get(last)!);
   const apis = new Map(last.apis);
   const byName = new Map(names.get(last));
   const routes: RouteChange<Api>[] = [];

@@ -15,7 +15,7 @@ export interface Changes {
 }
 
 /** A list of `?` as long as the values. */
-const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
+export const marks = (values: readonly unknown[]) => values.map(() => '?').join(', ');
 
 /** Values one statement may carry on every engine. */
 const idsAtOnce = 500;

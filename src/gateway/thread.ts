@@ -4,8 +4,12 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import { vaultOf } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
 import { threadsShared } from '#storage/shared-threads.ts';
+import { certificatesOf } from './auth/certificates.ts';
+import { sessionsOf } from './auth/sessions.ts';
+import { accessStore } from './auth/store.ts';
 import { clientAddressReader } from './client-address.ts';
 import { createEngine } from './engine.ts';
 import { snapshotLoader } from './loader.ts';
@@ -19,6 +23,8 @@ export interface ThreadData {
   readonly settings: Settings;
   readonly database: { readonly url?: string; readonly file?: string };
   readonly shared: SharedArrayBuffer;
+  /** Opens stored secrets. It travels in memory only and is never written down. */
+  readonly dataKey: Uint8Array;
   readonly host: string;
   readonly port: number;
   readonly reusePort: boolean;
@@ -45,11 +51,22 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
   });
   const tell = (message: Tells) => port.postMessage(message);
+  const access = accessStore(reader);
+  const sessions = sessionsOf({
+    store: access,
+    vault: vaultOf(Buffer.from(data.dataKey)),
+    settings,
+    clock: systemClock,
+    log,
+  });
+  const certificates = certificatesOf(access);
   const tools: GatewayTools = {
     settings,
     clock: systemClock,
     log,
     counters: shared.counters,
+    sessions,
+    certificates,
     fire: (event, call, message, more = {}) =>
       tell({
         kind: 'event',
@@ -64,7 +81,14 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
         },
       }),
   };
-  const loader = snapshotLoader({ store: trafficStore(reader), tools, onChanges: () => undefined });
+  const loader = snapshotLoader({
+    store: trafficStore(reader),
+    tools,
+    onChanges(changes) {
+      sessions.changed(changes);
+      certificates.changed(changes);
+    },
+  });
   const pools = upstreamPools({
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
     headersTimeoutMs: settings['upstream.timeout_ms'],

@@ -2,6 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Counters } from '#storage/shared.ts';
+import type { Certificates } from './auth/certificates.ts';
+import type { Sessions } from './auth/sessions.ts';
 import type { Exchange } from './exchange.ts';
 
 /** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
@@ -10,6 +12,8 @@ export interface GatewayTools {
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: Counters;
+  readonly sessions: Sessions;
+  readonly certificates: Certificates;
   /** Tells handlers what happened; never waits. */
   fire(event: string, call: Exchange, message: string, more?: Readonly<Record<string, unknown>>): void;
 }

@@ -1,14 +1,97 @@
-import type { Step } from '../step.ts';
-import { Unservable } from '../step.ts';
+import type { Endpoints } from '#definition/endpoints/lists.ts';
+import type { AuthMode, Model, VersionModel } from '#definition/model.ts';
+import { type Step, Unservable } from '../step.ts';
 
 /**
- * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out, so
- * the API is not served at all, and says why.
+ * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out, or
+ * show what it hides, so the API is not served at all, and says why. Whoever builds one of these takes its row away.
  */
+interface Missing {
+  readonly what: string;
+  asked(model: Model, version: VersionModel): boolean;
+}
+
+const modes: Partial<Record<AuthMode, string>> = {
+  oauth: 'authentication by OAuth 2.0 token',
+  externalOAuth: 'authentication by external OAuth token',
+  jwt: 'authentication by JSON Web Token',
+  oidc: 'authentication by OpenID Connect',
+  custom: 'authentication by plugin',
+};
+
+const lists: Partial<Record<keyof Endpoints, string>> = {
+  mockResponse: 'mock replies',
+  requestSizeLimit: 'size limits of endpoints',
+  rateLimit: 'rate limits of endpoints',
+  scopeCheck: 'scope checks',
+  exchange: 'token exchange',
+  validateJson: 'validation of JSON bodies',
+  persistGraphql: 'persisted GraphQL operations',
+  transformRequestBody: 'request body transforms',
+  transformJq: 'jq transforms',
+  transformRequestHeaders: 'request header transforms',
+  urlRewrite: 'URL rewriting',
+  transformRequestMethod: 'method transforms',
+  virtualEndpoint: 'virtual endpoints',
+  endpointPlugin: 'plugins of endpoints',
+  enforceTimeout: 'timeouts of endpoints',
+  circuitBreaker: 'circuit breakers',
+  transformResponseBody: 'response body transforms',
+  transformJqResponse: 'jq transforms',
+  transformResponseHeaders: 'response header transforms',
+};
+
+const { keys, entries } = Object;
+const anyOn = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
+
+const missing: readonly Missing[] = [
+  ...entries(modes).map(([mode, what]) => ({ what, asked: ({ modes }: Model) => modes.includes(mode as AuthMode) })),
+  ...entries(lists).map(([name, what]) => ({
+    what,
+    asked: (_model: Model, { endpoints }: VersionModel) => anyOn(endpoints[name as keyof Endpoints]),
+  })),
+  // Without a document to check against, the classic form promises nothing here.
+  {
+    what: 'validation of requests',
+    asked: ({ form }, it) => form !== 'classic' && anyOn(it.endpoints.validateRequest),
+  },
+  { what: 'alternative security requirements', asked: it => it.authentication.processingMode === 'compliant' },
+  { what: 'scope checks and token exchange', asked: it => it.oauth2.enabled },
+  { what: 'CORS', asked: it => it.cors.enabled },
+  { what: 'plugins', asked: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyOn) },
+  { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },
+  { what: 'response processors', asked: it => it.responseProcessors.list.length > 0 },
+  { what: 'GraphQL', asked: it => it.graphql.enabled },
+  { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
+  {
+    what: 'a port or protocol of its own',
+    asked: ({ listen }) => listen.port > 0 || /^(tcp|tls)$/.test(listen.protocol),
+  },
+  { what: 'the rate limit of the API', asked: it => it.rateLimit.enabled },
+  { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
+  { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
+  { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
+  { what: 'timeouts', asked: (_model, it) => it.timeout.enabled },
+  { what: 'service discovery', asked: it => it.serviceDiscovery.enabled },
+  { what: 'upstream client certificates', asked: it => it.mutualTls.enabled },
+  { what: 'certificate pinning', asked: it => it.certificatePinning.enabled },
+  { what: 'request signing', asked: it => it.requestSigning.enabled },
+  { what: 'upstream authentication', asked: it => it.upstreamAuth.enabled },
+  { what: 'upstream TLS options', asked: ({ transport }) => asksTransport(transport) },
+];
+
+const asksTransport = (it: Model['transport']) =>
+  it.forceCommonNameCheck ||
+  it.proxyUrl !== '' ||
+  it.ciphers.length > 0 ||
+  it.minVersion !== '' ||
+  it.maxVersion !== '';
+
 export const unsupported: Step = {
   name: 'unsupported',
-  make({ model }) {
-    if (model.modes.length > 0) throw new Unservable(`authentication by ${model.modes.join(', ')} is not available`);
+  make({ model, version }) {
+    const first = missing.find(({ asked }) => asked(model, version));
+    if (first) throw new Unservable(`the gateway does not offer ${first.what}`);
     return undefined;
   },
 };

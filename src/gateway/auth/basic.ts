@@ -1,0 +1,130 @@
+import { RE2JS } from 're2js';
+import type { Model } from '#definition/model.ts';
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { type RefusalCode, refuse } from '../refusals.ts';
+import { type Doing, type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
+import { adopt, deny, givesSession } from './identity.ts';
+import { type PasswordCheck, passwordCheck } from './password-check.ts';
+import type { KnownKey } from './sessions.ts';
+import { credentialIn, placesOf } from './sources.ts';
+
+interface Credentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+const isCredentials = (given: Credentials | RefusalCode): given is Credentials => typeof given === 'object';
+
+const defaultTtlSeconds = 60;
+
+/** Callers send user name and password. */
+export const basic: Step = {
+  name: 'basic',
+  make(context) {
+    if (!context.model.modes.includes('basic')) return undefined;
+    const places = placesOf(context.model.basic);
+    const fromBody = context.model.basic.extractFromBody ? bodyReader(context.model.basic) : undefined;
+    const { signIn, challenged } = signingIn(context);
+    return {
+      request(call) {
+        if (call.unguarded) return undefined;
+        const given = credentialsIn(credentialIn(places, call));
+        if (isCredentials(given)) return signIn(call, given);
+        if (!fromBody) return given === 'basic_field_missing' ? challenged(refuse(call, given)) : refuse(call, given);
+        return fromBody(call).then(found => (isCredentials(found) ? signIn(call, found) : refuse(call, found)));
+      },
+    };
+  },
+};
+
+const wellFormed = /^basic ([^ ]+)$/i;
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The name ends at the first colon; a password may hold more. */
+function credentialsIn(header: string): Credentials | RefusalCode {
+  if (header === '') return 'basic_field_missing';
+  const [, encoded] = wellFormed.exec(header) ?? [];
+  if (encoded === undefined) return 'basic_malformed';
+  if (!base64.test(encoded)) return 'basic_not_encoded';
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? 'basic_values_malformed' : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+/** Forms that sign somebody in are small. */
+const bodyBytesSearched = 65_536;
+
+function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
+  if (userRegexp === '' || passwordRegexp === '')
+    throw new Unservable('basic authentication from the body needs an expression for both user and password');
+  const user = firstGroup(userRegexp, 'body_without_user', 'body_user_ungrouped');
+  const password = firstGroup(passwordRegexp, 'body_without_password', 'body_password_ungrouped');
+  return async (call: Exchange): Promise<Credentials | RefusalCode> => {
+    const body = (await call.body.read(bodyBytesSearched)).toString();
+    const name = user(body);
+    if (typeof name === 'string') return name;
+    const word = password(body);
+    return typeof word === 'string' ? word : { user: name.text, password: word.text };
+  };
+}
+
+function firstGroup(source: string, missing: RefusalCode, ungrouped: RefusalCode) {
+  const compiled = RE2JS.compile(source);
+  const hasGroup = compiled.groupCount() > 0;
+  return (body: string): { text: string } | RefusalCode => {
+    const matcher = compiled.matcher(body);
+    if (!matcher.find()) return missing;
+    return hasGroup ? { text: matcher.group(1) ?? '' } : ungrouped;
+  };
+}
+
+/** One for the thread: what a password was found to be does not depend on the API that asked. */
+const checks = new WeakMap<object, PasswordCheck>();
+
+function checkOf({ sessions, clock }: StepContext['tools']): PasswordCheck {
+  const known = checks.get(sessions);
+  if (known) return known;
+  const made = passwordCheck(clock);
+  checks.set(sessions, made);
+  return made;
+}
+
+function signingIn({ model, tools }: StepContext) {
+  const { orgId, name } = model.identity;
+  const gives = givesSession(model, 'basic');
+  const { disableCaching, cacheTTL } = model.basic;
+  const rememberMs = disableCaching ? 0 : (cacheTTL > 0 ? cacheTTL : defaultTtlSeconds) * 1000;
+  const check = checkOf(tools);
+  const realm = `Basic realm="${quoted(name)}"`;
+
+  function challenged(refused: Answer): Answer {
+    refused.headers.append('WWW-Authenticate', realm);
+    return refused;
+  }
+
+  function signIn(call: Exchange, credentials: Credentials): Doing<Outcome> {
+    const found = tools.sessions.find(orgId, credentials.user);
+    return found instanceof Promise
+      ? found.then(known => judged(call, credentials, known))
+      : judged(call, credentials, found);
+  }
+
+  function judged(call: Exchange, { user, password }: Credentials, known: KnownKey | undefined): Doing<Outcome> {
+    const right = check.matches(`${orgId}/${user}`, known?.session.password, password, rememberMs);
+    return right instanceof Promise
+      ? right.then(it => settled(call, user, known, it))
+      : settled(call, user, known, right);
+  }
+
+  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: boolean): Outcome {
+    if (!known || !right) return challenged(deny(tools, call, 'basic_refused', tools.sessions.hashOf(user)));
+    if (gives) adopt(call, known, 'basic');
+    return undefined;
+  }
+
+  return { signIn, challenged };
+}
+
+/** A name as a header may hold it. */
+const quoted = (name: string) => name.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');

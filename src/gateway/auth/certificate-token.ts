@@ -1,0 +1,39 @@
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import type { Doing, Outcome, StepContext } from '../step.ts';
+import { type KnownCertificate, shownCertificate } from './certificates.ts';
+import { adopt, deny, givesSession } from './identity.ts';
+import type { KnownKey } from './sessions.ts';
+
+/** The client certificate is the key: the id of the key is made of its fingerprint. */
+export function certificateToken({ model, tools }: StepContext): (call: Exchange) => Doing<Outcome> {
+  const { orgId } = model.identity;
+  const gives = givesSession(model, 'token');
+
+  function admitted(call: Exchange, id: string, fingerprint: string, known: KnownKey | undefined): Doing<Outcome> {
+    if (known?.kind !== 'token' || known.session.password) return refuse(call, 'cert_mismatch');
+    const { certificate } = known.session;
+    if (certificate !== undefined && certificate !== id && certificate !== fingerprint)
+      return deny(tools, call, 'cert_mismatch', known.keyHash);
+    const stored = tools.certificates.find(orgId, id);
+    if (stored instanceof Promise) return stored.then(it => kept(call, known, it));
+    return kept(call, known, stored);
+  }
+
+  function kept(call: Exchange, known: KnownKey, stored: KnownCertificate | undefined): Outcome {
+    if (!stored) return deny(tools, call, 'cert_not_found', known.keyHash);
+    if (gives) adopt(call, known, 'token');
+    return undefined;
+  }
+
+  return call => {
+    const der = call.peer.certificate;
+    if (!der) return refuse(call, 'cert_required');
+    const { fingerprint, validUntilMs } = shownCertificate(der);
+    if (tools.clock.now() > validUntilMs) return refuse(call, 'cert_expired');
+    const id = orgId + fingerprint;
+    const found = tools.sessions.find(orgId, id);
+    if (found instanceof Promise) return found.then(known => admitted(call, id, fingerprint, known));
+    return admitted(call, id, fingerprint, found);
+  };
+}

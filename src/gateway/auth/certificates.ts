@@ -1,0 +1,110 @@
+import { createHash, X509Certificate } from 'node:crypto';
+import type { Certificate } from '#access/certificates/schema.ts';
+import { Lru } from '#base/lru.ts';
+import type { Model } from '#definition/model.ts';
+import type { Doing } from '../step.ts';
+import type { Change } from '../store.ts';
+import type { AccessStore, CertificateRow } from './store.ts';
+
+/** A stored certificate, read once. */
+export interface KnownCertificate {
+  readonly id: string;
+  /** SHA-256 of the certificate, hexadecimal. */
+  readonly fingerprint: string;
+  readonly isCa: boolean;
+  /** Absent for a bare public key. */
+  readonly x509: X509Certificate | undefined;
+  readonly pem: string;
+}
+
+/** Certificates of the store, for a thread. */
+export interface Certificates {
+  /** One that a definition names: those are in memory before it is compiled. */
+  get(orgId: string, id: string): KnownCertificate | undefined;
+  /** Any other. */
+  find(orgId: string, id: string): Doing<KnownCertificate | undefined>;
+  /** Reads what these definitions name. */
+  prepare(models: readonly Model[]): Promise<void>;
+  /** Forgets what changed; undefined is everything. */
+  changed(changes: readonly Change[] | undefined): void;
+}
+
+const certificatesKept = 1000;
+const idsAtOnce = 500;
+
+/** The certificates a definition cannot be served without. */
+export const certificatesNamed = ({ clientCertificates }: Model): readonly string[] =>
+  clientCertificates.enabled ? clientCertificates.allowlist : [];
+
+export function certificatesOf(store: AccessStore): Certificates {
+  const named = new Map<string, KnownCertificate>();
+  const others = new Lru<string, KnownCertificate>(certificatesKept);
+  let generation = 0;
+  const placeOf = (orgId: string, id: string) => `${orgId}/${id}`;
+
+  return {
+    get: (orgId, id) => named.get(placeOf(orgId, id)),
+    find(orgId, id) {
+      const place = placeOf(orgId, id);
+      const known = named.get(place) ?? others.get(place);
+      if (known) return known;
+      const begun = generation;
+      const keep = (rows: readonly CertificateRow[]) => {
+        const row = rows.find(it => it.org_id === orgId);
+        const certificate = row && known509(row);
+        if (certificate && begun === generation) others.set(place, certificate);
+        return certificate;
+      };
+      const rows = store.certificates([id]);
+      return rows instanceof Promise ? rows.then(keep) : keep(rows);
+    },
+    async prepare(models) {
+      const wanted = [...new Set(models.flatMap(certificatesNamed))];
+      for (let at = 0; at < wanted.length; at += idsAtOnce)
+        for (const row of await store.certificates(wanted.slice(at, at + idsAtOnce)))
+          named.set(placeOf(row.org_id, row.id), known509(row));
+    },
+    changed(changes) {
+      const ids = new Set(changes?.filter(({ topic }) => topic === 'certificates').map(({ id }) => id));
+      if (changes && ids.size === 0) return;
+      generation++;
+      others.clear();
+      if (!changes || ids.has('')) named.clear();
+      else for (const [place, { id }] of named) if (ids.has(id)) named.delete(place);
+    },
+  };
+}
+
+function known509({ id, body }: CertificateRow): KnownCertificate {
+  const { fingerprint, isCa, certificatesPem, publicKeyPem } = JSON.parse(body) as Certificate;
+  const x509 = certificatesPem ? new X509Certificate(certificatesPem) : undefined;
+  return { id, fingerprint, isCa, x509, pem: publicKeyPem ?? certificatesPem };
+}
+
+/** The certificate a caller showed. */
+export interface ShownCertificate {
+  readonly x509: X509Certificate;
+  readonly fingerprint: string;
+  readonly validUntilMs: number;
+  readonly validFromMs: number;
+}
+
+const shown = new WeakMap<Buffer, ShownCertificate>();
+
+/** A connection shows one certificate, whose bytes are the same object for all its calls: it is read once. */
+export function shownCertificate(der: Buffer): ShownCertificate {
+  const known = shown.get(der);
+  if (known) return known;
+  const x509 = new X509Certificate(der);
+  const read: ShownCertificate = {
+    x509,
+    fingerprint: createHash('sha256').update(der).digest('hex'),
+    validUntilMs: x509.validToDate.getTime(),
+    validFromMs: x509.validFromDate.getTime(),
+  };
+  shown.set(der, read);
+  return read;
+}
+
+export const isSignedBy = (x509: X509Certificate, authority: X509Certificate): boolean =>
+  x509.checkIssued(authority) && x509.verify(authority.publicKey);

@@ -1,0 +1,95 @@
+import type { Exchange } from '../exchange.ts';
+
+/** How a call is signed: the header that says so, the text that is signed, and the date that goes with it. */
+export interface HttpSignature {
+  readonly keyId: string;
+  /** Lower-case. */
+  readonly algorithm: string;
+  /** Lower-case, in the order they were signed in. */
+  readonly headers: readonly string[];
+  /** Base64. */
+  readonly signature: string;
+}
+
+const scheme = /^Signature\s+/i;
+const field = /\s*([A-Za-z]+)\s*=\s*"([^"]*)"\s*(,|$)/y;
+const known: ReadonlySet<string> = new Set(['keyid', 'algorithm', 'headers', 'signature']);
+/** More than anybody signs. */
+const mostHeaders = 50;
+
+/** Reads `Signature keyId="…",algorithm="…",headers="…",signature="…"`; nothing for any other text. */
+export function readSignature(text: string): HttpSignature | undefined {
+  const begin = scheme.exec(text);
+  if (!begin) return undefined;
+  const fields = new Map<string, string>();
+  let ended = '';
+  for (field.lastIndex = begin[0].length; ; ) {
+    const found = field.exec(text);
+    if (!found) return undefined;
+    const [, name = '', value = '', end = ''] = found;
+    if (!known.has(name.toLowerCase()) || fields.has(name.toLowerCase())) return undefined;
+    fields.set(name.toLowerCase(), value);
+    ended = end;
+    if (ended === '') break;
+  }
+  const keyId = fields.get('keyid') ?? '';
+  const signature = unescaped(fields.get('signature') ?? '');
+  const headers = (fields.get('headers') || 'date').toLowerCase().trim().split(/\s+/);
+  if (keyId === '' || signature === undefined || signature === '' || headers.length > mostHeaders) return undefined;
+  return { keyId, algorithm: (fields.get('algorithm') || 'hmac-sha1').toLowerCase(), headers, signature };
+}
+
+/** Signatures are sent with their base64 escaped as in a query; those that are not are understood as well. */
+function unescaped(text: string): string | undefined {
+  const plain = text.replaceAll(/%(2b|2f|3d)/gi, (_whole, code: string) => escapes[code.toLowerCase()]!);
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined;
+}
+const escapes: Readonly<Record<string, string>> = { '2b': '+', '2f': '/', '3d': '=' };
+
+/** The text that was signed. The path is the one that was sent, with the listen path and without the query. */
+export function signedText(call: Exchange, names: readonly string[]): string {
+  return names.map(name => lineOf(call, name)).join('\n');
+}
+
+function lineOf(call: Exchange, name: string): string {
+  if (name === '(request-target)') return `${name}: ${call.method.toLowerCase()} ${pathSent(call)}`;
+  if (name === 'date' && call.headers.has(auxiliaryDate)) return `${auxiliaryDate}: ${valueIn(call, auxiliaryDate)}`;
+  return `${name}: ${valueIn(call, name)}`;
+}
+
+const auxiliaryDate = 'x-aux-date';
+
+const valueIn = (call: Exchange, name: string) =>
+  call.headers
+    .all(name)
+    .map(value => value.trim())
+    .join(', ');
+
+const pathSent = ({ target }: Exchange) => target.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0] || '/';
+
+/** Browsers may not set `Date`, so another header may stand for it. */
+export const dateOf = (call: Exchange): number | undefined =>
+  readDate(call.headers.get(auxiliaryDate) ?? call.headers.get('date') ?? '');
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const written = new RegExp(
+  `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\\d{2}) (${months.join('|')}) (\\d{4}) (\\d{2}):(\\d{2}):(\\d{2}) ` +
+    '(?:[A-Z]{3,5}|([+-])(\\d{2})(\\d{2})?)$',
+);
+
+/** Milliseconds since the epoch. A zone by name counts as UTC, as it does elsewhere. */
+export function readDate(text: string): number | undefined {
+  const found = written.exec(text.trim());
+  if (!found) return undefined;
+  const [day, year, hour, minute, second] = [1, 3, 4, 5, 6].map(at => Number(found[at])) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return undefined;
+  const offset = found[7] === undefined ? 0 : Number(found[8]) * 60 + Number(found[9] ?? 0);
+  const sign = found[7] === '-' ? -1 : 1;
+  return Date.UTC(year, months.indexOf(found[2]!), day, hour, minute, second) - sign * offset * 60_000;
+}

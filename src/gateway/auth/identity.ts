@@ -1,0 +1,48 @@
+import type { AuthMode, Model } from '#definition/model.ts';
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { type RefusalCode, refusals, refuse } from '../refusals.ts';
+import type { GatewayTools } from '../tools.ts';
+import type { KnownKey } from './sessions.ts';
+
+/** What a definition calls each way in when it says which of several gives the session. */
+const identities: Readonly<Record<AuthMode, string>> = {
+  oauth: 'oauth_key',
+  externalOAuth: '',
+  basic: 'basic_auth_user',
+  hmac: 'hmac_key',
+  jwt: 'jwt_claim',
+  oidc: 'oidc_user',
+  custom: 'custom_auth',
+  token: 'auth_token',
+};
+
+/** Whether this way in gives the session. With several and none named, all do in turn, and the last one stays. */
+export function givesSession({ modes, authentication }: Model, mode: AuthMode): boolean {
+  const wanted = authentication.baseIdentityProvider;
+  return modes.length === 1 || wanted === '' || wanted === identities[mode];
+}
+
+/** The caller is whoever holds this key. */
+export function adopt(call: Exchange, { keyId, keyHash, session }: KnownKey, mode: AuthMode): void {
+  call.keyId = keyId;
+  call.keyHash = keyHash;
+  call.session = session;
+  call.identityFrom = mode;
+}
+
+/** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
+export const isKnown = (call: Exchange): boolean => call.unguarded || (call.loops > 0 && call.session !== undefined);
+
+/** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
+export function deny(
+  { fire }: Pick<GatewayTools, 'fire'>,
+  call: Exchange,
+  code: RefusalCode,
+  key: string,
+  message = 'Auth Failure',
+): Answer {
+  const refused = refuse(call, code);
+  fire(refusals[code].event!, call, message, { key });
+  return refused;
+}

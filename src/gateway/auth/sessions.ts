@@ -1,0 +1,193 @@
+import { keyDigest, keyIdsOf, keyOfBody, shownHash } from '#access/keys/reading.ts';
+import type { Key } from '#access/keys/schema.ts';
+import type { Session } from '#access/keys/session.ts';
+import { recordDeadline } from '#access/keys/session-lifetime.ts';
+import type { KeyKind } from '#access/keys/store.ts';
+import { applyPolicies, policyIdsOf } from '#access/policies/application.ts';
+import type { Policy } from '#access/policies/schema.ts';
+import { policyTopic } from '#access/policies/store.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { Lru } from '#base/lru.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Doing } from '../step.ts';
+import type { Change } from '../store.ts';
+import type { AccessStore, FoundKeyRow } from './store.ts';
+
+/** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
+export interface KnownKey {
+  /** The whole id, whichever way it was presented: what counters go by. */
+  readonly keyId: string;
+  /** What events, analytics and logs may show. */
+  readonly keyHash: string;
+  readonly kind: KeyKind;
+  readonly session: Session;
+  /** Unix seconds after which it counts as removed. */
+  readonly goneAt: number | undefined;
+  /** Policies it names, found or not, as changes name them. */
+  readonly policies: readonly string[];
+}
+
+/** Finds keys for a thread, from memory where it can. */
+export interface Sessions {
+  /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
+  find(orgId: string, presented: string): Doing<KnownKey | undefined>;
+  /** The handle of a text that may be a key, for events and logs. */
+  hashOf(text: string): string;
+  /** Forgets what changed; undefined is everything. */
+  changed(changes: readonly Change[] | undefined): void;
+}
+
+export interface SessionsOptions {
+  readonly store: AccessStore;
+  readonly vault: Vault;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Keys a thread remembers, and texts that are none. */
+const keysKept = 10_000;
+const unknownKept = 10_000;
+const policiesKept = 10_000;
+/** Long enough that repeating a guess costs nothing, short enough that nothing depends on being told of a new key. */
+const unknownForMs = 2000;
+/** No key is longer; nobody may fill the memory with texts that are not keys. */
+const longestKey = 1024;
+
+const after = <T, R>(value: Doing<T>, next: (value: T) => Doing<R>): Doing<R> =>
+  value instanceof Promise ? value.then(next) : next(value);
+
+export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptions): Sessions {
+  /** What callers present, to the digest of the key it was found to be. */
+  const digests = new Lru<string, string>(keysKept);
+  const keys = new Lru<string, KnownKey>(keysKept);
+  /** To when that is forgotten. */
+  const unknown = new Lru<string, number>(unknownKept);
+  const policies = new Lru<string, Policy | null>(policiesKept);
+  const loading = new Map<string, Promise<KnownKey | undefined>>();
+  /** Rises with every change: what was read before it is not remembered after it. */
+  let generation = 0;
+
+  function find(orgId: string, presented: string): Doing<KnownKey | undefined> {
+    if (presented === '' || presented.length > longestKey) return undefined;
+    const name = `${orgId}/${presented}`;
+    const digest = digests.get(name);
+    const known = digest === undefined ? undefined : keys.get(digest);
+    if (known) return isGone(known) ? undefined : known;
+    const until = unknown.get(name);
+    if (until !== undefined && clock.now() < until) return undefined;
+    return loading.get(name) ?? load(name, orgId, presented);
+  }
+
+  const isGone = ({ goneAt }: KnownKey) => goneAt !== undefined && clock.now() > goneAt * 1000;
+
+  function load(name: string, orgId: string, presented: string): Doing<KnownKey | undefined> {
+    const begun = generation;
+    const found = read(orgId, presented);
+    if (!(found instanceof Promise)) return keep(name, found, begun);
+    const kept = found
+      .then(value => keep(name, value, begun))
+      .finally(() => void (loading.get(name) === kept && loading.delete(name)));
+    loading.set(name, kept);
+    return kept;
+  }
+
+  function keep(name: string, found: Read | undefined, begun: number): KnownKey | undefined {
+    if (begun === generation) {
+      if (found) {
+        digests.set(name, found.digest);
+        keys.set(found.digest, found.known);
+      } else unknown.set(name, clock.now() + unknownForMs);
+    }
+    return found && !isGone(found.known) ? found.known : undefined;
+  }
+
+  interface Read {
+    readonly digest: string;
+    readonly known: KnownKey;
+  }
+
+  function read(orgId: string, presented: string): Doing<Read | undefined> {
+    const ids = new Map(keyIdsOf(orgId, presented).map(keyId => [keyDigest(vault, keyId), keyId]));
+    if (ids.size === 0) return undefined;
+    return after(store.keys([...ids.keys()]), rows => {
+      const own = rows.filter(row => row.org_id === orgId);
+      for (const [digest, keyId] of ids) {
+        const row = own.find(it => it.digest === digest);
+        if (row) return row.kind === 'organisation' ? undefined : governed(row, keyId);
+      }
+      return undefined;
+    });
+  }
+
+  function governed(row: FoundKeyRow, keyId: string): Doing<Read | undefined> {
+    const key = keyOfBody(row.body, vault);
+    const named = policyIdsOf(key);
+    return after(policiesOf(row.org_id, named), lookup => applied(row, keyId, key, lookup));
+  }
+
+  function applied(row: FoundKeyRow, keyId: string, key: Key, lookup: ReadonlyMap<string, Policy>): Read | undefined {
+    const orgId = row.org_id;
+    const application = applyPolicies(key, lookup, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
+    if (!application.ok) {
+      log.warn({ key: row.key_hash, org: orgId, reason: application.message }, 'a key cannot be used');
+      return undefined;
+    }
+    const { session } = application;
+    const known: KnownKey = {
+      keyId,
+      keyHash: row.key_hash,
+      kind: row.kind as KeyKind,
+      session,
+      goneAt: session.afterExpiry ? recordDeadline(session, [], {}, 0) : undefined,
+      policies: policyIdsOf(key).map(id => policyTopic(orgId, id)),
+    };
+    return { digest: row.digest, known };
+  }
+
+  function policiesOf(orgId: string, ids: readonly string[]): Doing<ReadonlyMap<string, Policy>> {
+    const found = new Map<string, Policy>();
+    const missing: string[] = [];
+    for (const id of ids) {
+      const policy = policies.get(policyTopic(orgId, id));
+      if (policy) found.set(id, policy);
+      else if (policy === undefined) missing.push(id);
+    }
+    if (missing.length === 0) return found;
+    const begun = generation;
+    return after(store.policies(orgId, missing), rows => {
+      for (const id of missing) {
+        const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
+        if (policy) found.set(id, policy);
+        if (begun === generation) policies.set(policyTopic(orgId, id), policy ?? null);
+      }
+      return found;
+    });
+  }
+
+  function forgetAll(): void {
+    for (const cache of [digests, keys, unknown, policies]) cache.clear();
+  }
+
+  return {
+    find,
+    hashOf: text => shownHash(text, settings),
+    changed(changes) {
+      const told = changes?.filter(({ topic }) => topics.has(topic));
+      if (told?.length === 0) return;
+      generation++;
+      loading.clear();
+      unknown.clear();
+      if (!told || told.some(({ topic, id }) => id === '' || topic === 'organisations')) return forgetAll();
+      for (const { topic, id } of told) if (topic === 'keys') keys.delete(id);
+      const governing = new Set(told.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
+      if (governing.size === 0) return;
+      for (const id of governing) policies.delete(id);
+      keys.deleteWhere(({ policies: named }) => named.some(id => governing.has(id)));
+    },
+  };
+}
+
+const topics: ReadonlySet<string> = new Set(['keys', 'policies', 'organisations']);

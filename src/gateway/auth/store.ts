@@ -1,0 +1,38 @@
+import type { KeyRow } from '#access/keys/store.ts';
+import type { StoredPolicy } from '#access/policies/store.ts';
+import type { Reader } from '#storage/reader.ts';
+import type { Doing } from '../step.ts';
+import { marks } from '../store.ts';
+
+export type FoundKeyRow = KeyRow & { readonly digest: string };
+export interface CertificateRow {
+  readonly id: string;
+  readonly org_id: string;
+  readonly body: string;
+}
+
+/** What knowing a caller takes of the records. Answers at once where the engine can. */
+export function accessStore(reader: Reader) {
+  return {
+    keys: (digests: readonly string[]): Doing<FoundKeyRow[]> =>
+      reader.rows(
+        `select id, org_id, kind, key_hash, sealed, body, digest from keys where digest in (${marks(digests)})`,
+        digests,
+      ),
+    /** By either of their ids. */
+    policies(orgId: string, ids: readonly string[]): Doing<StoredPolicy[]> {
+      const list = marks(ids);
+      const rows = reader.rows<{ body: string }>(
+        `select body from policies where org_id = ? and (policy_id in (${list}) or id in (${list}))`,
+        [orgId, ...ids, ...ids],
+      );
+      return rows instanceof Promise ? rows.then(parsed) : parsed(rows);
+    },
+    certificates: (ids: readonly string[]): Doing<CertificateRow[]> =>
+      reader.rows(`select id, org_id, body from certificates where id in (${marks(ids)})`, ids),
+  };
+}
+
+const parsed = (rows: readonly { body: string }[]) => rows.map(({ body }) => JSON.parse(body) as StoredPolicy);
+
+export type AccessStore = ReturnType<typeof accessStore>;

@@ -1,0 +1,63 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { readToken } from '#access/keys/ids.ts';
+import type { Model } from '#definition/model.ts';
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { refusalAnswer, refuse } from '../refusals.ts';
+import { Unservable } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+import type { KnownKey } from './sessions.ts';
+import { queryValue } from './sources.ts';
+
+/** A signature beside the key: the hash of key, secret and time, made anew every second. */
+export type SignatureCheck = (call: Exchange, presented: string, known: KnownKey) => Answer | undefined;
+
+const algorithms: Readonly<Record<string, string>> = { MasherySHA256: 'sha256', MasheryMD5: 'md5' };
+/** Every second of tolerance is two hashes on every call. */
+const mostSkewSeconds = 300;
+const defaultStatus = 401;
+const defaultMessage = 'Request signature verification failed';
+
+export function signatureCheck(asked: Model['token'], { clock }: Pick<GatewayTools, 'clock'>): SignatureCheck {
+  const hash = algorithms[asked.signatureAlgorithm];
+  if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');
+  const secret = asked.signatureSecret;
+  if (secret === '') throw new Unservable('signature validation has no secret');
+  if (/\$(gw|secret)_/.test(secret)) throw new Unservable('the signature secret names a variable');
+  const header = asked.signatureHeader.toLowerCase();
+  const query = asked.signatureQueryName || (asked.signatureQueryEnabled ? asked.signatureHeader : '');
+  const skew = Math.min(Math.max(asked.signatureClockSkewSeconds, 0), mostSkewSeconds);
+  const status = asked.signatureErrorCode || defaultStatus;
+  const message = asked.signatureErrorMessage || defaultMessage;
+
+  function isValid(given: string, keyIds: readonly string[]): boolean {
+    if (!/^[0-9a-f]+$/i.test(given)) return false;
+    const bytes = Buffer.from(given, 'hex');
+    const now = Math.floor(clock.now() / 1000);
+    let valid = false;
+    for (const keyId of keyIds)
+      for (let at = now - skew; at <= now + skew; at++) {
+        const expected = createHash(hash!).update(`${keyId}${secret}${at}`).digest();
+        valid = (expected.length === bytes.length && timingSafeEqual(expected, bytes)) || valid;
+      }
+    return valid;
+  }
+
+  return (call, presented, known) => {
+    const inQuery = query === '' ? '' : queryValue(call.query, query);
+    const given = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
+    if (isValid(given, namesOf(presented, known))) return undefined;
+    call.refusal = 'signature_invalid';
+    return refusalAnswer(call, status, message);
+  };
+}
+
+/** What the caller may have put into the hash: the key without its organisation, the id inside it, or all of it. */
+function namesOf(presented: string, { keyId, session }: KnownKey): string[] {
+  const names = [presented, keyId].flatMap(text => [
+    text.startsWith(session.orgId) ? text.slice(session.orgId.length) : text,
+    readToken(text)?.id ?? text,
+    text,
+  ]);
+  return [...new Set(names)].filter(Boolean);
+}

@@ -1,0 +1,70 @@
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import type { Outcome, Step, StepContext } from '../step.ts';
+import { certificateToken } from './certificate-token.ts';
+import { shownCertificate } from './certificates.ts';
+import { adopt, deny, givesSession, isKnown } from './identity.ts';
+import type { KnownKey } from './sessions.ts';
+import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+import { type SignatureCheck, signatureCheck } from './token-signature.ts';
+
+/** Callers send a key. */
+export const token: Step = {
+  name: 'token',
+  make(context) {
+    const { model, tools } = context;
+    if (!model.modes.includes('token')) return undefined;
+    const signature = model.token.signatureEnabled ? signatureCheck(model.token, tools) : undefined;
+    const byText = textToken(context, signature);
+    if (!model.token.useCertificate) return { request: call => (isKnown(call) ? undefined : byText(call)) };
+    const byCertificate = certificateToken(context);
+    const eitherDoes = tools.settings['keys.token_for_certificate'];
+    const places = placesOf(model.token);
+    return {
+      request(call) {
+        if (isKnown(call)) return undefined;
+        return eitherDoes && credentialIn(places, call) !== '' ? byText(call) : byCertificate(call);
+      },
+    };
+  },
+};
+
+function textToken({ model, tools }: StepContext, signature: SignatureCheck | undefined) {
+  const { orgId } = model.identity;
+  const places = placesOf(model.token);
+  const gives = givesSession(model, 'token');
+  const leastLength = tools.settings['keys.min_length'];
+  const unbound = tools.settings['keys.token_for_certificate'];
+  const pinned = model.clientCertificates.enabled;
+
+  function admitted(call: Exchange, given: string, known: KnownKey | undefined): Outcome {
+    // The id of a user with a password is the user's name: it opens nothing without the password.
+    if (known?.kind !== 'token' || known.session.password)
+      return deny(tools, call, 'key_not_found', tools.sessions.hashOf(given));
+    const refused = boundElsewhere(call, known) ?? signature?.(call, given, known);
+    if (!refused && gives) adopt(call, known, 'token');
+    return refused;
+  }
+
+  /** A key bound to certificates is good in the hands of whoever shows one of them. */
+  function boundElsewhere(call: Exchange, { session, keyHash }: KnownKey): Answer | undefined {
+    const { certificate, boundCertificates } = session;
+    const pins = pinned ? boundCertificates : [];
+    if (certificate === undefined && pins.length === 0) return undefined;
+    const der = call.peer.certificate;
+    if (der === undefined && unbound && pins.length === 0) return undefined;
+    const fingerprint = der && shownCertificate(der).fingerprint;
+    const isShown = (id: string) => fingerprint !== undefined && (id === orgId + fingerprint || id === fingerprint);
+    if ((certificate === undefined || isShown(certificate)) && (pins.length === 0 || pins.some(isShown)))
+      return undefined;
+    return deny(tools, call, 'cert_mismatch', keyHash);
+  }
+
+  return (call: Exchange) => {
+    const given = withoutBearer(credentialIn(places, call));
+    if (given === '') return refuse(call, 'auth_field_missing');
+    const found = given.length < leastLength ? undefined : tools.sessions.find(orgId, given);
+    return found instanceof Promise ? found.then(known => admitted(call, given, known)) : admitted(call, given, found);
+  };
+}

@@ -1,0 +1,28 @@
+import { rightOn } from '#access/keys/session.ts';
+import type { Model } from '#definition/model.ts';
+import { refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/** The key may call this API, and this version of it. */
+export const accessRights: Step = {
+  name: 'access-rights',
+  make({ model }) {
+    if (model.modes.length === 0) return undefined;
+    const { id } = model.identity;
+    const versioned = hasOwnVersions(model);
+    return {
+      request(call) {
+        if (call.unguarded) return undefined;
+        const { session } = call;
+        const right = session && rightOn(session, id);
+        if (!right) return refuse(call, 'api_not_granted');
+        const granted = !versioned || session.everyApi || right.versions.includes(call.versionName);
+        return granted ? undefined : refuse(call, 'api_not_granted');
+      },
+    };
+  },
+};
+
+/** Versions inside one definition; where each is an API of its own, the rights name that one. */
+const hasOwnVersions = ({ form, versioning, versionData }: Model) =>
+  form === 'classic' && !versioning.enabled && !versionData.notVersioned;

@@ -1,0 +1,66 @@
+import { type Right, rightOn } from '#access/keys/session.ts';
+import { Lru } from '#base/lru.ts';
+import { type MatchMode, pathPattern } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import { type Step, Unservable } from '../step.ts';
+
+type Fits = (path: string) => boolean;
+
+/** Many keys share a few policies, and so a few patterns. */
+const patternsKept = 5000;
+
+/** The key may call this endpoint, where its rights name endpoints. */
+export const allowedUrls: Step = {
+  name: 'allowed-urls',
+  make({ model, tools }) {
+    if (model.modes.length === 0) return undefined;
+    const { id } = model.identity;
+    const patterns = patternsOf(tools.settings['gateway.endpoint_match']);
+    const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
+    return {
+      request(call) {
+        const right = call.unguarded || !call.session ? undefined : rightOn(call.session, id);
+        if (!right || right.allowedUrls.length === 0) return undefined;
+        let allows = prepared.get(right);
+        if (!allows) {
+          allows = prepare(right, patterns);
+          prepared.set(right, allows);
+        }
+        return allows(call) ? undefined : refuse(call, 'url_not_granted');
+      },
+    };
+  },
+};
+
+/** A right is compiled when it is first used, with the session it belongs to. */
+function prepare({ allowedUrls: urls }: Right, pattern: (url: string) => Fits): (call: Exchange) => boolean {
+  const rules = urls.map(({ url, methods }) => ({
+    methods: new Set(methods),
+    fits: url === '' ? always : pattern(url),
+  }));
+  return call =>
+    rules.some(({ methods, fits }) => methods.has(call.method) && (fits(call.path) || fits(call.innerPath)));
+}
+
+const always = () => true;
+const never = () => false;
+
+function patternsOf(mode: MatchMode): (url: string) => Fits {
+  const known = new Lru<string, Fits>(patternsKept);
+  return url => {
+    const compiled = known.get(url) ?? compiledOr(url, mode);
+    known.set(url, compiled);
+    return compiled;
+  };
+}
+
+/** What nobody can read allows nothing. */
+function compiledOr(url: string, mode: MatchMode): Fits {
+  try {
+    return pathPattern(url, mode);
+  } catch (error) {
+    if (error instanceof Unservable) return never;
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { refusals, refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/** Which endpoints are open to everybody, closed, or reached from inside only. */
+export const endpointAccess: Step = {
+  name: 'endpoint-access',
+  make({ model, version, tools }) {
+    const { ignoreAuthentication, block, allow, internal } = version.endpoints;
+    const context = { model, version, settings: tools.settings };
+    const open = endpointMatcher(ignoreAuthentication, context);
+    const closed = endpointMatcher(block, context);
+    const allowed = endpointMatcher(allow, context);
+    const inside = endpointMatcher(internal, context);
+    const answersPreflights = model.cors.enabled && !model.cors.optionsPassthrough;
+    if (!open && !closed && !allowed && !inside && !answersPreflights) return undefined;
+
+    function forbidden(call: Exchange) {
+      const refused = refuse(call, 'endpoint_forbidden');
+      const { message, event } = refusals.endpoint_forbidden;
+      tools.fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+      return refused;
+    }
+
+    return {
+      request(call) {
+        if (answersPreflights && isPreflight(call)) {
+          call.unguarded = true;
+          return undefined;
+        }
+        const isInternal = inside?.find(call) !== undefined;
+        if (isInternal && call.loops === 0) return forbidden(call);
+        if (open?.find(call)) {
+          call.unguarded = true;
+          return undefined;
+        }
+        if (closed?.find(call)) return forbidden(call);
+        return !allowed || isInternal || allowed.find(call) ? undefined : forbidden(call);
+      },
+    };
+  },
+};
+
+const isPreflight = (call: Exchange) => call.method === 'OPTIONS' && call.headers.has('access-control-request-method');

@@ -1,0 +1,30 @@
+import type { BlockList } from 'node:net';
+import { deny } from '../auth/identity.ts';
+import { isInside, networks } from '../client-address.ts';
+import { type Step, Unservable } from '../step.ts';
+
+/** Which addresses may call. */
+export const ipAccess: Step = {
+  name: 'ip-access',
+  make({ model, tools }) {
+    const { enabled, allow, block } = model.ipAccess;
+    if (!enabled || allow.length + block.length === 0) return undefined;
+    const allowed = allow.length > 0 ? read(allow) : undefined;
+    const blocked = block.length > 0 ? read(block) : undefined;
+    return {
+      request(call) {
+        const from = call.clientAddress;
+        const mayCall = (!allowed || isInside(allowed, from)) && !(blocked && isInside(blocked, from));
+        return mayCall ? undefined : deny(tools, call, 'address_refused', from);
+      },
+    };
+  },
+};
+
+function read(list: readonly string[]): BlockList {
+  try {
+    return networks(list);
+  } catch (cause) {
+    throw new Unservable(`an IP list cannot be read: ${(cause as Error).message}`);
+  }
+}

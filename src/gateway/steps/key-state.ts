@@ -1,0 +1,24 @@
+import { isExpired } from '#access/keys/session.ts';
+import { deny } from '../auth/identity.ts';
+import { refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/** Whoever called is known by now, and the key in their hands is in force. */
+export const keyState: Step = {
+  name: 'key-state',
+  make({ model, tools }) {
+    if (model.modes.length === 0) return undefined;
+    return {
+      request(call) {
+        if (call.unguarded) return undefined;
+        const { session } = call;
+        if (!session) return refuse(call, 'no_session');
+        if (session.inactive)
+          return deny(tools, call, 'key_inactive', call.keyHash, 'Attempted access from inactive key.');
+        if (isExpired(session, tools.clock.now()))
+          return deny(tools, call, 'key_expired', call.keyHash, 'Attempted access from expired key.');
+        return undefined;
+      },
+    };
+  },
+};

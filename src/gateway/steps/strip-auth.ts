@@ -1,0 +1,23 @@
+import { placesOf, removeCookie, withoutQuery } from '../auth/sources.ts';
+import type { Step } from '../step.ts';
+
+/** Keeps credentials from the upstream, on open endpoints too. */
+export const stripAuth: Step = {
+  name: 'strip-auth',
+  make({ model }) {
+    if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;
+    const places = model.modes.map(mode => placesOf(model[mode]));
+    const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean);
+    const headers = unique(places.map(({ header }) => header));
+    const parameters = unique(places.map(({ query }) => query));
+    const cookies = unique(places.map(({ cookie }) => cookie));
+    return {
+      request(call) {
+        for (const name of headers) call.headers.remove(name);
+        for (const name of parameters) call.query = withoutQuery(call.query, name);
+        for (const name of cookies) removeCookie(call.headers, name);
+        return undefined;
+      },
+    };
+  },
+};
