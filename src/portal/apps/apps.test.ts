@@ -54,6 +54,8 @@ onEveryEngine('portal apps', app => {
     const credential = approved.Credentials[0];
     const key = await policiesOf(app(), credential.Credential);
     assert.deepEqual(key.apply_policies, [product.ReferenceID, plan.ReferenceID]);
+    const enforced = (await made(app(), 'POST', '/api/keys/preview', { apply_policies: key.apply_policies })).data;
+    assert.deepEqual([enforced.access_rights[apiId].limit.rate, enforced.access_rights[apiId].limit.per], [3, 10]);
     assert.deepEqual([...key.tags].sort(), [`portal-app-${owned.ID}`, 'portal-org-1']);
     assert.equal(key.meta_data.tier, 'gold');
     assert.equal(key.meta_data.ApplicationID, String(owned.ID));
