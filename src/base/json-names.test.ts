@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { repeatsName } from './json-names.ts';
+
+test('a name that comes twice in one object is found, however it is spelt and however deep', () => {
+  for (const text of [
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '[{"b":{"a":[],"c":1,"a":{}}}]',
+    '{"a":{"x":1},"b":"}","a":1}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"":1,"":2}',
+  ])
+    assert.ok(repeatsName(text), text);
+});
+
+test('what JSON itself writes never repeats a name', () => {
+  fc.assert(fc.property(fc.json(), text => !repeatsName(JSON.stringify(JSON.parse(text)))));
+  for (const text of ['{"a":"a","b":["a","a"],"c":{"a":1}}', '[{"a":1},{"a":2}]', '"a"', '{"a":"\\"a\\":1"}'])
+    assert.ok(!repeatsName(text), text);
+});
