@@ -41,8 +41,9 @@ export function deny(
   code: RefusalCode,
   key: string,
   message = 'Auth Failure',
+  detail?: Readonly<Record<string, string | number>>,
 ): Answer {
-  const refused = refuse(call, code);
+  const refused = refuse(call, code, detail);
   fire(refusals[code].event!, call, message, { key });
   return refused;
 }

@@ -23,6 +23,8 @@ export interface KnownKey {
   readonly keyHash: string;
   readonly kind: KeyKind;
   readonly session: Session;
+  /** As its author wrote it, before its policies. */
+  readonly written: Key;
   /** Unix seconds after which it counts as removed. */
   readonly goneAt: number | undefined;
   /** Policies it names, found or not, as changes name them. */
@@ -33,6 +35,10 @@ export interface KnownKey {
 export interface Sessions {
   /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
   find(orgId: string, presented: string): Doing<KnownKey | undefined>;
+  /** Policies of an organisation by either of their ids, each under the id asked for. */
+  policies(orgId: string, ids: readonly string[]): Doing<ReadonlyMap<string, Policy>>;
+  /** Rises whenever a key or policy may have changed: what was made of them before is made anew after it. */
+  edition(): number;
   /** The handle of a text that may be a key, for events and logs. */
   hashOf(text: string): string;
   /** Forgets what changed; undefined is everything. */
@@ -123,6 +129,8 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
   }
 
   function governed(row: FoundKeyRow, keyId: string): Doing<Read | undefined> {
+    const known = keys.get(row.digest);
+    if (known) return { digest: row.digest, known };
     const key = keyOfBody(row.body, vault);
     const named = policyIdsOf(key);
     return after(policiesOf(row.org_id, named), lookup => applied(row, keyId, key, lookup));
@@ -141,6 +149,7 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
       keyHash: row.key_hash,
       kind: row.kind as KeyKind,
       session,
+      written: key,
       goneAt: session.afterExpiry ? recordDeadline(session, [], {}, 0) : undefined,
       policies: policyIdsOf(key).map(id => policyTopic(orgId, id)),
     };
@@ -173,6 +182,8 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
 
   return {
     find,
+    policies: policiesOf,
+    edition: () => generation,
     hashOf: text => shownHash(text, settings),
     changed(changes) {
       const told = changes?.filter(({ topic }) => topics.has(topic));

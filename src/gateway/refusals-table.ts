@@ -1,0 +1,416 @@
+/**
+ * Every way the gateway says no to a caller. The texts are a contract: clients match on them. The code is stable; it
+ * stands in analytics records and in docs/reference/refusals.md.
+ */
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** What handlers are told, beside the answer. */
+  readonly event?: string;
+  readonly about: string;
+}
+
+export const refusalsTable = {
+  no_session: {
+    status: 400,
+    message: 'Session state is missing or unset! Please make sure that auth headers are properly applied',
+    about: 'No way in set a session.',
+  },
+  auth_field_missing: {
+    status: 401,
+    message: 'Authorization field missing',
+    about: 'No key was sent.',
+  },
+  key_not_found: {
+    status: 403,
+    message: 'Access to this API has been disallowed',
+    event: 'AuthFailure',
+    about: 'The key is unknown, too short, or cannot be used.',
+  },
+  cert_required: {
+    status: 401,
+    message: 'Client certificate required',
+    about: 'The API knows callers by their certificate, and none was shown.',
+  },
+  cert_expired: {
+    status: 403,
+    message: 'Certificate has expired',
+    about: 'The client certificate is no longer valid.',
+  },
+  cert_mismatch: {
+    status: 401,
+    message: 'Access to this API has been disallowed',
+    event: 'AuthFailure',
+    about: 'No key goes with the certificate, or the key is bound to another one.',
+  },
+  cert_not_found: {
+    status: 403,
+    message: 'Access to this API has been disallowed',
+    event: 'AuthFailure',
+    about: 'The client certificate is not in the store.',
+  },
+  signature_invalid: {
+    status: 401,
+    message: 'Request signature verification failed',
+    about: 'The signature beside the key is missing or wrong; a definition may choose status and words.',
+  },
+  signature_algorithm_unknown: {
+    status: 500,
+    message: 'internal server error',
+    about: 'The definition names a signature algorithm that does not exist.',
+  },
+  basic_field_missing: {
+    status: 401,
+    message: 'Authorization field missing',
+    about: 'No user name and password were sent.',
+  },
+  basic_malformed: {
+    status: 400,
+    message: 'Attempted access with malformed header, header not in basic auth format',
+    about: 'The header is not of the form `Basic …`.',
+  },
+  basic_not_encoded: {
+    status: 400,
+    message: 'Attempted access with malformed header, auth data not encoded correctly',
+    about: 'What follows `Basic` is not base64.',
+  },
+  basic_values_malformed: {
+    status: 400,
+    message: 'Attempted access with malformed header, values not in basic auth format',
+    about: 'There is no colon between user name and password.',
+  },
+  body_without_user: {
+    status: 400,
+    message: 'Body do not contain username',
+    about: 'The expression for the user name finds nothing in the body.',
+  },
+  body_user_ungrouped: {
+    status: 400,
+    message: 'username should be inside regexp match group',
+    about: 'The expression for the user name has no group.',
+  },
+  body_without_password: {
+    status: 400,
+    message: 'Body do not contain password',
+    about: 'The expression for the password finds nothing in the body.',
+  },
+  body_password_ungrouped: {
+    status: 400,
+    message: 'password should be inside regexp match group',
+    about: 'The expression for the password has no group.',
+  },
+  basic_refused: {
+    status: 401,
+    message: 'User not authorised',
+    event: 'AuthFailure',
+    about: 'The user is unknown or the password wrong.',
+  },
+  hmac_refused: {
+    status: 400,
+    message: 'Authorization field missing, malformed or invalid',
+    event: 'AuthFailure',
+    about: 'The signature is missing, malformed, too old, of an algorithm that is not allowed, or wrong.',
+  },
+  signature_certificate_missing: {
+    status: 500,
+    message: 'Certificate not found',
+    about: 'The certificate that verifies the signatures of the key is not in the store.',
+  },
+  signature_certificate_not_rsa: {
+    status: 500,
+    message: "Certificate doesn't contain RSA Public key",
+    about: 'The certificate that verifies the signatures of the key is of another kind.',
+  },
+  jwt_field_missing: {
+    status: 400,
+    message: 'Authorization field missing',
+    event: 'AuthFailure',
+    about: 'No JSON Web Token was sent.',
+  },
+  jwt_refused: {
+    status: 403,
+    message: 'Key not authorized',
+    event: 'AuthFailure',
+    about: 'The token is malformed, signed by an unknown key or somebody else, or says what the API does not accept.',
+  },
+  jwt_method: {
+    status: 403,
+    message: 'Key not authorized: Unexpected signing method',
+    event: 'AuthFailure',
+    about: 'The token is signed in another way than the definition asks for.',
+  },
+  jwt_expired: {
+    status: 401,
+    message: 'Key not authorized: token has expired',
+    about: 'The end of the token has passed.',
+  },
+  jwt_before_issued: {
+    status: 401,
+    message: 'Key not authorized: token used before issued',
+    about: 'The token says it was issued in the future.',
+  },
+  jwt_not_yet: {
+    status: 401,
+    message: 'Key not authorized: token is not valid yet',
+    about: 'The token is for later.',
+  },
+  jwt_no_identity: {
+    status: 403,
+    message: 'no suitable claims for user ID were found',
+    event: 'AuthFailure',
+    about: 'No claim of the token names the caller.',
+  },
+  jwt_empty_subject: {
+    status: 403,
+    message: 'found an empty user ID in sub claim',
+    event: 'AuthFailure',
+    about: 'The subject of the token is empty.',
+  },
+  jwt_empty_identity: {
+    status: 403,
+    message: 'found an empty user ID in predefined base claim, claim: {claim}',
+    event: 'AuthFailure',
+    about: 'The claim that should name the caller is empty.',
+  },
+  jwt_policy_unknown: {
+    status: 403,
+    message: 'key not authorized: no matching policy',
+    event: 'AuthFailure',
+    about: 'The token names a policy that does not exist or grants nothing.',
+  },
+  jwt_policy_missing: {
+    status: 403,
+    message: 'key not authorized: no matching policy found',
+    event: 'AuthFailure',
+    about: 'The token names no policy and the API has no default.',
+  },
+  jwt_scope_unmatched: {
+    status: 403,
+    message: 'key not authorized: no matching policy found in scope claim',
+    event: 'AuthFailure',
+    about: 'None of the token’s scopes gives a policy, and there is no other.',
+  },
+  jwt_nothing_named: {
+    status: 403,
+    message: 'key not authorized: no scope or policy in token',
+    event: 'AuthFailure',
+    about: 'The token has neither scopes nor a policy, and the API has no default.',
+  },
+  jwt_policy_unfit: {
+    status: 403,
+    message: 'key not authorized: could not apply new policy',
+    event: 'AuthFailure',
+    about: 'The policy of the token cannot be applied to the key kept for its caller.',
+  },
+  jwt_policies_unfit: {
+    status: 403,
+    message: 'key not authorized: could not apply several policies',
+    event: 'AuthFailure',
+    about: 'The policies of the token cannot stand together.',
+  },
+  oidc_refused: {
+    status: 401,
+    message: 'Key not authorised',
+    event: 'AuthFailure',
+    about: 'The ID token is missing, wrong, or of an unknown issuer or client.',
+  },
+  oidc_policy_unknown: {
+    status: 403,
+    message: 'Key not authorized: no matching policy',
+    event: 'AuthFailure',
+    about: 'The policy of the client does not exist.',
+  },
+  oidc_policy_unfit: {
+    status: 403,
+    message: 'Key not authorized: could not apply new policy',
+    about: 'The policy of the client cannot be applied.',
+  },
+  external_field_missing: {
+    status: 400,
+    message: 'authorization field missing',
+    about: 'No access token of the other server was sent.',
+  },
+  external_no_provider: {
+    status: 404,
+    message: 'there should be at least one provider configured',
+    about: 'The definition names no server that issues tokens.',
+  },
+  external_no_method: {
+    status: 500,
+    message: 'access token validation method is not specified',
+    about: 'The definition says not how tokens are checked.',
+  },
+  external_refused: {
+    status: 401,
+    message: 'token verification failed: {reason}',
+    about: 'The access token is malformed or not signed by the server trusted.',
+  },
+  external_untimely: {
+    status: 401,
+    message: 'key not authorized: {reason}',
+    about: 'This is not the time to use the access token.',
+  },
+  external_inactive: {
+    status: 401,
+    message: 'access token is not valid',
+    about: 'The server that issued the access token no longer stands by it.',
+  },
+  external_failed: {
+    status: 500,
+    message: 'error happened during the access token validation',
+    about: 'The server that issued the access token could not be asked, or its answer names nobody.',
+  },
+  oauth_field_missing: {
+    status: 400,
+    message: 'Authorization field missing',
+    about: 'No access token was sent.',
+  },
+  oauth_malformed: {
+    status: 400,
+    message: 'Bearer token malformed',
+    about: 'The credential is not of the form `Bearer …`.',
+  },
+  oauth_unknown: {
+    status: 403,
+    message: 'Key not authorised',
+    event: 'AuthFailure',
+    about: 'The access token is unknown, revoked or expired.',
+  },
+  oauth_client_gone: {
+    status: 403,
+    message: 'Key not authorised. OAuth client access was revoked',
+    about: 'The client that obtained the access token is gone.',
+  },
+  mtls_without_tls: {
+    status: 403,
+    message: 'TLS not enabled',
+    about: 'The API asks for client certificates, and the call did not come over TLS.',
+  },
+  mtls_certificate_required: {
+    status: 403,
+    message: 'Client TLS certificate is required',
+    about: 'The API asks for client certificates, and none was shown.',
+  },
+  mtls_not_allowed: {
+    status: 403,
+    message: 'Certificate with SHA256 {hash} not allowed',
+    about: 'The certificate is neither listed nor signed by a listed authority.',
+  },
+  misdirected: {
+    status: 421,
+    message: 'Misdirected Request',
+    about: 'The connection was made to another host than the call is for.',
+  },
+  key_inactive: {
+    status: 403,
+    message: 'Key is inactive, please renew',
+    event: 'KeyExpired',
+    about: 'The key, or one of its policies, is switched off.',
+  },
+  key_expired: {
+    status: 401,
+    message: 'Key has expired, please renew',
+    event: 'KeyExpired',
+    about: 'The expiry of the key has passed.',
+  },
+  api_not_granted: {
+    status: 403,
+    message: 'Access to this API has been disallowed',
+    about: 'The key has no right to this API or version.',
+  },
+  url_not_granted: {
+    status: 403,
+    message: 'Access to this resource has been disallowed',
+    about: 'The key has rights to other endpoints or methods only.',
+  },
+  address_refused: {
+    status: 403,
+    message: 'access from this IP has been disallowed',
+    event: 'AuthFailure',
+    about: 'An IP list keeps the caller out.',
+  },
+  api_unserved: {
+    status: 503,
+    message: 'This API is not available: {reason}',
+    about: 'The definition needs something that is missing.',
+  },
+  api_expired: {
+    status: 403,
+    message: 'API has expired, please check documentation or contact administrator',
+    event: 'VersionFailure',
+    about: 'The expiration of the API has passed.',
+  },
+  version_missing: {
+    status: 403,
+    message: 'Version information not found',
+    event: 'VersionFailure',
+    about: 'The call names no version and there is no default.',
+  },
+  version_unknown: {
+    status: 403,
+    message: 'This API version does not seem to exist',
+    event: 'VersionFailure',
+    about: 'The definition has no such version.',
+  },
+  version_api_unknown: {
+    status: 404,
+    message: 'This API version does not seem to exist',
+    about: 'No API serves this version.',
+  },
+  version_default_unserved: {
+    status: 500,
+    message: 'Internal Server Error',
+    about: 'The default version names an API that is not served.',
+  },
+  version_ambiguous: {
+    status: 403,
+    message: 'Ambiguous default API version for this non-versioned API',
+    event: 'VersionFailure',
+    about: 'Several versions could be the default.',
+  },
+  version_no_default: {
+    status: 403,
+    message: 'No default API version for this non-versioned API found',
+    event: 'VersionFailure',
+    about: 'None of the versions is the default.',
+  },
+  version_expired: {
+    status: 403,
+    message: 'Api Version has expired, please check documentation or contact administrator',
+    event: 'VersionFailure',
+    about: 'The version’s expiry has passed.',
+  },
+  endpoint_forbidden: {
+    status: 403,
+    message: 'Requested endpoint is forbidden',
+    event: 'VersionFailure',
+    about: 'A block or allow list keeps the endpoint closed.',
+  },
+  loop_unknown: {
+    status: 500,
+    message: "Couldn't detect target",
+    about: 'A gw:// target names no API that is served.',
+  },
+  loop_too_deep: {
+    status: 500,
+    message: 'Loop level too deep. Found more than {limit} loops in single request',
+    about: 'The call was handed on too often.',
+  },
+  upstream_timeout: {
+    status: 504,
+    message: 'Upstream service reached hard timeout.',
+    about: 'The upstream did not answer in time.',
+  },
+  upstream_lookup: {
+    status: 500,
+    message: 'Upstream host lookup failed',
+    about: 'The upstream’s name has no address.',
+  },
+  upstream_failed: {
+    status: 500,
+    message: 'There was a problem proxying the request',
+    about: 'The connection to the upstream failed.',
+  },
+  client_gone: { status: 499, message: 'Client closed request', about: 'The caller did not wait for the answer.' },
+  internal: { status: 500, message: 'Internal Server Error', about: 'A fault of ours; the log has its cause.' },
+} as const satisfies Record<string, Refusal>;
