@@ -2,6 +2,7 @@ import type { Session } from '#access/keys/session.ts';
 import type { Api } from './api.ts';
 import type { Body } from './body.ts';
 import type { HeaderList } from './headers.ts';
+import type { Counted } from './limits/rate.ts';
 
 /** What is known of the connection a call came over. */
 export interface Peer {
@@ -52,6 +53,9 @@ export class Exchange {
   /** Which of several ways in gave the session. */
   identityFrom = '';
   context: Record<string, unknown> | undefined = undefined;
+  /** Where the call left the limits it was counted against. */
+  rate: Counted | undefined = undefined;
+  quota: Counted | undefined = undefined;
 
   /** How many times a `gw://` address sent the call round inside the gateway. */
   loops = 0;

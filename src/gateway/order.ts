@@ -1,6 +1,10 @@
 import { basic } from './auth/basic.ts';
 import { hmac } from './auth/hmac.ts';
 import { token } from './auth/token.ts';
+import { apiLimits } from './limits/api-limits.ts';
+import { keyLimits } from './limits/key-limits.ts';
+import { organisationLimits } from './limits/organisation-limits.ts';
+import { limitHeaders } from './limits/told.ts';
 import type { Step } from './step.ts';
 import { accessRights } from './steps/access-rights.ts';
 import { allowedUrls } from './steps/allowed-urls.ts';
@@ -8,6 +12,7 @@ import { clientCertificates } from './steps/client-certificates.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
+import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { unsupported } from './steps/unsupported.ts';
 
@@ -26,6 +31,10 @@ export const order: readonly Place[] = [
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
   { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },
   {
+    step: organisationLimits,
+    why: 'Counts whatever reaches the APIs of an organisation, before it costs a credential check.',
+  },
+  {
     step: basic,
     why: 'Ways in have one order, so that with several of them the last one’s session is always the same.',
   },
@@ -34,5 +43,9 @@ export const order: readonly Place[] = [
   { step: stripAuth, why: 'Every way in has read what it needed.' },
   { step: keyState, why: 'The first question about the key that was found, whichever way in found it.' },
   { step: accessRights, why: 'A key in force may still be for other APIs.' },
+  { step: rateLimitsEndpoint, why: 'Every key that may call the API may ask for its limits, without using them up.' },
   { step: allowedUrls, why: 'A right to the API may be to some endpoints only.' },
+  { step: keyLimits, why: 'Only calls that would be let through count against a key.' },
+  { step: apiLimits, why: 'After the limits of the key, so that one caller cannot use up the API for the others.' },
+  { step: limitHeaders, why: 'The last word on the way out: what upstreams say of limits is not ours.' },
 ];

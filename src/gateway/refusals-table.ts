@@ -329,6 +329,41 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'An IP list keeps the caller out.',
   },
+  rate_exceeded: {
+    status: 429,
+    message: 'Rate Limit Exceeded',
+    event: 'RatelimitExceeded',
+    about: 'The key has used up its rate, or that of the endpoint.',
+  },
+  quota_exceeded: {
+    status: 403,
+    message: 'Quota exceeded',
+    event: 'QuotaExceeded',
+    about: 'The key has used up its quota.',
+  },
+  api_rate_exceeded: {
+    status: 429,
+    message: 'API Rate Limit Exceeded',
+    event: 'RatelimitExceeded',
+    about: 'All callers together have used up the rate of the API or the endpoint.',
+  },
+  organisation_rate_exceeded: {
+    status: 403,
+    message: 'This organisation rate limit has been exceeded, please contact your API administrator',
+    event: 'OrgRateLimitExceeded',
+    about: 'All calls to APIs of the organisation together have used up its rate.',
+  },
+  organisation_quota_exceeded: {
+    status: 403,
+    message: 'This organisation quota has been exceeded, please contact your API administrator',
+    event: 'OrgQuotaExceeded',
+    about: 'All calls to APIs of the organisation together have used up its quota.',
+  },
+  organisation_inactive: {
+    status: 403,
+    message: 'this organisation access has been disabled, please contact your API administrator',
+    about: 'The key of the organisation’s limits is switched off.',
+  },
   api_unserved: {
     status: 503,
     message: 'This API is not available: {reason}',

@@ -1,18 +1,20 @@
-import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { keyDigest } from '#access/keys/reading.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
-import { threadsShared } from '#storage/shared-threads.ts';
+import { openSharedEngine } from '#storage/shared-engine.ts';
 import { certificatesOf } from './auth/certificates.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
 import { clientAddressReader } from './client-address.ts';
 import { createEngine } from './engine.ts';
+import { organisationsOf } from './limits/organisations.ts';
 import { snapshotLoader } from './loader.ts';
+import { ownPaths } from './own-paths.ts';
 import { trafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
 import { http1Server } from './transport/http1.ts';
@@ -41,20 +43,33 @@ export type Tells =
   | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> };
 
 const millisecondsBetweenPolls = 1000;
+/** What outsiders are told; the reason is for the log. */
+const databaseAway = 'the database does not answer: what is known is served on';
+const redisAway = 'Redis does not answer: limits are counted here alone';
 
 async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const { settings } = data;
   const log = createLog({ level: settings['log.level'], format: settings['log.format'] });
-  const shared = threadsShared({ buffer: data.shared });
+  const engine = await openSharedEngine({
+    url: settings['redis.url'],
+    prefix: settings['redis.prefix'],
+    timeoutMs: settings['redis.timeout_ms'],
+    buffer: data.shared,
+    clock: systemClock,
+    log,
+  });
   const reader = openReader({
     ...data.database,
     onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
   });
+  let databaseFault = '';
   const tell = (message: Tells) => port.postMessage(message);
   const access = accessStore(reader);
+  const vault = vaultOf(Buffer.from(data.dataKey));
+  const organisations = organisationsOf(access, vault);
   const sessions = sessionsOf({
     store: access,
-    vault: vaultOf(Buffer.from(data.dataKey)),
+    vault,
     settings,
     clock: systemClock,
     log,
@@ -64,9 +79,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     clock: systemClock,
     log,
-    counters: shared.counters,
+    counters: engine.shared.counters,
     sessions,
     certificates,
+    organisations,
+    digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, call, message, more = {}) =>
       tell({
         kind: 'event',
@@ -87,6 +104,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     onChanges(changes) {
       sessions.changed(changes);
       certificates.changed(changes);
+      organisations.changed(changes);
     },
   });
   const pools = upstreamPools({
@@ -100,7 +118,15 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     paths: { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' },
     clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
-    own: ownPaths(data.version, loader.isLoaded),
+    own: ownPaths({
+      version: data.version,
+      clock: systemClock,
+      isLoaded: loader.isLoaded,
+      parts: () => ({
+        database: databaseFault,
+        ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
+      }),
+    }),
     headerBytes: settings['gateway.header_bytes'],
     headersTimeoutMs: settings['gateway.headers_timeout_ms'],
     requestTimeoutMs: settings['gateway.request_timeout_ms'],
@@ -110,7 +136,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   async function refresh(ask: number): Promise<void> {
     try {
       tell({ kind: 'loaded', ask, revision: await loader.refresh() });
+      databaseFault = '';
     } catch (error) {
+      databaseFault = databaseAway;
       // The last good snapshot goes on serving; the next poll tries again.
       log.warn({ reason: (error as Error).message }, 'changes could not be read');
     }
@@ -127,7 +155,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   async function end(): Promise<void> {
     await pools.close();
     await reader.close();
-    await shared.close();
+    await engine.close();
     port.close();
   }
   server.once('error', error =>
@@ -136,22 +164,6 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   server.listen({ host: data.host, port: data.port, reusePort: data.reusePort }, () =>
     tell({ kind: 'listening', port: (server.address() as AddressInfo).port }),
   );
-}
-
-/** The gateway's own paths, which no API can take. */
-function ownPaths(version: string, isLoaded: () => boolean) {
-  const json = (response: ServerResponse, status: number, body: unknown) => {
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    return true;
-  };
-  return (path: string, response: ServerResponse): boolean => {
-    if (path === '/live') return json(response, 200, { message: 'Success' });
-    if (path === '/hello')
-      return json(response, 200, { status: 'pass', version, description: 'Gatewright gateway', details: {} });
-    if (path === '/ready')
-      return json(response, isLoaded() ? 200 : 503, { message: isLoaded() ? 'Success' : 'Not ready' });
-    return false;
-  };
 }
 
 if (parentPort) await run(workerData as ThreadData, parentPort);

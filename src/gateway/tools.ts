@@ -5,6 +5,7 @@ import type { Counters } from '#storage/shared.ts';
 import type { Certificates } from './auth/certificates.ts';
 import type { Sessions } from './auth/sessions.ts';
 import type { Exchange } from './exchange.ts';
+import type { Organisations } from './limits/organisations.ts';
 
 /** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
 export interface GatewayTools {
@@ -14,6 +15,9 @@ export interface GatewayTools {
   readonly counters: Counters;
   readonly sessions: Sessions;
   readonly certificates: Certificates;
+  readonly organisations: Organisations;
+  /** What a key is found and counted by, without being named. */
+  digestOfKey(keyId: string): string;
   /** Tells handlers what happened; never waits. */
   fire(event: string, call: Exchange, message: string, more?: Readonly<Record<string, unknown>>): void;
 }

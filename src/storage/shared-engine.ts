@@ -23,18 +23,30 @@ export interface SharedEngineOptions {
   readonly prefix: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long a command may take before Redis counts as away. */
+  readonly timeoutMs?: number;
+  /** The memory of the thread that made it, in every other thread of the process. */
+  readonly buffer?: SharedArrayBuffer;
 }
 
 /** Redis may be away, at the start too: this process then counts on its own and says so. */
-export async function openSharedEngine({ url, prefix, clock, log }: SharedEngineOptions): Promise<SharedEngine> {
-  const threads = threadsShared();
+export async function openSharedEngine(options: SharedEngineOptions): Promise<SharedEngine> {
+  const { url, prefix, clock, log, timeoutMs, buffer } = options;
+  const threads = threadsShared(buffer ? { buffer } : {});
   if (!url) return { shared: threads, threads, close: () => threads.close() };
   const warn = (cause?: unknown) =>
     log.warn({ reason: (cause as Error | undefined)?.message }, 'Redis does not answer: limits are counted here alone');
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
     state === 'ok' ? log.info('Redis answers: limits are shared') : warn(cause);
   try {
-    const shared = await redisShared({ url, prefix, local: threads, clock, onState });
+    const shared = await redisShared({
+      url,
+      prefix,
+      local: threads,
+      clock,
+      onState,
+      ...(timeoutMs ? { commandTimeoutMs: timeoutMs } : {}),
+    });
     if (shared.state() === 'degraded') warn();
     return {
       shared,

@@ -1,0 +1,32 @@
+import type { Taken, Window } from '#storage/shared.ts';
+import type { Exchange } from '../exchange.ts';
+import type { GatewayTools } from '../tools.ts';
+
+export interface Monitored {
+  readonly orgId: string;
+  /** What handlers may see of the key. */
+  readonly key: string;
+  /** Shares of the quota, in percent, that its owner wants to hear of; the first that fits is told. */
+  readonly percents: readonly number[];
+}
+
+/** Tells handlers when a quota is used up to a share: once for each, by the call that gets there. */
+export function quotaMonitor({ settings, fire }: Pick<GatewayTools, 'settings' | 'fire'>) {
+  const everybody = settings['limits.monitor_percent'];
+  return (call: Exchange, { orgId, key, percents }: Monitored, { limit }: Window, { used }: Taken): void => {
+    const before = ((used - 1) / limit) * 100;
+    const usage = (used / limit) * 100;
+    const isReached = (percent: number) => percent > before && percent <= usage;
+    const reached =
+      everybody > 0 && isReached(everybody)
+        ? everybody
+        : percents.find(percent => percent !== everybody && isReached(percent));
+    if (reached === undefined) return;
+    fire('TriggerExceeded', call, 'Quota trigger reached', {
+      org_id: orgId,
+      key,
+      trigger_limit: reached,
+      usage_percentage: usage,
+    });
+  };
+}

@@ -1,0 +1,84 @@
+import { organisationOwner, quotaCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
+import type { Session } from '#access/keys/session.ts';
+import type { Taken, Window } from '#storage/shared.ts';
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { type RefusalCode, refusals, refuse } from '../refusals.ts';
+import type { Doing, Outcome, Step } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+import { skipsLimits } from './loops.ts';
+import { type Monitored, quotaMonitor } from './monitor.ts';
+import { rateCounting } from './rate.ts';
+
+/** What all calls to the APIs of an organisation may use together. */
+export const organisationLimits: Step = {
+  name: 'organisation-limits',
+  make({ model, tools }) {
+    if (!tools.settings['limits.organisations']) return undefined;
+    const { orgId } = model.identity;
+    const check = checking(tools, orgId);
+    return {
+      request(call) {
+        if (skipsLimits(call)) return undefined;
+        const session = tools.organisations.find(orgId);
+        if (session instanceof Promise) return session.then(it => it && check(call, it));
+        return session && check(call, session);
+      },
+    };
+  },
+};
+
+interface Plan {
+  readonly rate: Window | undefined;
+  readonly quota: Window | undefined;
+  readonly monitored: Monitored;
+}
+
+function checking(tools: GatewayTools, orgId: string) {
+  const { counters, clock, fire, settings } = tools;
+  const rates = rateCounting(tools);
+  const owner = organisationOwner(orgId);
+  const rateName = rateCounter(owner);
+  const quotaName = quotaCounter(owner);
+  const monitor = settings['limits.monitor_organisations'] ? quotaMonitor(tools) : undefined;
+  const plans = new WeakMap<Session, Plan>();
+
+  function planOf(session: Session): Plan {
+    const known = plans.get(session);
+    if (known) return known;
+    const { rate, quota } = session.limits;
+    const plan: Plan = {
+      rate: rate && rates.window(rate.rate, rate.perSeconds),
+      quota: quota && quotaWindow(quota),
+      monitored: { orgId, key: orgId, percents: session.quotaAlertPercents },
+    };
+    plans.set(session, plan);
+    return plan;
+  }
+
+  function denied(call: Exchange, code: RefusalCode, message: string): Answer {
+    fire(refusals[code].event!, call, message, { key: orgId });
+    return refuse(call, code);
+  }
+
+  function rated(call: Exchange, plan: Plan, taken: Taken | undefined): Doing<Outcome> {
+    if (taken && !taken.allowed)
+      return denied(call, 'organisation_rate_exceeded', 'Organisation rate limit has been exceeded');
+    if (!plan.quota) return undefined;
+    const used = counters.take(quotaName, plan.quota, clock.now());
+    return used instanceof Promise ? used.then(it => charged(call, plan, it)) : charged(call, plan, used);
+  }
+
+  function charged(call: Exchange, { quota, monitored }: Plan, taken: Taken): Outcome {
+    if (!taken.allowed) return denied(call, 'organisation_quota_exceeded', 'Organisation quota has been exceeded');
+    monitor?.(call, monitored, quota!, taken);
+    return undefined;
+  }
+
+  return (call: Exchange, session: Session): Doing<Outcome> => {
+    if (session.inactive) return refuse(call, 'organisation_inactive');
+    const plan = planOf(session);
+    const taken = plan.rate && rates.take(rateName, plan.rate, clock.now());
+    return taken instanceof Promise ? taken.then(it => rated(call, plan, it)) : rated(call, plan, taken);
+  };
+}

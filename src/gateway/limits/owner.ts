@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { keyOwner, patternOwner } from '#access/keys/counters.ts';
+import type { Session } from '#access/keys/session.ts';
+import { Lru } from '#base/lru.ts';
+import type { Exchange } from '../exchange.ts';
+import type { GatewayTools } from '../tools.ts';
+
+/** Keys whose counters a thread can name without hashing anew. */
+const ownersKept = 10_000;
+/** Texts longer than this name a counter by their hash. */
+const longestText = 128;
+
+/** Whose counters a call is counted in: those of its key, or those that its pattern names. */
+export function owners({ digestOfKey }: Pick<GatewayTools, 'digestOfKey'>) {
+  const known = new Lru<string, string>(ownersKept);
+
+  function ofKey(keyId: string): string {
+    const owner = known.get(keyId);
+    if (owner !== undefined) return owner;
+    const made = keyOwner(digestOfKey(keyId));
+    known.set(keyId, made);
+    return made;
+  }
+
+  return (call: Exchange, session: Session): string => {
+    const text = session.counterPattern === undefined ? '' : resolved(session.counterPattern, call, session);
+    return text === '' ? ofKey(call.keyId) : patternOwner(session.orgId, bounded(text));
+  };
+}
+
+const bounded = (text: string) =>
+  text.length <= longestText ? text : createHash('sha256').update(text).digest('base64url');
+
+const variable = /\$gw_(context|meta)\.([\w.-]+)/g;
+
+/** The pattern with its variables filled in. What is unknown is empty. */
+const resolved = (pattern: string, call: Exchange, session: Session): string =>
+  pattern.replaceAll(variable, (_whole, from: string, name: string) =>
+    shown((from === 'meta' ? session.metaData : call.context)?.[name]),
+  );
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  return Array.isArray(value) && value.every(it => typeof it === 'string') ? value.join(',') : '';
+}

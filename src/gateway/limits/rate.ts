@@ -1,0 +1,49 @@
+import type { Counters, Taken, Window } from '#storage/shared.ts';
+import type { Doing } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+
+/** How this gateway counts rates. */
+export interface RateCounting {
+  /** The window a rate is counted in. A rate below one is one call in a longer time. */
+  window(rate: number, perSeconds: number): Window;
+  take(name: string, window: Window, nowMs: number): Doing<Taken>;
+  look(name: string, window: Window, nowMs: number): Doing<Taken>;
+}
+
+export function rateCounting({ settings, counters }: Pick<GatewayTools, 'settings' | 'counters'>): RateCounting {
+  const algorithm = settings['limits.rate_algorithm'];
+  const sized = (rate: number, perSeconds: number) => ({
+    limit: Math.max(1, Math.floor(rate)),
+    periodMs: (perSeconds * 1000) / Math.min(1, rate),
+  });
+  if (algorithm === 'sliding') return slidingCounting(counters, sized);
+  return {
+    window: (rate, perSeconds) => ({ ...sized(rate, perSeconds), ...(algorithm === 'fixed' && { opens: 'clock' }) }),
+    take: (name, window, nowMs) => counters.take(name, window, nowMs),
+    look: (name, window, nowMs) => counters.peek(name, window, nowMs),
+  };
+}
+
+/** Over the time just past refused calls are counted too: hammering keeps a caller out. */
+function slidingCounting(counters: Counters, sized: (rate: number, perSeconds: number) => Window): RateCounting {
+  return {
+    window: (rate, perSeconds) => ({ ...sized(rate, perSeconds), countsRefused: true }),
+    take: (name, window, nowMs) => counters.slide(name, window, nowMs),
+    look: (name, window, nowMs) => counters.slide(name, window, nowMs, 0),
+  };
+}
+
+/** A limit as callers are told of it. */
+export interface Counted {
+  readonly limit: number;
+  readonly remaining: number;
+  readonly resetsAtMs: number;
+  readonly periodMs: number;
+}
+
+export const counted = ({ limit, periodMs }: Window, { remaining, resetsAtMs }: Taken): Counted => ({
+  limit,
+  remaining,
+  resetsAtMs,
+  periodMs,
+});

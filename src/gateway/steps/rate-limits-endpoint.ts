@@ -1,0 +1,45 @@
+import { quotaCounter, quotaWindow } from '#access/keys/counters.ts';
+import type { Session } from '#access/keys/session.ts';
+import type { Taken } from '#storage/shared.ts';
+import { jsonAnswer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { owners } from '../limits/owner.ts';
+import { unixSecondsAt } from '../limits/told.ts';
+import type { Step } from '../step.ts';
+
+const path = '/gw/rate-limits';
+
+/** `GET {listen_path}/gw/rate-limits/` tells callers the limits of their key, without counting. */
+export const rateLimitsEndpoint: Step = {
+  name: 'rate-limits-endpoint',
+  make({ model, tools }) {
+    if (model.modes.length === 0) return undefined;
+    const ownerOf = owners(tools);
+
+    function answered(call: Exchange, session: Session) {
+      const { quota } = session.limits;
+      if (!quota) return limitsAnswer(session, undefined);
+      const name = quotaCounter(ownerOf(call, session));
+      const taken = tools.counters.peek(name, quotaWindow(quota), tools.clock.now());
+      return taken instanceof Promise ? taken.then(it => limitsAnswer(session, it)) : limitsAnswer(session, taken);
+    }
+
+    return {
+      request(call) {
+        if (call.method !== 'GET' || !call.innerPath.startsWith(path) || !call.session) return undefined;
+        const isAsked = call.innerPath === path || call.innerPath === `${path}/`;
+        return isAsked ? answered(call, call.session) : undefined;
+      },
+    };
+  },
+};
+
+const limitsAnswer = ({ limits: { quota, rate } }: Session, taken: Taken | undefined) =>
+  jsonAnswer(200, {
+    quota: {
+      quota_max: quota?.max ?? 0,
+      quota_remaining: taken?.remaining ?? 0,
+      quota_renews: taken ? unixSecondsAt(taken) : 0,
+    },
+    rate_limit: { requests: rate?.rate ?? 0, per_unit: rate?.perSeconds ?? 0 },
+  });
