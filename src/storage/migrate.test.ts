@@ -78,8 +78,8 @@ onBothEngines('migrations', (fresh, engine) => {
     const one = async () => {
       const url = new URL(`data:text/javascript,${encodeURIComponent(source)}`);
       const worker = new Worker(url, { workerData: options });
-      const [revision] = await once(worker, 'message');
-      await once(worker, 'exit');
+      // Both are awaited from the start: the end may come right behind the message.
+      const [[revision]] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
       return revision;
     };
     assert.deepEqual(await Promise.all([one(), one(), one()]), [0, 0, 0]);
