@@ -64,7 +64,14 @@ async function runTests(env: Record<string, string>): Promise<number> {
   if (interrupted.signal.aborted) return 1;
   const child = spawn(
     process.execPath,
-    ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, ...forNode, ...files],
+    [
+      '--test',
+      '--test-reporter=spec',
+      '--test-timeout=120000',
+      `--test-concurrency=${concurrency}`,
+      ...forNode,
+      ...files,
+    ],
     { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' },
   );
   interrupted.signal.addEventListener('abort', () => child.kill(interrupted.signal.reason));
