@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listening, type Measured, startPinned } from './processes.ts';
+
+/** A gateway of its own on a fresh data directory, and the means to fill it. */
+export interface BenchGateway extends Measured {
+  readonly url: string;
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+}
+
+export interface GatewayPorts {
+  readonly gateway: number;
+  readonly dashboard: number;
+  readonly portal: number;
+}
+
+export async function startGateway(
+  directory: string,
+  ports: GatewayPorts,
+  cores: string,
+  threads: number,
+): Promise<BenchGateway> {
+  const env = {
+    ...process.env,
+    GW_DATA_DIR: directory,
+    GW_GATEWAY_HOST: '127.0.0.1',
+    GW_GATEWAY_PORT: String(ports.gateway),
+    GW_DASHBOARD_PORT: String(ports.dashboard),
+    GW_PORTAL_PORT: String(ports.portal),
+    GW_THREADS: String(threads),
+    GW_LOG_LEVEL: 'warn',
+  };
+  const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
+  await listening(ports.gateway);
+  await listening(ports.dashboard);
+  const { admin_access_key: key } = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  return {
+    ...measured,
+    url: `http://127.0.0.1:${ports.gateway}`,
+    async ask(method, path, body) {
+      const reply = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+    },
+  };
+}

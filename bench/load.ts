@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Measured } from './processes.ts';
+
+const run = promisify(execFile);
+
+export interface Load {
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A wrk script, for bodies and for calls that differ. */
+  readonly script?: string;
+}
+
+export interface Result {
+  readonly callsPerSecond: number;
+  readonly microsPerCall: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly failed: number;
+}
+
+/** Calls as fast as it goes from the given cores, and what that cost the measured process. */
+export async function measure(process: Measured, load: Load, cores: string): Promise<Result> {
+  await wrk({ ...load, seconds: 1 }, cores);
+  const before = process.cpuMicros();
+  const output = await wrk(load, cores);
+  const spent = process.cpuMicros() - before;
+  const calls = numberIn(output, /(\d+) requests in/);
+  return {
+    callsPerSecond: numberIn(output, /Requests\/sec:\s+([\d.]+)/),
+    microsPerCall: spent / calls,
+    p50Ms: milliseconds(output, '50%'),
+    p99Ms: milliseconds(output, '99%'),
+    failed: numberIn(output, /Non-2xx or 3xx responses: (\d+)/) + numberIn(output, /read (\d+),/),
+  };
+}
+
+async function wrk({ url, connections, seconds, headers = {}, script }: Load, cores: string): Promise<string> {
+  const head = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+  const args = [
+    '-c',
+    cores,
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${seconds}s`,
+    '--latency',
+    ...head,
+    ...(script ? ['-s', script] : []),
+    url,
+  ];
+  return (await run('taskset', args)).stdout;
+}
+
+const numberIn = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
+
+const units: Record<string, number> = { us: 0.001, ms: 1, s: 1000 };
+
+function milliseconds(output: string, label: string): number {
+  const [, value, unit] = new RegExp(`${label}\\s+([\\d.]+)(us|ms|s)`).exec(output) ?? [];
+  return Number(value ?? 0) * (units[unit ?? 'ms'] ?? 1);
+}

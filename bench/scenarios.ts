@@ -1,0 +1,157 @@
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchGateway } from './gateway.ts';
+import type { Load } from './load.ts';
+
+/** What is measured: how the gateway is filled, and what is then asked of it. */
+export interface Scenario {
+  readonly name: string;
+  readonly threads?: number;
+  /** The path asked of nginx for the ratio. */
+  readonly yardstick: string;
+  readonly yardstickScript?: string;
+  prepare(gateway: BenchGateway, upstream: string, directory: string): Promise<Omit<Load, 'connections' | 'seconds'>>;
+}
+
+interface ApiWish {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+async function publish(gateway: BenchGateway, upstream: string, { id, ...more }: ApiWish): Promise<string> {
+  const definition = {
+    api_id: id,
+    name: id,
+    active: true,
+    proxy: { listen_path: `/${id}`, target_url: upstream, strip_listen_path: true },
+    version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+    ...more,
+  };
+  const { status, body } = await gateway.ask('POST', '/api/apis', { api_definition: definition });
+  if (status !== 200) throw new Error(`${id}: ${JSON.stringify(body)}`);
+  return `${gateway.url}/${id}`;
+}
+
+const rights = (id: string) => ({ [id]: { api_id: id, api_name: id, versions: ['Default'] } });
+
+async function issue(gateway: BenchGateway, key: Record<string, unknown>, path = '/api/keys'): Promise<string> {
+  const { status, body } = await gateway.ask('POST', path, key);
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return String(body.key_id);
+}
+
+const open = { use_keyless: true, disable_rate_limit: true, disable_quota: true, do_not_track: true };
+const unlimited = { rate: 0, per: 0, quota_max: -1 };
+
+async function keyless(gateway: BenchGateway, upstream: string) {
+  return { url: `${await publish(gateway, upstream, { id: 'open', ...open })}/small` };
+}
+
+async function token(
+  gateway: BenchGateway,
+  upstream: string,
+  limits: Record<string, unknown>,
+  api: Record<string, unknown>,
+) {
+  const url = await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, ...api });
+  const key = await issue(gateway, { ...limits, access_rights: rights('guarded') });
+  return { url: `${url}/small`, headers: { authorization: key } };
+}
+
+/** Asks for another API or key at every call, so that no cache of one entry helps. */
+function script(directory: string, name: string, body: string): string {
+  const file = join(directory, `${name}.lua`);
+  writeFileSync(file, body);
+  return file;
+}
+
+async function manyApis(gateway: BenchGateway, upstream: string, directory: string, count: number) {
+  for (let n = 0; n < count; n++) await publish(gateway, upstream, { id: `api${n}`, ...open });
+  const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
+  return { url: gateway.url, script: script(directory, `apis${count}`, lua) };
+}
+
+async function manyKeys(gateway: BenchGateway, upstream: string, directory: string, count: number) {
+  await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
+  let prefix = '';
+  for (let n = 0; n < count; n++) {
+    const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
+    prefix = id.slice(0, id.indexOf('bench'));
+  }
+  const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
+  return { url: gateway.url, script: script(directory, `keys${count}`, lua) };
+}
+
+async function jwt(gateway: BenchGateway, upstream: string) {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  await publish(gateway, upstream, {
+    id: 'jwt',
+    enable_jwt: true,
+    jwt_signing_method: 'rsa',
+    jwt_source: Buffer.from(pem).toString('base64'),
+    jwt_identity_base_field: 'sub',
+    jwt_default_policies: ['bench'],
+    do_not_track: true,
+  });
+  await gateway.ask('POST', '/api/portal/policies', {
+    id: 'bench',
+    name: 'Bench',
+    state: 'active',
+    ...unlimited,
+    access_rights: rights('jwt'),
+  });
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const body = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ sub: 'bench', exp: Math.floor(Date.now() / 1000) + 3600 })}`;
+  const signature = createSign('sha256').update(body).sign(privateKey).toString('base64url');
+  return { url: `${gateway.url}/jwt/small`, headers: { authorization: `Bearer ${body}.${signature}` } };
+}
+
+async function basic(gateway: BenchGateway, upstream: string) {
+  const url = await publish(gateway, upstream, { id: 'basic', use_basic_auth: true, do_not_track: true });
+  await issue(
+    gateway,
+    { ...unlimited, access_rights: rights('basic'), basic_auth_data: { password: 'correct horse' } },
+    '/api/apis/keys/basic/ann',
+  );
+  return {
+    url: `${url}/small`,
+    headers: { authorization: `Basic ${Buffer.from('ann:correct horse').toString('base64')}` },
+  };
+}
+
+const post = (directory: string) =>
+  script(
+    directory,
+    'post',
+    `wrk.method = 'POST'\nwrk.body = string.rep('x', 10000)\nwrk.headers['content-type'] = 'text/plain'`,
+  );
+
+export const scenarios = (directory: string): readonly Scenario[] => [
+  { name: 'keyless', yardstick: '/small', prepare: keyless },
+  { name: 'token', yardstick: '/small', prepare: (g, u) => token(g, u, unlimited, { do_not_track: true }) },
+  {
+    name: 'token, rate, quota, analytics',
+    yardstick: '/small',
+    prepare: (g, u) =>
+      token(g, u, { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 }, {}),
+  },
+  { name: 'JWT RS256', yardstick: '/small', prepare: jwt },
+  { name: 'basic', yardstick: '/small', prepare: basic },
+  {
+    name: '100 kB answer',
+    yardstick: '/big',
+    prepare: async (g, u) => ({ url: (await keyless(g, u)).url.replace('/small', '/big') }),
+  },
+  {
+    name: 'POST 10 kB',
+    yardstick: '/post',
+    yardstickScript: post(directory),
+    prepare: async (g, u) => ({ url: (await keyless(g, u)).url.replace('/small', '/post'), script: post(directory) }),
+  },
+  { name: '10,000 APIs', yardstick: '/small', prepare: (g, u) => manyApis(g, u, directory, 10_000) },
+  { name: '1 key of its kind', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 1) },
+  { name: '100,000 keys', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 100_000) },
+  { name: 'keyless, 2 threads', yardstick: '/small', threads: 2, prepare: keyless },
+];
