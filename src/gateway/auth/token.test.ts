@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { type Bench, errorBody, openBench, orgId, type Sent, startMs } from '../../../tests/bench.ts';
+import { type MadeCertificate, makeAuthority, makeClientCertificate } from '../../../tests/certificates.ts';
+import type { Api } from '../api.ts';
+
+const rights = { access_rights: { bench: { versions: ['Default'] } } };
+const authFailure = (key: string) => [{ event: 'AuthFailure', message: 'Auth Failure', key }];
+const disallowed = errorBody('Access to this API has been disallowed');
+
+describe('keys', () => {
+  let bench: Bench;
+  let api: Api;
+  before(async () => {
+    bench = await openBench();
+    api = await bench.compile();
+  });
+  after(() => bench.close());
+  const hash = (text: string) => bench.tools.sessions.hashOf(text);
+
+  test('a key lets its holder in, with or without Bearer in front', async () => {
+    const keyId = await bench.key(rights);
+    for (const value of [keyId, `Bearer ${keyId}`, `bearer ${keyId}`]) {
+      const { status, call } = await bench.send(api, { headers: { Authorization: value } });
+      assert.equal(status, 0);
+      assert.equal(call.keyId, keyId);
+      assert.equal(call.keyHash, hash(keyId));
+      assert.equal(call.identityFrom, 'token');
+      assert.ok(call.session?.rights.has('bench'));
+    }
+  });
+
+  test('a custom key is the same key by its name and by its whole id', async () => {
+    const keyId = await bench.key(rights, { name: 'custom-name' });
+    const byName = await bench.send(api, { headers: { Authorization: 'custom-name' } });
+    assert.equal(byName.call.keyId, keyId);
+    assert.equal((await bench.send(api, { headers: { Authorization: keyId } })).call.session, byName.call.session);
+  });
+
+  test('without a key: 401', async () => {
+    for (const headers of [{}, { Authorization: '' }, { Authorization: 'Bearer ' }] as Record<string, string>[]) {
+      const { status, body, events } = await bench.send(api, { headers });
+      assert.deepEqual([status, body, events], [401, errorBody('Authorization field missing'), []]);
+    }
+  });
+
+  test('an unknown key, a short one and one that is too long: 403 and an event that does not show it', async () => {
+    for (const given of ['nobody-has-this', 'ab', 'x'.repeat(5000)]) {
+      const { status, body, events } = await bench.send(api, { headers: { Authorization: given } });
+      assert.deepEqual([status, body, events], [403, disallowed, authFailure(hash(given))]);
+    }
+  });
+
+  test('a key of another organisation, and the limits of an organisation, are unknown keys', async () => {
+    await bench.key(rights, { name: 'limits-of-all', kind: 'organisation' });
+    const other = await bench.compile({ org_id: 'ffffffffffffffffffffffff' });
+    const keyId = await bench.key(rights);
+    assert.equal((await bench.send(other, { headers: { Authorization: keyId } })).status, 403);
+    assert.equal((await bench.send(api, { headers: { Authorization: 'limits-of-all' } })).status, 403);
+  });
+
+  test('the name of a user with a password is not a key', async () => {
+    await bench.key(
+      { ...rights, basic_auth_data: { password: 'x', hash_type: '' } },
+      { name: 'some-user', kind: 'basic' },
+    );
+    await bench.key({ ...rights, basic_auth_data: { password: 'x', hash_type: '' } }, { name: 'other-user' });
+    for (const given of ['some-user', 'other-user', `${orgId}some-user`]) {
+      const { status, body, events } = await bench.send(api, { headers: { Authorization: given } });
+      assert.deepEqual([status, body, events], [403, disallowed, authFailure(hash(given))]);
+    }
+  });
+
+  test('a key without rights of its own and without a policy opens nothing', async () => {
+    const keyId = await bench.key({});
+    assert.equal((await bench.send(api, { headers: { Authorization: keyId } })).status, 403);
+  });
+
+  test('a key whose record goes when it expires is unknown from then on', async () => {
+    const expires = startMs / 1000 + 60;
+    const keyId = await bench.key({ ...rights, expires, post_expiry_action: 'delete' });
+    const sent: Sent = { headers: { Authorization: keyId } };
+    assert.equal((await bench.send(api, sent)).status, 0);
+    bench.time.nowMs += 61_000;
+    assert.deepEqual([(await bench.send(api, sent)).status, (await bench.send(api, sent)).body], [403, disallowed]);
+    bench.time.nowMs = startMs;
+  });
+
+  test('a query parameter wins over the header, and a cookie over both', async () => {
+    const [first, second, third] = await Promise.all([1, 2, 3].map(() => bench.key(rights)));
+    const everywhere = await bench.compile({
+      auth_configs: { authToken: { auth_header_name: 'X-Key', use_param: true, use_cookie: true, cookie_name: 'key' } },
+    });
+    const sent: Sent = { headers: { 'x-key': first! } };
+    const keyOf = async () => (await bench.send(everywhere, sent)).call.keyId;
+    assert.equal(await keyOf(), first);
+    sent.target = '/?a=1&X-Key=';
+    assert.equal(await keyOf(), first);
+    sent.target = `/?a=1&X%2DKey=${second}`;
+    assert.equal(await keyOf(), second);
+    sent.headers = { ...sent.headers, Cookie: 'a=b; key=' };
+    assert.equal(await keyOf(), second);
+    sent.headers = { ...sent.headers, Cookie: `a=b; key="${third}"` };
+    assert.equal(await keyOf(), third);
+  });
+
+  test('places that are switched off are not looked at', async () => {
+    const keyId = await bench.key(rights);
+    const queryOnly = await bench.compile({
+      auth_configs: { authToken: { disable_header: true, use_param: true, param_name: 'key' } },
+    });
+    assert.equal((await bench.send(queryOnly, { headers: { Authorization: keyId } })).status, 401);
+    assert.equal((await bench.send(queryOnly, { headers: { Cookie: `key=${keyId}` } })).status, 401);
+    assert.equal((await bench.send(queryOnly, { target: `/?key=${keyId}` })).status, 0);
+  });
+
+  test('a call that comes round to the same API is not asked again', async () => {
+    const keyId = await bench.key(rights);
+    const { call } = await bench.send(api, { headers: { Authorization: keyId } });
+    const again = await bench.send(api, {
+      change(looped) {
+        looped.loops = 1;
+        looped.session = call.session;
+      },
+    });
+    assert.equal(again.status, 0);
+    const stranger = await bench.send(api, {
+      change(looped) {
+        looped.loops = 1;
+      },
+    });
+    assert.equal(stranger.status, 401);
+  });
+});
+
+describe('signatures beside the key', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench.close());
+  const signature = { algorithm: 'MasherySHA256', header: 'X-Signature', secret: 'shared', allowed_clock_skew: 2 };
+  const apiWith = (more: object = {}) =>
+    bench.compile({ auth_configs: { authToken: { validate_signature: true, signature: { ...signature, ...more } } } });
+  const signed = (keyId: string, hash = 'sha256', atSeconds = startMs / 1000, secret = 'shared') =>
+    createHash(hash).update(`${keyId}${secret}${atSeconds}`).digest('hex');
+
+  test('the right one lets in: over the bare id, the name or the whole key, within the clock skew', async () => {
+    const api = await apiWith();
+    const keyId = await bench.key(rights, { name: 'signing-key' });
+    for (const given of [signed('signing-key'), signed(keyId), signed(keyId, 'sha256', startMs / 1000 - 2)]) {
+      const { status } = await bench.send(api, { headers: { Authorization: keyId, 'x-signature': given } });
+      assert.equal(status, 0);
+    }
+    const md5 = await apiWith({ algorithm: 'MasheryMD5', use_param: true });
+    const { status } = await bench.send(md5, {
+      headers: { Authorization: keyId },
+      target: `/?X-Signature=${signed(keyId, 'md5')}`,
+    });
+    assert.equal(status, 0);
+  });
+
+  test('a missing or wrong one: 401, or as the definition says', async () => {
+    const keyId = await bench.key(rights);
+    const wrong = [undefined, '', 'zz', signed(keyId, 'md5'), signed(keyId, 'sha256', startMs / 1000 - 3), signed('x')];
+    const api = await apiWith();
+    const own = await apiWith({ error_code: 418, error_message: 'sign it' });
+    for (const given of wrong) {
+      const headers = { Authorization: keyId, ...(given === undefined ? {} : { 'X-Signature': given }) };
+      const { status, body, events, call } = await bench.send(api, { headers });
+      assert.deepEqual([status, body, events], [401, errorBody('Request signature verification failed'), []]);
+      assert.equal(call.session, undefined);
+      const said = await bench.send(own, { headers });
+      assert.deepEqual([said.status, said.body], [418, errorBody('sign it')]);
+    }
+  });
+
+  test('an algorithm that does not exist: 500', async () => {
+    const { status, body, events } = await bench.send(await apiWith({ algorithm: 'Unknown' }), {
+      headers: { Authorization: await bench.key(rights) },
+    });
+    assert.deepEqual([status, body, events], [500, errorBody('internal server error'), []]);
+  });
+
+  test('without a secret the API is not served', async () => {
+    assert.equal((await apiWith({ secret: '' })).unserved, 'signature validation has no secret');
+  });
+});
+
+const der = ({ certPem }: MadeCertificate) => new X509Certificate(certPem).raw;
+const shows = (certificate: MadeCertificate): Sent['peer'] => ({ secure: true, certificate: der(certificate) });
+
+describe('keys that are client certificates', () => {
+  let bench: Bench;
+  let api: Api;
+  const authority = makeAuthority();
+  const mine = makeClientCertificate(authority, 'mine');
+  const bound = { auth_configs: { authToken: { use_certificate: true } } };
+  before(async () => {
+    bench = await openBench();
+    api = await bench.compile(bound);
+    await bench.certificate(mine.certPem);
+    await bench.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: mine.fingerprint });
+  });
+  after(() => bench.close());
+
+  test('the certificate alone lets in; a key beside it is not looked at', async () => {
+    const { status, call } = await bench.send(api, { peer: shows(mine), headers: { Authorization: 'anything' } });
+    assert.equal(status, 0);
+    assert.equal(call.keyId, orgId + mine.fingerprint);
+  });
+
+  test('no certificate: 401', async () => {
+    for (const peer of [{ secure: true }, {}]) {
+      const { status, body, events } = await bench.send(api, {
+        peer,
+        headers: { Authorization: orgId + mine.fingerprint },
+      });
+      assert.deepEqual([status, body, events], [401, errorBody('Client certificate required'), []]);
+    }
+  });
+
+  test('an expired certificate: 403', async () => {
+    const old = makeClientCertificate(authority, 'old', { notAfter: new Date(startMs - 1000) });
+    const { status, body, events } = await bench.send(api, { peer: shows(old) });
+    assert.deepEqual([status, body, events], [403, errorBody('Certificate has expired'), []]);
+  });
+
+  test('a certificate that goes with no key: 401', async () => {
+    const { status, body, events } = await bench.send(api, { peer: shows(makeClientCertificate(authority)) });
+    assert.deepEqual([status, body, events], [401, disallowed, []]);
+  });
+
+  test('a key bound to another certificate: 401 and an event', async () => {
+    const other = makeClientCertificate(authority, 'other');
+    const keyId = await bench.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: other.fingerprint });
+    const { status, body, events } = await bench.send(api, { peer: shows(other) });
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+  });
+
+  test('a certificate that is not in the store: 403 and an event', async () => {
+    const lost = makeClientCertificate(authority, 'lost');
+    const keyId = await bench.key(rights, { name: lost.fingerprint });
+    const { status, body, events } = await bench.send(api, { peer: shows(lost) });
+    assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+  });
+
+  test('the fingerprint of a certificate is no secret: it does not open an API that asks for keys', async () => {
+    const keyId = orgId + mine.fingerprint;
+    const { status, body, events } = await bench.send(await bench.compile(), { headers: { Authorization: keyId } });
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+  });
+
+  test('where the settings let a token stand for the certificate, either does', async () => {
+    const lenient = await openBench({ 'keys.token_for_certificate': 'true' });
+    const keyId = await lenient.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: mine.fingerprint });
+    await lenient.certificate(mine.certPem);
+    const either = await lenient.compile(bound);
+    assert.equal((await lenient.send(either, { headers: { Authorization: keyId } })).status, 0);
+    assert.equal((await lenient.send(either, { peer: shows(mine) })).status, 0);
+    const other = makeClientCertificate(authority);
+    assert.equal((await lenient.send(either, { headers: { Authorization: keyId }, peer: shows(other) })).status, 401);
+    await lenient.close();
+  });
+
+  test('a key that lists certificates is good with one of them, on APIs that ask for certificates', async () => {
+    const listed = await bench.compile({ use_mutual_tls_auth: true, client_certificates: [orgId + mine.fingerprint] });
+    const keyId = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + mine.fingerprint] });
+    const elsewhere = await bench.key({ ...rights, mtls_static_certificate_bindings: [orgId + 'f'.repeat(64)] });
+    const sent = (key: string): Sent => ({ headers: { Authorization: key }, peer: shows(mine) });
+    assert.equal((await bench.send(listed, sent(keyId))).status, 0);
+    const { status, body, events } = await bench.send(listed, sent(elsewhere));
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(elsewhere))]);
+  });
+});

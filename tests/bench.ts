@@ -1,0 +1,212 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readPem } from '#access/certificates/pem.ts';
+import { certificateStore } from '#access/certificates/store.ts';
+import { tokenOf } from '#access/keys/ids.ts';
+import type { Key } from '#access/keys/schema.ts';
+import { type KeyKind, keyStore } from '#access/keys/store.ts';
+import { policyIdsOf } from '#access/policies/application.ts';
+import type { Policy } from '#access/policies/schema.ts';
+import { policyStore } from '#access/policies/store.ts';
+import { isoTime } from '#base/clock.ts';
+import { databaseId, publicId } from '#base/ids.ts';
+import { createLog } from '#base/log.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
+import { createDataKey, vaultOf } from '#base/vault.ts';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { type Api, compileApi } from '#gateway/api.ts';
+import { certificatesOf } from '#gateway/auth/certificates.ts';
+import { sessionsOf } from '#gateway/auth/sessions.ts';
+import { accessStore } from '#gateway/auth/store.ts';
+import { bodyOf, noBody } from '#gateway/body.ts';
+import { walkRequest } from '#gateway/chain.ts';
+import { Exchange, type Peer } from '#gateway/exchange.ts';
+import { HeaderList } from '#gateway/headers.ts';
+import type { GatewayTools } from '#gateway/tools.ts';
+import { openReader, type Reader } from '#storage/reader.ts';
+import { openRecords } from '#storage/records.ts';
+
+/**
+ * The steps of an API on real records, without sockets: a call goes in with whatever connection a test gives it, and
+ * out come the answer of the chain and the events it fired.
+ */
+export type Bench = Awaited<ReturnType<typeof openBench>>;
+
+export interface Sent {
+  method?: string;
+  /** Path below the listen path, with a query if there is one. */
+  target?: string;
+  headers?: Record<string, string>;
+  body?: string;
+  peer?: Partial<Peer>;
+  host?: string;
+  /** How the call comes round: already so often, with what was known of its caller. */
+  change?: (call: Exchange) => void;
+}
+
+export interface Outcome {
+  /** 0 when nothing stopped the call. */
+  status: number;
+  body: string;
+  headers: HeaderList;
+  events: { event: string; message: string; key: unknown }[];
+  call: Exchange;
+}
+
+export const orgId = 'a1b2c3d4e5f60718293a4b5c';
+export const startMs = Date.UTC(2030, 0, 1);
+
+export async function openBench(flags: Partial<Record<SettingName, string>> = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-bench-'));
+  const file = join(directory, 'gw.db');
+  const settings = readSettings({ flags });
+  const vault = vaultOf(createDataKey());
+  const records = await openRecords({ file });
+  const keys = keyStore(records, vault, settings);
+  const policies = policyStore(records, async () => new Map());
+  const certificates = certificateStore(records, vault);
+  const reader = openReader({ file });
+  const time = { nowMs: startMs };
+  const clock = { now: () => time.nowMs };
+  const log = createLog({ level: 'silent', format: 'json' });
+  let events: Outcome['events'] = [];
+  let queries = 0;
+  const counted: Reader = {
+    ...reader,
+    rows(sql, values) {
+      queries++;
+      return reader.rows(sql, values);
+    },
+  };
+  const store = accessStore(counted);
+  const tools = {
+    settings,
+    clock,
+    log,
+    sessions: sessionsOf({ store, vault, settings, clock, log }),
+    certificates: certificatesOf(store),
+    fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
+  } as Partial<GatewayTools> as GatewayTools;
+
+  const compile = async (definition: object = {}): Promise<Api> => {
+    const model = modelOfClassic(definitionOf(definition));
+    await tools.certificates.prepare([model]);
+    return compileApi(model, tools);
+  };
+
+  return {
+    tools,
+    keys,
+    policies,
+    time,
+    queries: () => queries,
+    compile,
+
+    async key(key: Key, { name = publicId(), kind = 'token' as KeyKind } = {}): Promise<string> {
+      const keyId = tokenOf(orgId, name);
+      const body = { ...key, org_id: orgId };
+      await keys.create({
+        rowId: databaseId(),
+        orgId,
+        kind,
+        keyId,
+        createdAtMs: time.nowMs,
+        key: body,
+        policyIds: policyIdsOf(body),
+      });
+      return keyId;
+    },
+
+    policy: (policy: Policy & { id: string }) =>
+      policies.insert({
+        _id: databaseId(),
+        org_id: orgId,
+        name: policy.id,
+        state: 'active',
+        date_created: isoTime(time.nowMs),
+        ...policy,
+      } as Parameters<typeof policies.insert>[0]),
+
+    async certificate(pem: string, at = time.nowMs): Promise<string> {
+      const read = readPem(pem, { orgId, nowMs: at });
+      await certificates.insert(read, { orgId, createdAtMs: at });
+      return read.id;
+    },
+
+    async send(api: Api, sent: Sent = {}): Promise<Outcome> {
+      events = [];
+      const call = exchangeOf(api, sent, time.nowMs);
+      const [chain] = api.chains.values();
+      const request = chain!.request.filter(({ name }) => guards.has(name));
+      const answer = await walkRequest({ request, response: [] }, call);
+      return {
+        status: answer?.status ?? 0,
+        body: answer?.body.bytes?.toString() ?? '',
+        headers: answer?.headers ?? new HeaderList(),
+        events,
+        call,
+      };
+    },
+
+    async close(): Promise<void> {
+      await reader.close();
+      await records.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The steps that ask who calls and what they may; limits, which count, have tests of their own. */
+const guards = new Set([
+  'endpoint-access',
+  'ip-access',
+  'client-certificates',
+  'basic',
+  'hmac',
+  'token',
+  'strip-auth',
+  'key-state',
+  'access-rights',
+  'allowed-urls',
+]);
+
+/** The body of a refusal. */
+export const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
+
+/** An API that asks for a key, unless it says otherwise. */
+const definitionOf = (more: object) =>
+  ({
+    name: 'Bench "1"',
+    id: 'bench-database-id',
+    api_id: 'bench',
+    org_id: orgId,
+    active: true,
+    proxy: { listen_path: '/bench/', target_url: 'http://127.0.0.1:1', strip_listen_path: true },
+    version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+    ...more,
+  }) as unknown as ClassicDefinition;
+
+function exchangeOf(api: Api, sent: Sent, nowMs: number): Exchange {
+  const { method = 'GET', target = '/', headers = {}, body, peer = {}, host = 'gateway.example' } = sent;
+  const [path = '/', query = ''] = target.split('?');
+  const call = new Exchange({
+    method,
+    target: `/bench${target}`,
+    path: `/bench${path}`,
+    query,
+    host,
+    headers: new HeaderList(Object.entries({ Host: host, ...headers }).flat()),
+    body: body === undefined ? noBody() : bodyOf(Buffer.from(body)),
+    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined, ...peer },
+    clientAddress: peer.address ?? '127.0.0.1',
+    receivedAtMs: nowMs,
+    startedAt: 0,
+  });
+  call.api = api;
+  call.listenPath = '/bench/';
+  call.innerPath = path;
+  sent.change?.(call);
+  return call;
+}
