@@ -79,16 +79,16 @@ async function start({ settings }: Given): Promise<void> {
   const { startApplication } = await product();
   const around = surroundings(settings);
   const application = await startApplication(settings, around);
-  const { urls, credentials: made, installation } = application;
-  const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
-  print(`Gatewright is ready.\n\n${lines.join('\n')}\n`);
-  if (made) print(firstStart(made, installation.directory.file('credentials.json')));
-  else print(`Credentials: ${installation.directory.file('credentials.json')}\n`);
+  // Before it is said to be ready: whoever waits for that may stop it at once.
   whenToldToStop(async signal => {
     around.log.info({ signal }, 'stopping');
     await application.close();
     finish(0);
   }, settings['shutdown.grace_seconds'] * 1000);
+  const { urls, credentials: made, installation } = application;
+  const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
+  const path = installation.directory.file('credentials.json');
+  print(`Gatewright is ready.\n\n${lines.join('\n')}\n${made ? firstStart(made, path) : `Credentials: ${path}\n`}`);
 }
 
 function firstStart(made: Credentials, path: string): string {

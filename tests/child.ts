@@ -163,14 +163,18 @@ async function ask(
   return { status: reply.status, headers: reply.headers, text, body: json ? JSON.parse(text) : undefined };
 }
 
-/** A directory for the tests of one file; `remove` takes all of it away. */
+/** A directory for the tests of one file; `remove` takes all of it away, and the children that a failed test left. */
 export function scratch(name: string) {
   const root = mkdtempSync(join(tmpdir(), `gw-${name}-`));
   let made = 0;
   return {
     root,
     fresh: () => join(root, String(++made)),
-    remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+    async remove() {
+      const left = [...running].map(child => (child.kill('SIGKILL') ? once(child, 'close') : undefined));
+      await Promise.all(left);
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 }
 
