@@ -143,6 +143,23 @@ export const settingsTable = {
   'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
   'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { most: 36_500 }),
+  'analytics.enabled': flag(true, 'Writes down one record for each call of a managed API.'),
+  'analytics.retention_days': count(30, 'Days that usage and logged calls are kept. 0 keeps them for ever.', {
+    most: 36_500,
+  }),
+  'analytics.rows_per_minute': count(
+    1000,
+    'Combinations of key, version, path and status counted apart per API and minute; more count as the path `other`.',
+    { least: 1, most: 100_000 },
+  ),
+  'analytics.normalise_paths': flag(
+    false,
+    'Counts paths with numbers, UUIDs and ULIDs in them as one: `/orders/17` as `/orders/{id}`.',
+  ),
+  'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
+  'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
+  'analytics.log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'metrics.public': flag(false, 'Serves `/metrics` on the dashboard’s listener to anybody who can reach it.'),
   'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { most: 3600 }),
 
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least serious log line that is written.'),

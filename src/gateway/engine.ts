@@ -29,6 +29,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   const receiver: Receiver = {
     onHead(call, given) {
       withAnswerHeaders(call, given);
+      call.answer = given;
       call.status = given.status;
       return walkResponse(chains.get(call) ?? nothing, call, given);
     },
@@ -44,7 +45,10 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   function handle(call: Exchange, sink: Sink): void {
     const current = snapshot();
     const found = current.router.find(call.host, call.path);
-    if (!found) return plainNotFound(call, sink);
+    if (!found) {
+      plainNotFound(call, sink);
+      return record(call, true);
+    }
     call.listenPath = found.listenPath;
     call.innerPath = belowListenPath(call.path, found.listenPath);
     call.pathParameters = found.parameters;
@@ -159,6 +163,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (call.gone) return record(call, false);
     const bytes = given.body.bytes;
     given.headers.set('Content-Length', String(bytes?.length ?? 0));
+    call.answer = given;
     call.status = given.status;
     call.answerBytes = bytes?.length ?? 0;
     sink.start(given.status, given.headers.flat);

@@ -1,4 +1,5 @@
 import type { Session } from '#access/keys/session.ts';
+import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import type { Body } from './body.ts';
 import type { HeaderList } from './headers.ts';
@@ -72,6 +73,8 @@ export class Exchange {
   refusal = '';
   /** Added to the answer whoever gave it, as a flat list. */
   answerHeaders: string[] | undefined = undefined;
+  /** What goes back, once that is known. Its body is here only where the gateway held it. */
+  answer: Answer | undefined = undefined;
   upstreamStartedAt = 0;
   upstreamMs = 0;
   status = 0;
