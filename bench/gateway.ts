@@ -31,8 +31,8 @@ export async function startGateway(
     GW_LOG_LEVEL: 'warn',
   };
   const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
-  await listening(ports.gateway);
-  await listening(ports.dashboard);
+  await listening(ports.gateway, measured);
+  await listening(ports.dashboard, measured);
   const { admin_access_key: key } = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8')) as Record<
     string,
     string

@@ -48,6 +48,6 @@ http { access_log off; keepalive_requests 1000000; ${temporary} ${before}
 server { listen 127.0.0.1:${port} backlog=4096; ${locations} } }`,
   );
   const process = startPinned(cores, 'nginx', ['-p', directory, '-c', file]);
-  await listening(port);
+  await listening(port, process);
   return process;
 }

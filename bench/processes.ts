@@ -60,9 +60,10 @@ function childrenOf(parent: number): number[] {
   return direct.flatMap(pid => [pid, ...childrenOf(pid)]);
 }
 
-/** Waits until something listens. */
-export async function listening(port: number): Promise<void> {
+/** Waits until the process listens; fails when it ends before. */
+export async function listening(port: number, { child }: Pick<Measured, 'child'>): Promise<void> {
   for (;;) {
+    if (child.exitCode !== null) throw new Error(`the process for port ${port} ended`);
     const open = await new Promise<boolean>(resolve => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
       socket.once('connect', () => socket.destroy());

@@ -14,7 +14,7 @@ import { type Scenario, scenarios } from './scenarios.ts';
 const gatewayCores = '0';
 const otherCores = '1';
 const connections = 32;
-const seconds = Number(process.env.GW_BENCH_SECONDS ?? 5);
+const seconds = Number(process.env.BENCH_SECONDS ?? 5);
 const ports = { upstream: 18_100, proxy: 18_101, gateway: 18_102, dashboard: 18_103, portal: 18_104 };
 
 const wanted = process.argv.slice(2);
