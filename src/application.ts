@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { certificateStore } from '#access/certificates/store.ts';
+import type { Counting } from '#access/keys/counters.ts';
 import { keyStore } from '#access/keys/store.ts';
 import { oauthClientStore } from '#access/oauth/store.ts';
 import { policyStore } from '#access/policies/store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
+import { publicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import { outbound } from '#base/outbound.ts';
 import { problems } from '#base/problems.ts';
@@ -29,6 +31,7 @@ import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
+import { type KeptCounters, keptCounters } from '#storage/kept-counters.ts';
 import { metaStore, openDataKey } from '#storage/meta.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared-engine.ts';
@@ -51,6 +54,7 @@ export interface Installation {
   readonly directory: DataDirectory;
   readonly records: Records;
   readonly shared: SharedEngine;
+  readonly counters: KeptCounters;
   /** What the vault is made of, for the traffic threads. */
   readonly dataKey: Buffer;
   readonly tools: ReturnType<typeof openTools>;
@@ -71,17 +75,45 @@ export async function openInstallation(settings: Settings, around: Surroundings)
     const shared = await openSharedEngine({
       url: settings['redis.url'],
       prefix: settings['redis.prefix'],
+      timeoutMs: settings['redis.timeout_ms'],
       ...around,
     });
     closers.push(() => shared.close());
     const dataKey = await openDataKey(metaStore(records), masterKeys(directory, settings.master_key));
-    const tools = openTools(records, dataKey, settings, around);
+    const counters = keptCounters({
+      records,
+      threads: shared.threads,
+      node: nodeOf(settings, directory),
+      clock: around.clock,
+      onFault: error => around.log.warn({ reason: error.message }, 'counters could not be written down'),
+    });
+    const tools = openTools(records, dataKey, settings, around, countingOn(shared, counters, around));
     closers.push(() => tools.outbound.close());
-    return { directory, records, shared, dataKey, tools, close };
+    return { directory, records, shared, counters, dataKey, tools, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** With SQLite a database has one process; on PostgreSQL each keeps what it counts under a name of its own. */
+function nodeOf(settings: Settings, directory: DataDirectory): string {
+  if (settings.node_id || !settings['database.url']) return settings.node_id;
+  const known = directory.read('node_id');
+  if (known) return known;
+  const made = publicId();
+  directory.write('node_id', made);
+  return made;
+}
+
+function countingOn({ shared }: SharedEngine, kept: KeptCounters, { clock }: Surroundings): Counting {
+  return {
+    async reset(names) {
+      for (const name of names) await shared.counters.reset(name);
+      await kept.reset(names);
+    },
+    look: async (name, window) => shared.counters.peek(name, window, clock.now()),
+  };
 }
 
 /** The last opened first. */
@@ -102,7 +134,7 @@ export async function keepCredentials(
 }
 
 /** Every store and tool an operation may ask for, by name. */
-function openTools(records: Records, dataKey: Buffer, settings: Settings, { clock }: Surroundings) {
+function openTools(records: Records, dataKey: Buffer, settings: Settings, { clock }: Surroundings, counting: Counting) {
   const meta = metaStore(records);
   const vault = vaultOf(dataKey);
   const organisations = organisationStore(records);
@@ -127,6 +159,7 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
     policies,
     keys,
     oauthClients,
+    counting,
     forgetApi: async (orgId: string, apiId: string) => {
       await policies.forgetApi(orgId, apiId);
       await oauthClients.forgetApi(apiId);
@@ -273,8 +306,9 @@ async function openListeners(
 
 /** The traffic threads, told of every change as soon as it is committed. */
 async function openTraffic(settings: Settings, { log }: Surroundings, installation: Installation) {
-  const { records, directory, shared, dataKey } = installation;
-  const threads = await startThreads({
+  const { records, directory, shared, counters, dataKey } = installation;
+  await counters.start();
+  const starting = startThreads({
     settings,
     database: settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database },
     shared: shared.threads.buffer,
@@ -286,6 +320,10 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
     log,
     onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
   });
+  const threads = await starting.catch(async error => {
+    await counters.close();
+    throw error;
+  });
   const forget = records.onTouched(() => void threads.refresh());
   return {
     port: threads.port,
@@ -293,6 +331,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
     async close() {
       forget();
       await threads.close();
+      await counters.close();
     },
   };
 }

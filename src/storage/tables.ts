@@ -42,6 +42,8 @@ export interface Tables extends PortalTables {
   oauth_clients: Record & { api_id: string; client_id: string };
   certificates: Record & { has_private: number; not_after: number };
   hooks: Record & { webhook_id: string; name: string };
+  /** What each process has counted of long limits. */
+  counters: { node: string; name: string; started_at: number; ends_at: number | null; used: number };
   audit: {
     id: Generated<number>;
     org_id: string;

@@ -5,7 +5,7 @@ import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { tokenOf } from './ids.ts';
-import { changeKey, createKey, type KeyTools, shownKey } from './issue.ts';
+import { changeKey, createKey, type KeyTools, liveKey, removeKey } from './issue.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
 import type { KeyStore } from './store.ts';
@@ -68,8 +68,8 @@ export const getOrganisationKey = operation({
   params,
   returns: KeyEnvelope,
   problems: [problem.not_found],
-  async handle({ params: { keyId } }, { keys }: OrganisationKeyTools) {
-    return shownKey(await organisationKey(keys, keyId));
+  async handle({ params: { keyId } }, tools: OrganisationKeyTools) {
+    return liveKey(tools, await organisationKey(tools.keys, keyId));
   },
 });
 
@@ -102,9 +102,9 @@ export const deleteOrganisationKey = operation({
   params,
   returns: statusAnswer,
   problems: [problem.not_found],
-  async handle({ params: { keyId }, audit }, { keys }: OrganisationKeyTools) {
+  async handle({ params: { keyId }, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
-    await keys.remove(await organisationKey(keys, keyId));
+    await removeKey(tools, await organisationKey(tools.keys, keyId));
     return done('Key deleted successfully');
   },
 });

@@ -3,7 +3,7 @@ import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import { problem as accessProblem } from '../problems.ts';
-import { changeKey, shownKey } from './issue.ts';
+import { changeKey, liveKey, removeKey } from './issue.ts';
 import {
   apiInPath,
   changeQuery,
@@ -92,7 +92,7 @@ export const getKeyOfApi = operation({
   async handle({ actor, params: { apiId, keyId }, query }, tools: KeyOperationTools) {
     const stored = await keyInPath(tools, actor, keyId, query);
     await refuseOtherApi(tools, actor, apiId, stored);
-    return shownKey(stored);
+    return liveKey(tools, stored);
   },
 });
 
@@ -131,7 +131,7 @@ export const deleteKeyOfApi = operation({
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
-    await tools.keys.remove(stored);
+    await removeKey(tools, stored);
     return done('Key deleted successfully');
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
-import { changeKey, issueKey, keyIdOf, required, shownKey } from './issue.ts';
+import { changeKey, issueKey, keyIdOf, liveKey, removeKey, required } from './issue.ts';
 import { basicUser, changeQuery, type KeyOperationTools } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
@@ -51,10 +51,10 @@ export const getBasicUser = operation({
   params,
   returns: KeyEnvelope,
   problems: [problem.not_found],
-  async handle({ actor, params: { username } }, { keys }: KeyOperationTools) {
-    const stored = await basicUser(keys, actor.orgId, username);
+  async handle({ actor, params: { username } }, tools: KeyOperationTools) {
+    const stored = await basicUser(tools.keys, actor.orgId, username);
     if (!stored) throw problem.not_found();
-    return shownKey(stored);
+    return liveKey(tools, stored);
   },
 });
 
@@ -88,11 +88,11 @@ export const deleteBasicUser = operation({
   params,
   returns: statusAnswer,
   problems: [problem.not_found],
-  async handle({ actor, params: { username }, audit }, { keys }: KeyOperationTools) {
-    const stored = await basicUser(keys, actor.orgId, username);
+  async handle({ actor, params: { username }, audit }, tools: KeyOperationTools) {
+    const stored = await basicUser(tools.keys, actor.orgId, username);
     if (!stored) throw problem.not_found();
     audit(stored.keyHash);
-    await keys.remove(stored);
+    await removeKey(tools, stored);
     return done('Key deleted successfully');
   },
 });

@@ -6,9 +6,11 @@ import { type Fault, invalid } from '#operations/faults.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { FindApis } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
+import type { Counting } from './counters.ts';
 import { type PreparedKey, prepareKeyUpdate, prepareNewKey, withPassword } from './creation.ts';
 import { nameFault, readToken, tokenOf } from './ids.ts';
 import { contextOf, type NamedPolicies, namedPolicies, refuseClosed, refused } from './issue-context.ts';
+import { forgetQuota, liveQuota, resetQuota } from './live-quota.ts';
 import { problem } from './problems.ts';
 import { type Key, keyEnvelope } from './schema.ts';
 import type { KeyKind, KeyStore, StoredKey } from './store.ts';
@@ -19,6 +21,7 @@ export interface KeyTools {
   policies: PolicyStore;
   certificates: CertificateStore;
   findApis: FindApis;
+  counting: Counting;
   clock: Clock;
   settings: Settings;
 }
@@ -101,6 +104,7 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
     key: keptKey(prepared, await hashed(sent)),
     policyIds: named.publicIds,
   });
+  await resetQuota(tools, stored, prepared.session, prepared.quotaScopes);
   return shownKey(stored);
 }
 
@@ -129,6 +133,7 @@ export async function changeKey(
   const named = await namedPolicies(tools, orgId, next);
   const context = await contextOf(tools, { orgId, key: next, kind, named });
   const hash = await hashed(next);
+  let kept: PreparedKey | undefined;
   const changed = await tools.keys.change(stored, async previous => {
     refuseClosed(next, named, previous);
     // The limits of an organisation are nobody's credential: no certificate binds them.
@@ -137,17 +142,30 @@ export async function changeKey(
     if (!prepared.ok) return refused(prepared);
     const { certificateToCheck: certificate } = prepared;
     if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
+    kept = prepared;
     return { key: keptKey(prepared, hash), policyIds: named.publicIds };
   });
-  if (!changed) throw problem.not_found();
+  if (!changed || !kept) throw problem.not_found();
+  await resetQuota(tools, changed, kept.session, kept.quotaScopes);
   return shownKey(changed);
 }
 
 /** Removes a key by its id; false when the organisation has no such key. */
-export async function revokeKey({ keys }: Pick<KeyTools, 'keys'>, orgId: string, keyId: string): Promise<boolean> {
-  const stored = await keys.get(orgId, keyId);
-  return stored !== undefined && stored.kind !== 'organisation' && keys.remove(stored);
+export async function revokeKey(tools: KeyTools, orgId: string, keyId: string): Promise<boolean> {
+  const stored = await tools.keys.get(orgId, keyId);
+  return stored !== undefined && stored.kind !== 'organisation' && removeKey(tools, stored);
 }
+
+/** Removes a key and forgets what it has used; false when it is gone already. */
+export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boolean> {
+  const removed = await tools.keys.remove(stored);
+  await forgetQuota(tools, stored);
+  return removed;
+}
+
+/** A key as it stands now, with what is left of its quotas. */
+export const liveKey = async (tools: KeyTools, stored: StoredKey): Promise<IssuedKey> =>
+  shownKey(await liveQuota(tools, stored));
 
 /** A member that must be there for this way of making a key. */
 export const required = (path: string): Fault => ({ path, message: 'is required' });

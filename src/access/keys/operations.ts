@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
-import { changeKey, issueKey, previewKey, required, shownKey } from './issue.ts';
+import { changeKey, issueKey, liveKey, previewKey, removeKey, required, shownKey } from './issue.ts';
 import {
   changeQuery,
   type KeyOperationTools,
@@ -67,14 +67,14 @@ export const getKey = operation({
   name: 'getKey',
   method: 'GET',
   path: '/api/keys/{keyId}',
-  about: 'Reads one key as its author wrote it.',
+  about: 'Reads one key as its author wrote it, with what is left of its quotas now.',
   permission: 'keys:read',
   params: keyParams,
   query: lookupQuery,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
   async handle({ actor, params: { keyId }, query }, tools: KeyOperationTools) {
-    return shownKey(await keyInPath(tools, actor, keyId, query));
+    return liveKey(tools, await keyInPath(tools, actor, keyId, query));
   },
 });
 
@@ -111,7 +111,7 @@ export const deleteKey = operation({
   async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
-    await tools.keys.remove(stored);
+    await removeKey(tools, stored);
     return done('Key deleted successfully');
   },
 });

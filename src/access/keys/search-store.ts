@@ -19,7 +19,7 @@ const everythingAtMost = 100_000;
 const idsAtOnce = 1000;
 
 export const keyRows = (records: Records) =>
-  records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'key_hash', 'sealed', 'body']);
+  records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
 
 /** Keys that may call an API: those whose own rights name it, and those a policy gives it to. */
 function callersOf(records: Records, orgId: string, apiId: string) {

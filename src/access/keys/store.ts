@@ -19,6 +19,8 @@ export interface StoredKey {
   /** The id of the key, or its hash where only that is kept. */
   readonly keyId: string;
   readonly keyHash: string;
+  /** What it is found by; counters are named after it. */
+  readonly digest: string;
   /** As its author wrote it, with what the server sets. The password is a hash. */
   readonly key: Key;
 }
@@ -45,6 +47,7 @@ export interface KeyRow {
   id: string;
   org_id: string;
   kind: string;
+  digest: string;
   key_hash: string;
   sealed: string;
   body: string;
@@ -66,6 +69,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     kind: row.kind as KeyKind,
     keyId,
     keyHash: row.key_hash,
+    digest: row.digest,
     key: keyOfBody(row.body, vault),
   });
 
@@ -73,7 +77,6 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     if (keyIds.length === 0) return undefined;
     const byDigest = new Map(keyIds.map(keyId => [digestOf(keyId), keyId]));
     const rows = await keyRows(records)
-      .select('digest')
       .where('digest', 'in', [...byDigest.keys()])
       .execute();
     const own = rows.filter(row => orgId === undefined || row.org_id === orgId);
@@ -148,7 +151,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
         await index(row.id, orgId, key, made.policyIds);
         records.touch('keys', row.digest);
       });
-      return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, key };
+      return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, digest: row.digest, key };
     },
 
     /** Reads, changes and writes back as one, so that nobody else's change is lost. */
@@ -157,7 +160,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
     ): Promise<StoredKey | undefined> {
       return records.write(async () => {
-        const query = keyRows(records).select('digest').where('id', '=', stored.rowId);
+        const query = keyRows(records).where('id', '=', stored.rowId);
         const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
         if (!row) return undefined;
         const { key, policyIds } = await change(storedOf(row).key);

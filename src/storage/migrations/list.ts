@@ -2,6 +2,7 @@ import type { Migration } from '../migration.ts';
 import { foundation } from './0001-foundation.ts';
 import { portalCatalogue } from './0002-portal-catalogue.ts';
 import { portalContent } from './0003-portal-content.ts';
+import { counters } from './0004-counters.ts';
 
 /** In order. A step's number is its place here, from 1. */
-export const migrations: readonly Migration[] = [foundation, portalCatalogue, portalContent];
+export const migrations: readonly Migration[] = [foundation, portalCatalogue, portalContent, counters];
