@@ -162,6 +162,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
 
 /** The steps that ask who calls and what they may; limits, which count, have tests of their own. */
 const guards = new Set([
+  'expiry',
   'endpoint-access',
   'ip-access',
   'client-certificates',

@@ -10,6 +10,7 @@ import { accessRights } from './steps/access-rights.ts';
 import { allowedUrls } from './steps/allowed-urls.ts';
 import { clientCertificates } from './steps/client-certificates.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
+import { expiry } from './steps/expiry.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
 import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
@@ -27,6 +28,7 @@ export interface Place {
 
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
+  { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
   { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
   { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },

@@ -1,0 +1,40 @@
+import type { Model, VersionModel } from '#definition/model.ts';
+import { type RefusalCode, refusals, refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/** An API, or a version of it, that is in service until a given time. Callers are told which. */
+export const expiry: Step = {
+  name: 'expiry',
+  make({ model, version, tools }) {
+    const { text, code } = expiryOf(model, version);
+    if (text === '' || text === '-1') return undefined;
+    // A time nobody can read has passed: serving for ever is not what its author meant.
+    const endsAtMs = readTime(text) ?? Number.NEGATIVE_INFINITY;
+    const told = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
+    return {
+      request(call) {
+        if (tools.clock.now() < endsAtMs) {
+          call.answerHeaders = [...(call.answerHeaders ?? []), 'x-gw-api-expires', told];
+          return undefined;
+        }
+        const { message, event } = refusals[code];
+        tools.fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+        return refuse(call, code);
+      },
+    };
+  },
+};
+
+function expiryOf(model: Model, { version }: VersionModel): { text: string; code: RefusalCode } {
+  const versioned = model.form === 'classic' && !model.versioning.enabled && !model.versionData.notVersioned;
+  return versioned
+    ? { text: version.expires, code: 'version_expired' }
+    : { text: model.identity.expiration, code: 'api_expired' };
+}
+
+/** `YYYY-MM-DD HH:MM`, in UTC. */
+function readTime(text: string): number | undefined {
+  const found = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})$/.exec(text.trim());
+  const ms = found ? Date.parse(`${found[1]}T${found[2]}:00Z`) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
