@@ -42,12 +42,13 @@ async function start(
     .join(' ');
   writeFileSync(
     file,
-    `daemon off; worker_processes 1; pid ${directory}/${name}.pid; error_log /dev/null;
+    // The files belong to whoever runs the bench; as root, nginx would give up its right to read them.
+    `${process.getuid?.() === 0 ? 'user root; ' : ''}daemon off; worker_processes 1; pid ${directory}/${name}.pid; error_log /dev/null;
 events { worker_connections 4096; }
 http { access_log off; keepalive_requests 1000000; ${temporary} ${before}
 server { listen 127.0.0.1:${port} backlog=4096; ${locations} } }`,
   );
-  const process = startPinned(cores, 'nginx', ['-p', directory, '-c', file]);
-  await listening(port, process);
-  return process;
+  const nginx = startPinned(cores, 'nginx', ['-p', directory, '-c', file]);
+  await listening(port, nginx);
+  return nginx;
 }
