@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { ApiLimit } from '#access/keys/schema.ts';
+import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/limits.ts';
+import type { Answer } from '../answer.ts';
+
+after(closeBenches);
+
+const text = (given: Answer) => given.body.bytes?.toString();
+const passed = (count: number) => Array<number>(count).fill(200);
+const refused = (count: number, status = 429) => Array<number>(count).fill(status);
+
+test('a window lets through the rate, opens with the first call and ends its period later', async () => {
+  const { api, clock } = limitsBench();
+  const session = keySession({ rate: 3, per: 10 });
+  clock.ms += 7000;
+  const { statuses } = api();
+  assert.deepEqual(await statuses(session, 5), [...passed(3), ...refused(2)]);
+  clock.ms += 9999;
+  assert.deepEqual(await statuses(session, 1), refused(1));
+  clock.ms += 1;
+  assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1)]);
+});
+
+test('windows by the clock end in step with it, whenever the first call came', async () => {
+  const { api, clock } = limitsBench({ settings: { 'limits.rate_algorithm': 'fixed' } });
+  const session = keySession({ rate: 2, per: 10 });
+  clock.ms += 7000;
+  const { statuses } = api();
+  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+  clock.ms += 3000;
+  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+});
+
+test('over the time just past, whoever goes on hammering stays out', async () => {
+  const { api, clock } = limitsBench({ settings: { 'limits.rate_algorithm': 'sliding' } });
+  const session = keySession({ rate: 2, per: 10 });
+  const { statuses } = api();
+  assert.deepEqual(await statuses(session, 2), passed(2));
+  for (let n = 0; n < 10; n++) {
+    clock.ms += 3000;
+    assert.deepEqual(await statuses(session, 1), refused(1), `call ${n}`);
+  }
+  clock.ms += 10_000;
+  assert.deepEqual(await statuses(session, 3), [...passed(2), ...refused(1)]);
+});
+
+test('a rate below one is one call in a longer time; without rate or period nothing is counted', async () => {
+  const { api, clock } = limitsBench();
+  const slow = keySession({ rate: 0.5, per: 10 });
+  assert.deepEqual(await api().statuses(slow, 2), [200, 429]);
+  clock.ms += 19_999;
+  assert.deepEqual(await api().statuses(slow, 1), [429]);
+  clock.ms += 1;
+  assert.deepEqual(await api().statuses(slow, 1), [200]);
+  for (const key of [{ rate: 0, per: 10 }, { rate: -1, per: 10 }, { rate: 10, per: 0 }, {}])
+    assert.deepEqual(await api().statuses(keySession(key), 20, { keyId: 'free' }), passed(20));
+});
+
+test('a refusal for the rate has its text, says when to come back, and is told to handlers', async () => {
+  const { api, clock, heard } = limitsBench();
+  const session = keySession({ rate: 1, per: 10 });
+  await api().call(session);
+  clock.ms += 2500;
+  const given = await api().call(session);
+  assert.equal(given.status, 429);
+  assert.equal(text(given), '{\n    "error": "Rate Limit Exceeded"\n}');
+  assert.equal(given.headers.get('retry-after'), '8');
+  assert.equal(given.headers.get('x-ratelimit-limit'), undefined);
+  assert.deepEqual(heard, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
+});
+
+test('a quota that is used up is a 403 until its period, which began with the first call, is over', async () => {
+  const { api, clock, heard } = limitsBench();
+  const session = keySession({ quota_max: 3, quota_renewal_rate: 3600 });
+  const { statuses, call } = api();
+  clock.ms += 1_234_567;
+  assert.deepEqual(await statuses(session, 3), passed(3));
+  const given = await call(session);
+  assert.equal(given.status, 403);
+  assert.equal(text(given), '{\n    "error": "Quota exceeded"\n}');
+  assert.equal(given.headers.get('x-ratelimit-limit'), undefined);
+  assert.deepEqual(heard, [{ event: 'QuotaExceeded', message: 'Key Quota Limit Exceeded', key: 'hash of key' }]);
+  clock.ms += 3_599_999;
+  assert.deepEqual(await statuses(session, 1), refused(1, 403));
+  clock.ms += 1;
+  assert.deepEqual(await statuses(session, 4), [...passed(3), ...refused(1, 403)]);
+});
+
+test('a quota without a renewal stays used up', async () => {
+  const { api, clock } = limitsBench();
+  for (const quota_renewal_rate of [0, -1]) {
+    const session = keySession({ quota_max: 2, quota_renewal_rate });
+    const keyId = `key ${quota_renewal_rate}`;
+    assert.deepEqual(await api().statuses(session, 3, { keyId }), [200, 200, 403]);
+    clock.ms += 10 ** 12;
+    assert.deepEqual(await api().statuses(session, 1, { keyId }), [403]);
+  }
+});
+
+test('a blocked call is counted, so a quota raised by fewer stays blocked', async () => {
+  const { api } = limitsBench();
+  const sized = (quota_max: number) => keySession({ quota_max, quota_renewal_rate: 3600 });
+  assert.deepEqual(await api().statuses(sized(2), 5), [...passed(2), ...refused(3, 403)]);
+  assert.deepEqual(await api().statuses(sized(5), 1), [403]);
+  assert.deepEqual(await api().statuses(sized(8), 3), [...passed(2), 403]);
+});
+
+test('a call stopped by the rate does not touch the quota', async () => {
+  const { api, clock } = limitsBench();
+  const session = keySession({ rate: 1, per: 1, quota_max: 3, quota_renewal_rate: 3600 });
+  for (let n = 0; n < 3; n++) {
+    assert.deepEqual(await api().statuses(session, 4), [200, 429, 429, 429]);
+    clock.ms += 1000;
+  }
+  assert.deepEqual(await api().statuses(session, 1), [403]);
+});
+
+test('limits of the key are shared by its APIs; limits of a right count for their API alone', async () => {
+  const { api } = limitsBench();
+  const rights = (limit: ApiLimit = {}) => ({ api: { limit }, other: { limit } });
+  const shared = keySession({ quota_max: 3, quota_renewal_rate: 60, rate: 100, per: 60, access_rights: rights() });
+  const other = api({ api_id: 'other' });
+  assert.deepEqual(await api().statuses(shared, 2, { keyId: 'shared' }), passed(2));
+  assert.deepEqual(await other.statuses(shared, 2, { keyId: 'shared' }), [200, 403]);
+  const own = { quota_max: 2, quota_renewal_rate: 60, rate: 3, per: 60 };
+  const apart = keySession({ quota_max: 1, quota_renewal_rate: 60, access_rights: rights(own) });
+  assert.deepEqual(await api().statuses(apart, 4, { keyId: 'apart' }), [200, 200, 403, 429]);
+  assert.deepEqual(await other.statuses(apart, 4, { keyId: 'apart' }), [200, 200, 403, 429]);
+});
+
+test('limits from several policies count by policy, those of a policy for each API by API', async () => {
+  const policy = (id: string, apis: string[], more = {}) => ({
+    id,
+    org_id: orgId,
+    state: 'active' as const,
+    quota_max: 2,
+    quota_renewal_rate: 60,
+    access_rights: Object.fromEntries(apis.map(apiId => [apiId, {}])),
+    ...more,
+  });
+  const { api } = limitsBench();
+  const [one, two, three] = ['one', 'two', 'three'].map(api_id => api({ api_id }));
+  const several = keySession({ access_rights: {}, apply_policies: ['p', 'q'] }, [
+    policy('p', ['one', 'two']),
+    policy('q', ['three']),
+  ]);
+  assert.deepEqual(await one!.statuses(several, 2), [200, 200]);
+  assert.deepEqual(await two!.statuses(several, 1), [403]);
+  assert.deepEqual(await three!.statuses(several, 3), [200, 200, 403]);
+  const limit = { quota_max: 1, quota_renewal_rate: 60 };
+  const perApi = policy('r', [], {
+    partitions: { per_api: true },
+    access_rights: { one: { limit }, two: { limit }, three: {} },
+  });
+  const session = keySession({ access_rights: {}, apply_policies: ['r'] }, [perApi]);
+  for (const [it, expected] of [
+    [one, [200, 403]],
+    [two, [200, 403]],
+    [three, [200, 200, 403]],
+  ] as const)
+    assert.deepEqual(await it!.statuses(session, expected.length, { keyId: 'per api' }), expected);
+});
+
+test('an endpoint of a key has its own rate in place of the key’s, and its own counter', async () => {
+  const endpoints = [
+    { path: '/reports/{id}', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] },
+    { path: '/broken/[', methods: [{ name: 'GET', limit: { rate: 1, per: 60 } }] },
+  ];
+  const session = keySession({ rate: 3, per: 60, access_rights: { api: { endpoints } } });
+  const { api, heard } = limitsBench();
+  const { statuses } = api();
+  assert.deepEqual(await statuses(session, 2, { path: '/reports/1' }), [200, 429]);
+  assert.deepEqual(heard.splice(0), [
+    { event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' },
+  ]);
+  assert.deepEqual(await statuses(session, 1, { path: '/reports/2' }), [429]);
+  assert.deepEqual(await statuses(session, 1, { path: '/reports/1', method: 'POST' }), [200]);
+  assert.deepEqual(await statuses(session, 3, { path: '/broken/[' }), [200, 200, 429]);
+});
+
+test('an API may count no rates, no quotas, or neither', async () => {
+  const { api } = limitsBench();
+  const session = keySession({ rate: 2, per: 60, quota_max: 3, quota_renewal_rate: 60 });
+  assert.deepEqual(await api({ disable_quota: true }).statuses(session, 5, { keyId: 'a' }), [
+    ...passed(2),
+    ...refused(3),
+  ]);
+  assert.deepEqual(await api({ disable_rate_limit: true }).statuses(session, 5, { keyId: 'b' }), [
+    ...passed(3),
+    ...refused(2, 403),
+  ]);
+  const neither = api({ disable_rate_limit: true, disable_quota: true });
+  assert.deepEqual(await neither.statuses(session, 5, { keyId: 'c' }), passed(5));
+});
+
+test('keys that name one pattern share their counters, within their organisation', async () => {
+  const patterned = (rate_limit_pattern: string, more = {}) =>
+    keySession({ rate: 2, per: 60, meta_data: { rate_limit_pattern, team: 'blue' }, ...more });
+  const { api } = limitsBench();
+  const { statuses } = api();
+  const session = patterned('team-$gw_meta.team');
+  assert.deepEqual(await statuses(session, 1, { keyId: 'one' }), [200]);
+  assert.deepEqual(await statuses(session, 2, { keyId: 'two' }), [200, 429]);
+  assert.deepEqual(await statuses({ ...session, orgId: 'another' }, 1, { keyId: 'three' }), [200]);
+  const empty = patterned('$gw_meta.nothing$gw_context.nothing');
+  for (const keyId of ['four', 'five']) assert.deepEqual(await statuses(empty, 3, { keyId }), [200, 200, 429]);
+  const byCaller = patterned('$gw_context.remote_addr');
+  for (const address of ['1.1.1.1', 'x'.repeat(1000)]) {
+    const from = { with: (call: object) => void Object.assign(call, { context: { remote_addr: address } }) };
+    assert.deepEqual(await statuses(byCaller, 3, from), [200, 200, 429]);
+  }
+});
+
+test('a pattern cannot be made to name the counters of a key or of another scope', async () => {
+  const { api } = limitsBench();
+  const plain = keySession({ rate: 1, per: 60 });
+  assert.deepEqual(await api().statuses(plain, 1, { keyId: 'victim' }), [200]);
+  const patterns = ['k:victim', '0::k:victim', 'rate:0::k:victim', 'victim'];
+  for (const rate_limit_pattern of patterns)
+    assert.deepEqual(
+      await api().statuses(keySession({ rate: 1, per: 60, meta_data: { rate_limit_pattern } }), 1),
+      [200],
+    );
+});
+
+test('a loop is not counted unless it asks for it; an open endpoint is not counted', async () => {
+  const { api } = limitsBench();
+  const session = keySession({ rate: 1, per: 60, quota_max: 1, quota_renewal_rate: 60 });
+  const { statuses } = api({ global_rate_limit: { rate: 1, per: 60 } });
+  const looping = { with: (call: { loops: number }) => void call.loops++ };
+  assert.deepEqual(await statuses(session, 5, looping), passed(5));
+  const checked = {
+    with(call: { loops: number; checkLimitsInLoop: boolean }) {
+      call.loops++;
+      call.checkLimitsInLoop = true;
+    },
+  };
+  assert.deepEqual(await statuses(session, 2, checked), [200, 429]);
+  const open = { keyId: 'other', with: (call: object) => void Object.assign(call, { unguarded: true }) };
+  assert.deepEqual(await api().statuses(session, 5, open), passed(5));
+});
+
+test('an engine that answers later decides the same', async () => {
+  const { api } = limitsBench({
+    counters: local => ({
+      take: async (...asked) => local.take(...asked),
+      peek: async (...asked) => local.peek(...asked),
+      slide: async (...asked) => local.slide(...asked),
+      reset: async name => local.reset(name),
+    }),
+  });
+  const session = keySession({ rate: 4, per: 60, quota_max: 2, quota_renewal_rate: 60 });
+  const { call } = api({ global_rate_limit: { rate: 3, per: 60 } });
+  const given = await Promise.all(Array.from({ length: 10 }, () => call(session)));
+  assert.deepEqual(given.map(it => it.status).sort(), [200, 200, 403, 403, ...refused(6)]);
+});
+
+test('later steps can write what is left into headers and bodies', async () => {
+  const { api, clock } = limitsBench();
+  const session = keySession({ rate: 4, per: 60, quota_max: 2, quota_renewal_rate: 3600 });
+  const { exchange, walk } = api();
+  const call = exchange(session);
+  call.context = {};
+  await walk(call);
+  assert.deepEqual(call.context, {
+    rate_limit_limit: 4,
+    rate_limit_remaining: 3,
+    rate_limit_reset: clock.ms / 1000 + 60,
+    quota_limit: 2,
+    quota_remaining: 1,
+    quota_reset: clock.ms / 1000 + 3600,
+  });
+});
+
+test('a share of the quota that was asked for is told once, by the call that reaches it', async () => {
+  const { api, heard, clock } = limitsBench({
+    settings: { 'limits.monitor_keys': 'true', 'limits.monitor_percent': '50' },
+  });
+  const session = keySession({
+    quota_max: 10,
+    quota_renewal_rate: 3600,
+    monitor: { trigger_limits: [90, 80, 50, 12.5] },
+  });
+  await api().statuses(session, 12);
+  const told = heard.splice(0).filter(it => it.event === 'TriggerExceeded');
+  assert.deepEqual(
+    told.map(it => [it.trigger_limit, it.usage_percentage]),
+    [
+      [12.5, 20],
+      [50, 50],
+      [80, 80],
+      [90, 90],
+    ],
+  );
+  const { event, message, org_id, key } = told[0]!;
+  assert.deepEqual(
+    { event, message, org_id, key },
+    { event: 'TriggerExceeded', message: 'Quota trigger reached', org_id: orgId, key: 'hash of key' },
+  );
+  clock.ms += 3_600_000;
+  await api().statuses(session, 2);
+  assert.deepEqual(
+    heard.map(it => it.trigger_limit),
+    [12.5],
+  );
+  const quiet = limitsBench();
+  await quiet.api().statuses(session, 12);
+  assert.ok(!quiet.events().includes('TriggerExceeded'));
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Key } from '#access/keys/schema.ts';
+import { closeBenches, limitsBench, orgId } from '../../../tests/limits.ts';
+
+after(closeBenches);
+
+const on = { 'limits.organisations': 'true' } as const;
+const open = (api_id: string) => ({ api_id, use_keyless: true });
+const bench = (organisation: Key, settings = {}) => limitsBench({ settings: { ...on, ...settings }, organisation });
+
+test('all APIs of an organisation share its rate', async () => {
+  const { api, heard, clock } = bench({ rate: 3, per: 10 });
+  assert.deepEqual(await api(open('one')).statuses(undefined, 2), [200, 200]);
+  assert.deepEqual(await api(open('two')).statuses(undefined, 1), [200]);
+  const given = await api(open('two')).call(undefined);
+  assert.equal(given.status, 403);
+  const message = 'This organisation rate limit has been exceeded, please contact your API administrator';
+  assert.deepEqual(JSON.parse(String(given.body.bytes)), { error: message });
+  assert.deepEqual(heard, [
+    { event: 'OrgRateLimitExceeded', message: 'Organisation rate limit has been exceeded', key: orgId },
+  ]);
+  clock.ms += 10_000;
+  assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
+});
+
+test('all APIs of an organisation share its quota', async () => {
+  const { api, heard } = bench({ quota_max: 2, quota_renewal_rate: 60 });
+  assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
+  assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
+  const message = 'This organisation quota has been exceeded, please contact your API administrator';
+  assert.deepEqual(JSON.parse(String((await api(open('one')).call(undefined)).body.bytes)), { error: message });
+  assert.deepEqual(heard[0], {
+    event: 'OrgQuotaExceeded',
+    message: 'Organisation quota has been exceeded',
+    key: orgId,
+  });
+});
+
+test('an organisation that is switched off is refused', async () => {
+  const { api, heard } = bench({ is_inactive: true });
+  const given = await api(open('one')).call(undefined);
+  assert.equal(given.status, 403);
+  const message = 'this organisation access has been disabled, please contact your API administrator';
+  assert.deepEqual(JSON.parse(String(given.body.bytes)), { error: message });
+  assert.deepEqual(heard, []);
+});
+
+test('nothing is counted for loops, for organisations without limits, or unless a setting asks for it', async () => {
+  const looping = { with: (call: { loops: number }) => void call.loops++ };
+  const limited = bench({ rate: 1, per: 10 });
+  assert.deepEqual(await limited.api(open('one')).statuses(undefined, 3, looping), [200, 200, 200]);
+  const free = limitsBench({ settings: on });
+  assert.deepEqual(await free.api(open('one')).statuses(undefined, 3), [200, 200, 200]);
+  const off = limitsBench({ organisation: { rate: 1, per: 10 } });
+  assert.deepEqual(await off.api(open('one')).statuses(undefined, 3), [200, 200, 200]);
+});
+
+test('shares of the quota of an organisation are told too', async () => {
+  const { api, heard } = bench(
+    { quota_max: 4, quota_renewal_rate: 60, monitor: { trigger_limits: [75] } },
+    { 'limits.monitor_organisations': 'true' },
+  );
+  await api(open('one')).statuses(undefined, 4);
+  assert.deepEqual(heard, [
+    {
+      event: 'TriggerExceeded',
+      message: 'Quota trigger reached',
+      org_id: orgId,
+      key: orgId,
+      trigger_limit: 75,
+      usage_percentage: 75,
+    },
+  ]);
+});

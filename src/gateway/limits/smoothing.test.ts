@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Key } from '#access/keys/schema.ts';
+import { closeBenches, keySession, limitsBench } from '../../../tests/limits.ts';
+import { nextAllowance, smoothed } from './smoothing.ts';
+
+after(closeBenches);
+
+const window = (limit: number) => ({ limit, periodMs: 60_000 });
+
+test('the worked example: from 600, up at 550 to 700, down at 450 to 500, otherwise nothing', () => {
+  const plan = smoothed(window(1000), { threshold: 400, step: 100, delaySeconds: 30, trigger: 0.5 });
+  assert.equal(nextAllowance(plan, 600, 550), 700);
+  assert.equal(nextAllowance(plan, 600, 549), 600);
+  assert.equal(nextAllowance(plan, 600, 451), 600);
+  assert.equal(nextAllowance(plan, 600, 450), 500);
+});
+
+test('the allowance never leaves what is between threshold and rate', () => {
+  const plan = smoothed(window(650), { threshold: 400, step: 100, delaySeconds: 1, trigger: 0.5 });
+  assert.equal(nextAllowance(plan, 600, 600), 650);
+  assert.equal(nextAllowance(plan, 650, 650), 650);
+  assert.equal(nextAllowance(plan, 650, 0), 550);
+  assert.equal(nextAllowance(plan, 450, 0), 400);
+  assert.equal(nextAllowance(plan, 400, 0), 400);
+  assert.equal(smoothed(window(10), { threshold: 400, step: 1, delaySeconds: 1, trigger: 0 }).threshold, 10);
+});
+
+test('a trigger of 0 means at the allowance itself, and hundredths are exact', () => {
+  const at = (trigger: number) => smoothed(window(1000), { threshold: 400, step: 100, delaySeconds: 1, trigger });
+  assert.equal(nextAllowance(at(0), 600, 599), 600);
+  assert.equal(nextAllowance(at(0), 600, 600), 700);
+  assert.equal(nextAllowance(at(0.29), 600, 570), 600);
+  assert.equal(nextAllowance(at(0.29), 600, 571), 700);
+});
+
+const key: Key = {
+  rate: 6,
+  per: 3600,
+  smoothing: { enabled: true, threshold: 2, step: 2, delay: 10, trigger: 0.5 },
+};
+const up = { event: 'RateLimitSmoothingUp', message: 'Rate limit increased with smoothing', key: 'hash of key' };
+const down = { event: 'RateLimitSmoothingDown', message: 'Rate limit decreased with smoothing', key: 'hash of key' };
+const isSmoothing = (it: { event: string }) => it.event.startsWith('RateLimitSmoothing');
+
+for (const algorithm of ['window', 'sliding', 'fixed']) {
+  test(`allowance begins at the threshold and rises by a step in each hold-off (${algorithm})`, async () => {
+    const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
+    const session = keySession(key);
+    const { statuses } = api();
+    const told = () => heard.splice(0).filter(isSmoothing);
+    assert.deepEqual(await statuses(session, 2), [200, 200]);
+    assert.deepEqual(told(), []);
+    clock.ms += 10_000;
+    // Two were counted before this call: that is within half a step of the allowance.
+    assert.deepEqual(await statuses(session, 2), [200, 200]);
+    assert.deepEqual(told(), [up]);
+    assert.equal((await api().call(session)).status, 429);
+    clock.ms += 10_000;
+    assert.equal((await api().call(session)).status, 200);
+    assert.deepEqual(told(), [up]);
+  });
+}
+
+test('the allowance falls when calls stay below it, and begins again after silence', async () => {
+  const { api, clock, heard } = limitsBench();
+  const session = keySession({ ...key, per: 15 });
+  const { statuses } = api();
+  const told = () => heard.splice(0).filter(isSmoothing);
+  await statuses(session, 2);
+  clock.ms += 10_000;
+  assert.deepEqual(await statuses(session, 2), [200, 200]);
+  assert.deepEqual(told(), [up]);
+  clock.ms += 10_000;
+  // A new window: nothing was counted in it yet.
+  assert.deepEqual(await statuses(session, 1), [200]);
+  assert.deepEqual(told(), [down]);
+  assert.deepEqual(await statuses(session, 2), [200, 429]);
+  clock.ms += 20_001;
+  assert.deepEqual(await statuses(session, 3), [200, 200, 429]);
+  assert.deepEqual(told(), []);
+});
+
+test('an allowance in use lives on, however long nothing moves it', async () => {
+  const { api, clock, heard } = limitsBench();
+  const session = keySession({ rate: 4, per: 1, smoothing: { ...key.smoothing, trigger: 1.5 } });
+  const { statuses } = api();
+  await statuses(session, 2);
+  clock.ms += 10_000;
+  await statuses(session, 1);
+  assert.deepEqual(heard.splice(0).filter(isSmoothing), [up]);
+  for (let n = 0; n < 20; n++) {
+    clock.ms += 4000;
+    assert.deepEqual(await statuses(session, 5), [200, 200, 200, 200, 429], `round ${n}`);
+  }
+  assert.deepEqual(heard.filter(isSmoothing), []);
+});
+
+test('many calls at once move it by one step only', async () => {
+  const { api, clock, heard } = limitsBench({
+    counters: local => ({
+      take: async (...asked) => local.take(...asked),
+      peek: async (...asked) => local.peek(...asked),
+      slide: async (...asked) => local.slide(...asked),
+      reset: async name => local.reset(name),
+    }),
+  });
+  const session = keySession({ ...key, rate: 100 });
+  const { call } = api();
+  const atOnce = (count: number) => Promise.all(Array.from({ length: count }, () => call(session)));
+  const passed = async (count: number) => (await atOnce(count)).filter(it => it.status === 200).length;
+  assert.equal(await passed(20), 2);
+  clock.ms += 10_000;
+  assert.equal((await passed(20)) + (await passed(20)), 2);
+  assert.deepEqual(heard.filter(isSmoothing), [up]);
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeBenches, keySession, limitsBench } from '../../../tests/limits.ts';
+import type { Answer } from '../answer.ts';
+
+after(closeBenches);
+
+const body = (given: Answer) => JSON.parse(String(given.body.bytes ?? '{}'));
+const asked = { path: '/gw/rate-limits/' };
+
+test('a key is told its limits without using them up', async () => {
+  const { api, clock } = limitsBench();
+  const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
+  const { call, statuses } = api();
+  await statuses(session, 1);
+  const quota_renews = clock.ms / 1000 + 3600;
+  for (const path of ['/gw/rate-limits/', '/gw/rate-limits', '/gw/rate-limits/']) {
+    const given = await call(session, { path });
+    assert.equal(given.status, 200);
+    assert.equal(given.headers.get('content-type'), 'application/json');
+    assert.deepEqual(body(given), {
+      quota: { quota_max: 5, quota_remaining: 4, quota_renews },
+      rate_limit: { requests: 2, per_unit: 10 },
+    });
+  }
+});
+
+test('what is not limited is 0, and other paths and methods are the API’s own', async () => {
+  const { api } = limitsBench();
+  const session = keySession({});
+  assert.deepEqual(body(await api().call(session, asked)), {
+    quota: { quota_max: 0, quota_remaining: 0, quota_renews: 0 },
+    rate_limit: { requests: 0, per_unit: 0 },
+  });
+  assert.deepEqual(body(await api().call(session, { ...asked, method: 'POST' })), {});
+  assert.deepEqual(body(await api().call(session, { path: '/gw/rate-limits/more' })), {});
+  assert.deepEqual(body(await api({ use_keyless: true }).call(undefined, asked)), {});
+});
