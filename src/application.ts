@@ -15,7 +15,8 @@ import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
-import { startThreads } from '#gateway/threads.ts';
+import { problem as asksProblem } from '#gateway/asks.ts';
+import { startThreads, type Threads } from '#gateway/threads.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
 import type { SurfaceName, ToolsOf } from '#operations/operation.ts';
@@ -258,6 +259,7 @@ async function openListeners(
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   let ready = false;
   let trafficSettled = async () => {};
+  let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   const database = databaseWatch(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
@@ -271,7 +273,7 @@ async function openListeners(
     ready = false;
     return Promise.all(stops.map(stop => stop()));
   });
-  const typedTools: ToolsOf<typeof catalogue> = tools;
+  const typedTools: ToolsOf<typeof catalogue> = { ...tools, askTraffic: (...asked) => askTraffic(...asked) };
 
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
     const app = createListener({
@@ -299,6 +301,7 @@ async function openListeners(
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic);
     trafficSettled = traffic.settled;
+    askTraffic = traffic.ask;
   }
   ready = true;
   return { urls, trafficSettled };
@@ -328,6 +331,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
   return {
     port: threads.port,
     settled: () => threads.refresh(),
+    ask: threads.ask,
     async close() {
       forget();
       await threads.close();

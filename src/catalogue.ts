@@ -12,6 +12,7 @@ import { apiListOperations } from '#apis/lists/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
+import { debugOperations } from '#gateway/debug/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
@@ -41,6 +42,7 @@ export const catalogue = [
   ...basicKeyOperations,
   ...organisationKeyOperations,
   ...oauthOperations,
+  ...debugOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,

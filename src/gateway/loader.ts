@@ -18,6 +18,10 @@ export const modelOfStored = (stored: StoredApi): Model =>
     ? modelOfClassic(stored.definition)
     : modelOfOas(stored.definition as Parameters<typeof modelOfOas>[0]);
 
+/** What definitions name is read before they are compiled, so that compiling waits for nothing. */
+export const prepared = (models: readonly Model[], tools: GatewayTools): Promise<void> =>
+  tools.certificates.prepare(models);
+
 /**
  * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
  * running one, and puts the new one in its place in one step.
@@ -39,10 +43,9 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     }
   }
 
-  /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
   async function compiled(stored: readonly StoredApi[]): Promise<Api[]> {
     const models = stored.flatMap(it => attempt(it.api_id, () => modelOfStored(it)));
-    await tools.certificates.prepare(models);
+    await prepared(models, tools);
     return models.flatMap(model => attempt(model.identity.id, () => compileApi(model, tools)));
   }
 

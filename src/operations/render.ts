@@ -23,7 +23,7 @@ export function render(error: unknown, surface: Surface, log: Log): Rendered {
   const retryAfter = known.detail.retryAfter;
   return {
     status,
-    body: surface.render(message, known.detail.lines as string[] | undefined),
+    body: { ...surface.render(message, known.detail.lines as string[] | undefined), ...(known.detail.members ?? {}) },
     headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
   };
 }

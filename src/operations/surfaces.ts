@@ -14,7 +14,7 @@ export interface Surface {
   /** Status of a body or parameter that does not pass its check. */
   readonly invalidStatus: number;
   readonly contentType: string;
-  render(message: string, faults?: readonly string[]): unknown;
+  render(message: string, faults?: readonly string[]): object;
 }
 
 const bare = (header: string) => header;

@@ -1,0 +1,77 @@
+import type { Api } from '../api.ts';
+import { bodyOf, noBody } from '../body.ts';
+import { clientAddressReader } from '../client-address.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import { canonicalPath, isBad, splitTarget } from '../path.ts';
+import type { Snapshot } from '../snapshot.ts';
+import type { GatewayTools } from '../tools.ts';
+import { arrive } from '../transport/arrival.ts';
+import type { BadHead } from '../transport/head.ts';
+import type { DebugAsked } from './schema.ts';
+
+/** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
+export interface Arrived {
+  readonly call: Exchange | BadHead;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+}
+
+export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, tools: GatewayTools): Arrived {
+  const { settings, clock } = tools;
+  const paths = { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' };
+  const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
+  const method = request.method ?? 'GET';
+  const target = targetOf(world, api.listenPath, request.path ?? '', paths);
+  const body = Buffer.from(request.body ?? '');
+  const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
+  const peer = {
+    address,
+    trusted: clientAddress.isTrusted(address),
+    secure: false,
+    serverName: '',
+    certificate: undefined,
+  };
+  const call = arrive(
+    { method, target, headers, peer, mayOmitHost: false, body: () => (body.length > 0 ? bodyOf(body) : noBody()) },
+    { clock, paths, clientAddress, limits: { headers: settings['gateway.header_count'] } },
+  );
+  return { call, method, target, headers, body };
+}
+
+type Rules = Parameters<typeof canonicalPath>[1];
+
+/**
+ * What is asked for stands below the listen path. Where that asks for more than any text in one of its parts, there is no
+ * telling what to put there, and the whole path has to be given.
+ */
+function targetOf({ router }: Snapshot, listenPath: string, given: string, rules: Rules): string {
+  const isFound = (target: string) => {
+    const split = splitTarget(target);
+    const path = isBad(split) ? split : canonicalPath(split.path, rules);
+    return typeof path === 'string' && router.find('', path) !== undefined;
+  };
+  const below = belowOf(listenPath, given);
+  return !isFound(below) && given.startsWith('/') && isFound(given) ? given : below;
+}
+
+function belowOf(listenPath: string, path: string): string {
+  if (path === '' || path.startsWith('?')) return listenPath + path;
+  const root = listenPath.endsWith('/') ? listenPath.slice(0, -1) : listenPath;
+  return path.startsWith('/') ? root + path : `${root}/${path}`;
+}
+
+/** How the body is framed is for the connection to say, and there is none. */
+const framing = new Set(['content-length', 'transfer-encoding']);
+
+function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
+  const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));
+  const headers = new HeaderList(
+    own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, value.trim()])),
+  );
+  if (!headers.has('host')) headers.set('Host', host);
+  if (bodyBytes > 0) headers.append('Content-Length', String(bodyBytes));
+  return headers;
+}

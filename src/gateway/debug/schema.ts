@@ -1,0 +1,63 @@
+import { METHODS } from 'node:http';
+import { z } from 'zod';
+import type { Written } from '#apis/api/schema.ts';
+import { classicSchema } from '#definition/classic.ts';
+import { oasSchema } from '#definition/oas.ts';
+
+const token = /^[\w!#$%&'*+\-.^`|~]+$/;
+/** No line can be begun inside a value. */
+const value = z.string().regex(/^[^\0\r\n]*$/, { error: 'must be one line' });
+const values = z.union([value, z.array(value)], { error: 'must be a text or an array of texts, each one line' });
+
+/** A tunnel is no call of an API. */
+const methods = new Set(METHODS.filter(method => method !== 'CONNECT'));
+
+export const DebugRequest = z.object({
+  method: z
+    .string()
+    .transform(method => method.toUpperCase() || 'GET')
+    .refine(method => methods.has(method), { error: 'must be a method of HTTP' })
+    .nullish()
+    .describe('GET unless said'),
+  path: z.string().nullish().describe('What follows the listen path of the definition, with the query'),
+  headers: z
+    .record(z.string().regex(token, { error: 'must be the name of a header' }), values)
+    .nullish()
+    .describe('Name to values'),
+  body: z.string().nullish(),
+});
+
+/** Shown in documents only: the rules of the definition say more about what is wrong with it. */
+const documented = (shape: z.ZodType, about: string) => {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
+  return z.unknown().meta({ ...(schema as z.GlobalMeta), description: about });
+};
+
+export const DebugWrite = z.object({
+  oas: documented(oasSchema, 'The definition in the OpenAPI form; counts where both are sent').optional(),
+  spec: documented(classicSchema, 'The definition in the classic form').optional(),
+  request: DebugRequest.nullish().describe('The call it is tested with'),
+});
+
+export const DebugShown = z.object({
+  message: z.string().describe('`ok`, or why the test could not be completed'),
+  response: z.string().describe('The request as it was forwarded, and the answer as the caller would get it'),
+  logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+});
+
+/** One test, as it is sent to a traffic thread. */
+export interface DebugAsked {
+  readonly written: Written;
+  readonly request: z.output<typeof DebugRequest>;
+  /** Whoever tests counts as the caller. */
+  readonly address: string;
+}
+
+/** What came of it. */
+export interface DebugRun {
+  /** False when the definition could not be made into an API at all. */
+  readonly built: boolean;
+  readonly message: string;
+  readonly response: string;
+  readonly logs: string;
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '#base/clock.ts';
+import { createLog, type Log } from '#base/log.ts';
+
+/** One line of the log of a test. */
+export interface Line {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly msg: string;
+  readonly type: 'request' | 'response';
+  /** The step. */
+  readonly mw?: string;
+  /** A status of HTTP. */
+  readonly code?: number;
+  /** A code of docs/reference/refusals.md. */
+  readonly refusal?: string;
+  /** What that means. */
+  readonly about?: string;
+  readonly took_ms?: number;
+  readonly key_hash?: string;
+  readonly [more: string]: unknown;
+}
+
+export interface Identity {
+  readonly id: string;
+  readonly name: string;
+  readonly orgId: string;
+}
+
+/** What a test writes down while it runs. */
+export interface Trace {
+  note(line: Line, of?: Identity): void;
+  /** What the call is waiting for, in case it waits for too long. */
+  at: string;
+  /** Where the call is on its way. */
+  side: Line['type'];
+  /** One JSON object in each line. */
+  text(): string;
+}
+
+/** More than any chain has steps; a definition that sends its calls round and round may not fill the memory. */
+const linesMost = 500;
+const lineMost = 4096;
+
+export function createTrace(clock: Clock, own: Identity): Trace {
+  const lines: string[] = [];
+  return {
+    at: 'the definition',
+    side: 'request',
+    note(line, { id, name, orgId } = own) {
+      if (lines.length >= linesMost) return;
+      const whole = { ...line, time: new Date(clock.now()).toISOString(), api_id: id, api_name: name, org_id: orgId };
+      const text = JSON.stringify(whole);
+      const { level, msg, type, time } = whole;
+      const shown = `${msg.slice(0, lineMost / 8)}…`;
+      lines.push(text.length <= lineMost ? text : JSON.stringify({ level, msg: shown, type, time }));
+    },
+    text: () => lines.join('\n'),
+  };
+}
+
+export const milliseconds = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
+
+const levels: Readonly<Record<number, Line['level']>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
+const serious = 50;
+
+/** What the gateway itself logs about the call stands among the rest. Faults of ours are written to the real log too. */
+export function tracedLog(trace: Trace, real: Log): Log {
+  return createLog({
+    level: 'debug',
+    format: 'json',
+    write(text) {
+      const { level, time: _time, msg, api: _api, code, err, ...more } = JSON.parse(text);
+      if (level >= serious) real.error({ ...more, code, failure: err }, `while a definition was tested: ${msg}`);
+      const refusal = typeof code === 'string' ? { refusal: code } : {};
+      const reason = err ? { reason: String(err.message ?? err) } : {};
+      trace.note({ ...more, ...refusal, ...reason, level: levels[level] ?? 'error', msg, type: trace.side });
+    },
+  });
+}
