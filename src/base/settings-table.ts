@@ -126,6 +126,8 @@ export const settingsTable = {
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
 
+  'debug.timeout_ms': count(10_000, 'How long one test of a definition may take.', { least: 1, most: 50_000 }),
+
   'management.page_size': count(10, 'Items on a page of a management list.', { least: 1, most: 1000 }),
   'management.body_bytes': count(5_242_880, 'Largest request body the management interfaces read.', {
     least: 1024,
