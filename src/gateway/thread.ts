@@ -7,10 +7,13 @@ import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
 import { openSharedEngine } from '#storage/shared-engine.ts';
+import { answerer, type Question, type Reply } from './asks.ts';
 import { certificatesOf } from './auth/certificates.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
 import { clientAddressReader } from './client-address.ts';
+import { runDebug } from './debug/run.ts';
+import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { snapshotLoader } from './loader.ts';
@@ -34,13 +37,19 @@ export interface ThreadData {
 }
 
 /** From the main thread. */
-export type Told = { readonly kind: 'changed'; readonly ask: number } | { readonly kind: 'stop' };
+export type Told = { readonly kind: 'changed'; readonly ask: number } | { readonly kind: 'stop' } | Question;
 /** To the main thread. */
 export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly revision: number }
-  | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> };
+  | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> }
+  | Reply;
+
+/** What the main thread may ask a traffic thread. */
+export interface TrafficAnswers {
+  debug(given: DebugAsked): Promise<DebugRun>;
+}
 
 const millisecondsBetweenPolls = 1000;
 /** What outsiders are told; the reason is for the log. */
@@ -131,6 +140,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     headersTimeoutMs: settings['gateway.headers_timeout_ms'],
     requestTimeoutMs: settings['gateway.request_timeout_ms'],
   });
+  const answers: TrafficAnswers = {
+    debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
+  };
+  const answer = answerer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), millisecondsBetweenPolls);
 
   async function refresh(ask: number): Promise<void> {
@@ -146,6 +159,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
 
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
+    else if (message.kind === 'ask') void answer(message);
     else {
       clearInterval(poll);
       server.close(() => void end());

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
-import type { Tells, ThreadData, Told } from './thread.ts';
+import { type Ask, asker, problem as asksProblem } from './asks.ts';
+import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 
 export const problem = problems('traffic', {
   port_taken: {
@@ -26,6 +27,8 @@ export interface Threads {
   readonly count: number;
   /** Tells every thread to look for changes; resolves when all of them serve what was committed before the call. */
   refresh(): Promise<void>;
+  /** Asks one of them. */
+  readonly ask: Ask<TrafficAnswers>;
   close(): Promise<void>;
 }
 
@@ -33,10 +36,13 @@ export interface Threads {
 const sharesPorts = process.platform === 'linux';
 /** A thread that dies at once, again and again, is not restarted faster than this. */
 const restartPauseMs = 1000;
+/** What is asked of a thread from outside must not keep it from its traffic. */
+const asksAtOnce = 32;
 
 interface Thread {
   readonly worker: Worker;
   readonly answered: Map<number, () => void>;
+  readonly asking: ReturnType<typeof asker<TrafficAnswers>>;
   readonly exited: Promise<void>;
 }
 
@@ -53,12 +59,14 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       workerData: { ...data, port, reusePort: count > 1 },
     });
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
-    const thread: Thread = { worker, answered: new Map(), exited };
+    const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
+    const thread: Thread = { worker, answered: new Map(), asking, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
       for (const done of thread.answered.values()) done();
+      asking.end();
       if (!closing)
         setTimeout(
           () =>
@@ -77,7 +85,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         else if (message.kind === 'loaded') {
           thread.answered.get(message.ask)?.();
           thread.answered.delete(message.ask);
-        } else onEvent(message.event, message.detail);
+        } else if (message.kind === 'reply') asking.hear(message);
+        else onEvent(message.event, message.detail);
       });
       exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
     });
@@ -114,6 +123,10 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
             }),
         ),
       );
+    },
+    ask(name, given, withinMs) {
+      const [first] = threads;
+      return first ? first.asking.ask(name, given, withinMs) : Promise.reject(asksProblem.no_traffic());
     },
     close,
   };
