@@ -148,16 +148,31 @@ onEveryEngine(
       assert.deepEqual([headers.authorization, headers['x-other']], [undefined, '1']);
     });
 
-    test('an API is served while the certificates it names are there, and not without them', async () => {
+    async function uploaded(): Promise<string> {
       const form = new FormData();
       form.append('data', new Blob([makeAuthority(publicId()).certPem]), 'ca.pem');
-      const { body: made, text } = await app().ask('POST', '/api/certs', { body: form });
-      assert.ok(made.id, text);
-      const api = guarded({ use_mutual_tls_auth: true, client_certificates: [made.id] });
+      const { body, text } = await app().ask('POST', '/api/certs', { body: form });
+      assert.ok(body.id, text);
+      return body.id;
+    }
+
+    test('a key bound to a certificate is named after it, and there is one only', async () => {
+      const [api, certificate] = [guarded(), await uploaded()];
+      const url = await publish(app(), api);
+      const body = { access_rights: rightsTo(api), certificate };
+      const keyId = await madeKey(app(), body);
+      assert.equal(keyId, certificate);
+      assert.equal((await app().ask('POST', '/api/keys', { body })).status, 409);
+      assert.equal((await alone(url, { authorization: keyId })).status, 401, 'nobody showed the certificate');
+    });
+
+    test('an API is served while the certificates it names are there, and not without them', async () => {
+      const id = await uploaded();
+      const api = guarded({ use_mutual_tls_auth: true, client_certificates: [id] });
       const url = await publish(app(), api);
       assert.deepEqual(await everywhere(url), { status: 403, body: refusal('TLS not enabled') });
-      await change('DELETE', `/api/certs/${made.id}`);
-      const gone = `This API is not available: the client certificate ${made.id} is not in the store`;
+      await change('DELETE', `/api/certs/${id}`);
+      const gone = `This API is not available: the client certificate ${id} is not in the store`;
       assert.deepEqual(await everywhere(url), { status: 503, body: refusal(gone) });
     });
 

@@ -79,8 +79,14 @@ export async function issueKey(
   key: Key,
   { name, kind = 'token' }: IssueOptions = {},
 ): Promise<IssuedKey> {
-  const keyId = name === undefined ? tokenOf(orgId, publicId()) : keyIdOf(orgId, name, tools.settings);
+  const keyId = name === undefined ? await freshId(tools, orgId, key) : keyIdOf(orgId, name, tools.settings);
   return createKey(tools, { orgId, keyId, kind }, key);
+}
+
+/** A key bound to a certificate is found by it, so its id is made of that of the certificate; any other is random. */
+async function freshId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
+  const bound = certificate ? await certificates.get(orgId, certificate) : undefined;
+  return tokenOf(orgId, bound ? bound.id : publicId());
 }
 
 export interface Named {
