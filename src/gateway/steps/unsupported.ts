@@ -22,7 +22,6 @@ const modes: Partial<Record<AuthMode, string>> = {
 const lists: Partial<Record<keyof Endpoints, string>> = {
   mockResponse: 'mock replies',
   requestSizeLimit: 'size limits of endpoints',
-  rateLimit: 'rate limits of endpoints',
   scopeCheck: 'scope checks',
   exchange: 'token exchange',
   validateJson: 'validation of JSON bodies',
@@ -67,7 +66,6 @@ const missing: readonly Missing[] = [
     what: 'a port or protocol of its own',
     asked: ({ listen }) => listen.port > 0 || /^(tcp|tls)$/.test(listen.protocol),
   },
-  { what: 'the rate limit of the API', asked: it => it.rateLimit.enabled },
   { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
   { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
   { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
