@@ -2,7 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { certificateStore } from '#access/certificates/store.ts';
 import type { Counting } from '#access/keys/counters.ts';
 import { keyStore } from '#access/keys/store.ts';
+import { oauthCodeStore } from '#access/oauth/code-store.ts';
 import { oauthClientStore } from '#access/oauth/store.ts';
+import { oauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyStore } from '#access/policies/store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
@@ -15,6 +17,7 @@ import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
+import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { startThreads, type Threads } from '#gateway/threads.ts';
 import { addHealth, type Health } from '#operations/health.ts';
@@ -160,6 +163,8 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
     policies,
     keys,
     oauthClients,
+    oauthTokens: oauthTokenStore(records, vault, settings),
+    oauthCodes: oauthCodeStore(records, vault),
     counting,
     forgetApi: async (orgId: string, apiId: string) => {
       await policies.forgetApi(orgId, apiId);
@@ -309,7 +314,8 @@ async function openListeners(
 
 /** The traffic threads, told of every change as soon as it is committed. */
 async function openTraffic(settings: Settings, { log }: Surroundings, installation: Installation) {
-  const { records, directory, shared, counters, dataKey } = installation;
+  const { records, directory, shared, counters, dataKey, tools } = installation;
+  const provider = oauthProvider({ ...tools, log });
   await counters.start();
   const starting = startThreads({
     settings,
@@ -321,6 +327,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
     count: settings.threads,
     version,
     log,
+    answers: { oauth: provider.answer },
     onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
   });
   const threads = await starting.catch(async error => {
@@ -334,6 +341,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
     ask: threads.ask,
     async close() {
       forget();
+      provider.close();
       await threads.close();
       await counters.close();
     },

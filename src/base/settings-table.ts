@@ -122,6 +122,29 @@ export const settingsTable = {
     most: 100,
   }),
 
+  'jwks.cache_seconds': count(240, 'How long the key set of a token issuer is believed before it is read again.', {
+    least: 1,
+    most: 604_800,
+  }),
+  'jwks.refresh_pause_seconds': count(
+    10,
+    'How long a key set is left alone after it was read again because of a key it does not have, or did not answer.',
+    { most: 3600 },
+  ),
+  'oauth.code_seconds': count(250, 'How long an authorization code can be swapped for a token.', {
+    least: 1,
+    most: 3600,
+  }),
+  'oauth.token_seconds': count(3600, 'How long an access token is good.', { least: 1, most: 315_360_000 }),
+  'oauth.refresh_token_seconds': count(1_209_600, 'How long a refresh token is good.', {
+    least: 1,
+    most: 315_360_000,
+  }),
+  'oauth.error_status': count(403, 'Status of refusals by the OAuth routes.', { least: 400, most: 499 }),
+  'oauth.notice_pause_seconds': count(10, 'How long a notice of a new token waits before it is sent again.', {
+    most: 3600,
+  }),
+
   'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),

@@ -1,5 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import { buildChain, type Chain } from './chain.ts';
+import { type Route, routesOf } from './routes.ts';
 import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import { type Target, targetsOf } from './upstream/target.ts';
@@ -17,6 +18,8 @@ export interface Api {
   readonly host: string;
   readonly listenPath: string;
   readonly routed: boolean;
+  /** What it answers itself, by the path below the listen path. */
+  readonly routes: ReadonlyMap<string, Route>;
   readonly versions: VersionChoice;
   readonly chains: ReadonlyMap<string, Chain>;
   readonly targets: ReadonlyMap<string, Target>;
@@ -33,6 +36,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     host: customDomain.enabled ? customDomain.name.toLowerCase() : '',
     listenPath: listenPathOf(listen.path),
     routed: identity.active && !identity.internal && listen.path !== '' && !/\s/.test(listen.path),
+    routes: routesOf({ model, tools }),
     versions: versionChoice(model),
   };
   try {

@@ -5,6 +5,7 @@ import type { Api } from './api.ts';
 import { type Chain, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
+import type { Route } from './routes.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
@@ -61,12 +62,22 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     call.unguarded = false;
     call.api = api;
     if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
+    const route = api.routes.get(call.innerPath);
+    if (route) return answeredBy(call, sink, route);
     const chosen = api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen.answer);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
     const chain = api.chains.get(chosen.version.key)!;
     if (chain.response.length > 0) chains.set(call, chain);
     walk(call, api, chosen.version.key, chain, sink, current);
+  }
+
+  /** A path the API answers itself: no chain, no upstream. */
+  function answeredBy(call: Exchange, sink: Sink, route: Route): void {
+    Promise.resolve(route(call)).then(
+      given => deliver(call, sink, given),
+      error => failed(call, sink, error),
+    );
   }
 
   /** Another API serves this version: its whole chain runs, below the base's listen path. */

@@ -1,5 +1,9 @@
 import { basic } from './auth/basic.ts';
+import { externalOAuth } from './auth/external-oauth.ts';
 import { hmac } from './auth/hmac.ts';
+import { jwt } from './auth/jwt.ts';
+import { oauth } from './auth/oauth/token-step.ts';
+import { oidc } from './auth/oidc.ts';
 import { token } from './auth/token.ts';
 import { apiLimits } from './limits/api-limits.ts';
 import { keyLimits } from './limits/key-limits.ts';
@@ -37,11 +41,15 @@ export const order: readonly Place[] = [
     why: 'Counts whatever reaches the APIs of an organisation, before it costs a credential check.',
   },
   {
-    step: basic,
+    step: oauth,
     why: 'Ways in have one order, so that with several of them the last one’s session is always the same.',
   },
+  { step: externalOAuth, why: 'After the gateway’s own access tokens: see there.' },
+  { step: basic, why: 'After external access tokens: see there.' },
   { step: hmac, why: 'After basic authentication: see there.' },
-  { step: token, why: 'The last way in: see basic authentication.' },
+  { step: jwt, why: 'After signed calls: see there.' },
+  { step: oidc, why: 'After signed tokens: see there.' },
+  { step: token, why: 'The last way in: see access tokens.' },
   { step: stripAuth, why: 'Every way in has read what it needed.' },
   { step: keyState, why: 'The first question about the key that was found, whichever way in found it.' },
   { step: accessRights, why: 'A key in force may still be for other APIs.' },

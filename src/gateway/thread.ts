@@ -11,6 +11,7 @@ import { answerer, type Question, type Reply } from './asks.ts';
 import { certificatesOf } from './auth/certificates.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
+import { tokenTools } from './auth/token-tools.ts';
 import { clientAddressReader } from './client-address.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
@@ -37,13 +38,14 @@ export interface ThreadData {
 }
 
 /** From the main thread. */
-export type Told = { readonly kind: 'changed'; readonly ask: number } | { readonly kind: 'stop' } | Question;
+export type Told = { readonly kind: 'changed'; readonly ask: number } | { readonly kind: 'stop' } | Question | Reply;
 /** To the main thread. */
 export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly revision: number }
   | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> }
+  | Question
   | Reply;
 
 /** What the main thread may ask a traffic thread. */
@@ -84,6 +86,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     log,
   });
   const certificates = certificatesOf(access);
+  const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });
   const tools: GatewayTools = {
     settings,
     clock: systemClock,
@@ -91,6 +94,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     counters: engine.shared.counters,
     sessions,
     certificates,
+    ...tokens.tools,
     organisations,
     digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, call, message, more = {}) =>
@@ -113,6 +117,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     onChanges(changes) {
       sessions.changed(changes);
       certificates.changed(changes);
+      tokens.changed(changes);
       organisations.changed(changes);
     },
   });
@@ -160,6 +165,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
     else if (message.kind === 'ask') void answer(message);
+    else if (message.kind === 'reply') tokens.hear(message);
     else {
       clearInterval(poll);
       server.close(() => void end());
@@ -168,6 +174,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   async function end(): Promise<void> {
     await pools.close();
+    await tokens.close();
     await reader.close();
     await engine.close();
     port.close();

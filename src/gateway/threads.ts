@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
-import { type Ask, asker, problem as asksProblem } from './asks.ts';
+import { type Ask, answerer, asker, problem as asksProblem } from './asks.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
+import type { MainAnswers } from './tools.ts';
 
 export const problem = problems('traffic', {
   port_taken: {
@@ -18,6 +19,8 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   /** 0: one for each core. */
   readonly count: number;
   readonly log: Log;
+  /** What traffic threads may ask of this one. */
+  readonly answers: MainAnswers;
   readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -54,12 +57,13 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let asked = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, count: _count, ...data } = options;
+    const { log, onEvent, answers, count: _count, ...data } = options;
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       workerData: { ...data, port, reusePort: count > 1 },
     });
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
+    const answer = answerer({ ...answers }, reply => worker.postMessage(reply));
     const thread: Thread = { worker, answered: new Map(), asking, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
@@ -86,6 +90,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
           thread.answered.get(message.ask)?.();
           thread.answered.delete(message.ask);
         } else if (message.kind === 'reply') asking.hear(message);
+        else if (message.kind === 'ask') void answer(message);
         else onEvent(message.event, message.detail);
       });
       exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));

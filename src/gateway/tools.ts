@@ -1,11 +1,21 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import type { Outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Counters } from '#storage/shared.ts';
+import type { Ask } from './asks.ts';
 import type { Certificates } from './auth/certificates.ts';
+import type { KeySets } from './auth/jwks.ts';
+import type { OauthAsked, OauthReply } from './auth/oauth/schema.ts';
+import type { OauthTokens } from './auth/oauth/tokens.ts';
 import type { Sessions } from './auth/sessions.ts';
 import type { Exchange } from './exchange.ts';
 import type { Organisations } from './limits/organisations.ts';
+
+/** What a traffic thread may ask the main thread. */
+export interface MainAnswers {
+  oauth(asked: OauthAsked): Promise<OauthReply>;
+}
 
 /** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
 export interface GatewayTools {
@@ -15,6 +25,12 @@ export interface GatewayTools {
   readonly counters: Counters;
   readonly sessions: Sessions;
   readonly certificates: Certificates;
+  /** The way out for calls that are not proxied traffic. */
+  readonly outbound: Outbound;
+  readonly keySets: KeySets;
+  readonly oauthTokens: OauthTokens;
+  /** Has the main thread do what a traffic thread cannot: writing, above all. */
+  readonly ask: Ask<MainAnswers>;
   readonly organisations: Organisations;
   /** What a key is found and counted by, without being named. */
   digestOfKey(keyId: string): string;

@@ -12,6 +12,16 @@ interface Record {
   body: string;
 }
 
+/** What the gateway issued, found by its digest; `grant_id` joins all that goes back to one consent. */
+interface Issued extends Record {
+  api_id: string;
+  client_id: string;
+  digest: string;
+  grant_id: string;
+  expires_at: number;
+  used_at: number;
+}
+
 export interface Tables extends PortalTables {
   meta: { name: string; value: string };
   /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
@@ -40,6 +50,8 @@ export interface Tables extends PortalTables {
   key_apis: { org_id: string; api_id: string; key: string };
   key_policies: { org_id: string; policy_id: string; key: string };
   oauth_clients: Record & { api_id: string; client_id: string };
+  oauth_tokens: Issued & { kind: string; owner: string; scope: string; sealed: string };
+  oauth_codes: Issued;
   certificates: Record & { has_private: number; not_after: number };
   hooks: Record & { webhook_id: string; name: string };
   /** What each process has counted of long limits. */

@@ -11,6 +11,14 @@ export interface CertificateRow {
   readonly body: string;
 }
 
+export interface TokenRow {
+  readonly org_id: string;
+  readonly api_id: string;
+  readonly client_id: string;
+  readonly expires_at: number | string;
+  readonly body: string;
+}
+
 /** What knowing a caller takes of the records. Answers at once where the engine can. */
 export function accessStore(reader: Reader) {
   return {
@@ -30,6 +38,13 @@ export function accessStore(reader: Reader) {
     },
     certificates: (ids: readonly string[]): Doing<CertificateRow[]> =>
       reader.rows(`select id, org_id, body from certificates where id in (${marks(ids)})`, ids),
+    oauthTokens: (digest: string): Doing<TokenRow[]> =>
+      reader.rows(
+        "select org_id, api_id, client_id, expires_at, body from oauth_tokens where digest = ? and kind = 'access'",
+        [digest],
+      ),
+    oauthClients: (apiId: string, clientId: string): Doing<{ body: string }[]> =>
+      reader.rows('select body from oauth_clients where api_id = ? and client_id = ?', [apiId, clientId]),
   };
 }
 

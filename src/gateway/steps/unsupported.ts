@@ -12,10 +12,6 @@ interface Missing {
 }
 
 const modes: Partial<Record<AuthMode, string>> = {
-  oauth: 'authentication by OAuth 2.0 token',
-  externalOAuth: 'authentication by external OAuth token',
-  jwt: 'authentication by JSON Web Token',
-  oidc: 'authentication by OpenID Connect',
   custom: 'authentication by plugin',
 };
 

@@ -1,0 +1,108 @@
+import { databaseId } from '#base/ids.ts';
+import type { Vault } from '#base/vault.ts';
+import type { Records } from '#storage/records.ts';
+import { bodyOfKey, keyOfBody } from '../keys/reading.ts';
+import type { Key } from '../keys/schema.ts';
+
+/** Codes a client swaps for tokens, once. Only their digest is kept. */
+export type OauthCodeStore = ReturnType<typeof oauthCodeStore>;
+
+export interface NewCode {
+  readonly orgId: string;
+  readonly apiId: string;
+  readonly clientId: string;
+  readonly grantId: string;
+  readonly code: string;
+  readonly expiresAtMs: number;
+  readonly consent: Consent;
+}
+
+/** What was agreed when the code was made. */
+export interface Consent {
+  /** As the request named it; empty where it left it to the client's record. */
+  readonly redirectUri: string;
+  readonly scope: string;
+  /** S256 of the verifier the client must show; empty where it sent none. */
+  readonly challenge: string;
+  readonly key: Key;
+}
+
+export interface StoredCode extends Omit<NewCode, 'code'> {
+  readonly id: string;
+  readonly used: boolean;
+}
+
+const purpose = 'oauth code';
+const sweptAtOnce = 1000;
+
+export function oauthCodeStore(records: Records, vault: Vault) {
+  return {
+    async insert(made: NewCode, nowMs: number): Promise<void> {
+      const { key, ...terms } = made.consent;
+      const row = {
+        id: databaseId(nowMs),
+        org_id: made.orgId,
+        api_id: made.apiId,
+        client_id: made.clientId,
+        grant_id: made.grantId,
+        digest: vault.digest(made.code, purpose),
+        created_at: nowMs,
+        expires_at: made.expiresAtMs,
+        used_at: 0,
+        body: JSON.stringify({ ...terms, key: bodyOfKey(key, vault) }),
+      };
+      await records.db.insertInto('oauth_codes').values(row).execute();
+    },
+
+    async find(apiId: string, code: string): Promise<StoredCode | undefined> {
+      const row = await records.db
+        .selectFrom('oauth_codes')
+        .selectAll()
+        .where('digest', '=', vault.digest(code, purpose))
+        .where('api_id', '=', apiId)
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const { key, ...terms } = JSON.parse(row.body) as Omit<Consent, 'key'> & { key: string };
+      return {
+        id: row.id,
+        orgId: row.org_id,
+        apiId: row.api_id,
+        clientId: row.client_id,
+        grantId: row.grant_id,
+        expiresAtMs: Number(row.expires_at),
+        used: Number(row.used_at) > 0,
+        consent: { ...terms, key: keyOfBody(key, vault) },
+      };
+    },
+
+    /** True for the one caller that uses it first. */
+    async use({ id }: Pick<StoredCode, 'id'>, nowMs: number): Promise<boolean> {
+      const { numUpdatedRows } = await records.db
+        .updateTable('oauth_codes')
+        .set({ used_at: nowMs })
+        .where('id', '=', id)
+        .where('used_at', '=', 0)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    async removeOfClient(apiId: string, clientId: string): Promise<void> {
+      await records.db
+        .deleteFrom('oauth_codes')
+        .where('api_id', '=', apiId)
+        .where('client_id', '=', clientId)
+        .execute();
+    },
+
+    /** Forgets some of what has expired. */
+    async sweep(nowMs: number): Promise<void> {
+      const old = records.db
+        .selectFrom('oauth_codes')
+        .select('id')
+        .where('expires_at', '<', nowMs)
+        .orderBy('expires_at')
+        .limit(sweptAtOnce);
+      await records.db.deleteFrom('oauth_codes').where('id', 'in', old).execute();
+    },
+  };
+}

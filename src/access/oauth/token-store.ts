@@ -1,0 +1,161 @@
+import { databaseId } from '#base/ids.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { PageAsked } from '#storage/collection.ts';
+import type { Records } from '#storage/records.ts';
+import { bodyOfKey, keyOfBody, shownHash } from '../keys/reading.ts';
+import type { Key } from '../keys/schema.ts';
+
+/** Tokens the gateway issued. They are found by digest, and what can be read back is sealed. */
+export type OauthTokenStore = ReturnType<typeof oauthTokenStore>;
+export type TokenKind = 'access' | 'refresh';
+
+/** Everything that goes back to one consent, and may end together. */
+export interface Grant {
+  readonly orgId: string;
+  readonly apiId: string;
+  readonly clientId: string;
+  readonly grantId: string;
+  /** The record of the user whose password was shown; empty otherwise. */
+  readonly owner: string;
+  readonly scope: string;
+}
+
+export interface NewToken {
+  readonly kind: TokenKind;
+  readonly token: string;
+  readonly expiresAtMs: number;
+  /** What the holder may do. */
+  readonly key: Key;
+}
+
+export interface StoredToken extends Grant {
+  readonly id: string;
+  readonly kind: TokenKind;
+  readonly expiresAtMs: number;
+  readonly used: boolean;
+  readonly key: Key;
+}
+
+const purpose = 'oauth token';
+export const tokenDigest = (vault: Vault, token: string): string => vault.digest(token, purpose);
+/** Rows one sweep removes, so that it never holds the database for long. */
+const sweptAtOnce = 1000;
+
+export function oauthTokenStore(records: Records, vault: Vault, settings: Settings) {
+  const readable = settings['keys.at_rest'] === 'encrypted';
+  const digestOf = (token: string) => tokenDigest(vault, token);
+  const table = () => records.db.selectFrom('oauth_tokens');
+
+  /** Threads that remember a removed token are told of it. */
+  async function removed(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
+    const gone = await query.execute();
+    for (const { digest } of gone) records.touch('oauth', digest);
+    return gone.length;
+  }
+  const deletion = () => records.db.deleteFrom('oauth_tokens').returning('digest');
+
+  return {
+    async insert(grant: Grant, tokens: readonly NewToken[], nowMs: number): Promise<void> {
+      const rows = tokens.map(({ kind, token, expiresAtMs, key }) => ({
+        id: databaseId(nowMs),
+        org_id: grant.orgId,
+        api_id: grant.apiId,
+        client_id: grant.clientId,
+        grant_id: grant.grantId,
+        owner: grant.owner,
+        scope: grant.scope,
+        kind,
+        digest: digestOf(token),
+        created_at: nowMs,
+        expires_at: expiresAtMs,
+        used_at: 0,
+        sealed: readable ? vault.seal(token, purpose) : vault.seal(shownHash(token, settings), purpose),
+        body: bodyOfKey(key, vault),
+      }));
+      await records.db.insertInto('oauth_tokens').values(rows).execute();
+    },
+
+    async find(apiId: string, kind: TokenKind, token: string): Promise<StoredToken | undefined> {
+      const row = await table()
+        .selectAll()
+        .where('digest', '=', digestOf(token))
+        .where('api_id', '=', apiId)
+        .where('kind', '=', kind)
+        .executeTakeFirst();
+      return (
+        row && {
+          id: row.id,
+          orgId: row.org_id,
+          apiId: row.api_id,
+          clientId: row.client_id,
+          grantId: row.grant_id,
+          owner: row.owner,
+          scope: row.scope,
+          kind,
+          expiresAtMs: Number(row.expires_at),
+          used: Number(row.used_at) > 0,
+          key: keyOfBody(row.body, vault),
+        }
+      );
+    },
+
+    /** True for the one caller that uses it first. */
+    async use({ id }: Pick<StoredToken, 'id'>, nowMs: number): Promise<boolean> {
+      const { numUpdatedRows } = await records.db
+        .updateTable('oauth_tokens')
+        .set({ used_at: nowMs })
+        .where('id', '=', id)
+        .where('used_at', '=', 0)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    /** Ends what goes back to a consent; the access tokens only, where the rest goes on. */
+    removeGrant: (grantId: string, kind?: TokenKind): Promise<number> =>
+      records.write(() => {
+        const query = deletion().where('grant_id', '=', grantId);
+        return removed(kind ? query.where('kind', '=', kind) : query);
+      }),
+
+    remove: (apiId: string, kind: TokenKind, token: string): Promise<number> =>
+      records.write(() =>
+        removed(deletion().where('digest', '=', digestOf(token)).where('api_id', '=', apiId).where('kind', '=', kind)),
+      ),
+
+    removeOfClient: (apiId: string, clientId: string): Promise<number> =>
+      records.write(() => removed(deletion().where('api_id', '=', apiId).where('client_id', '=', clientId))),
+
+    /** What a user's client had before it asked again. */
+    removeOfOwner: (owner: string, apiId: string, clientId: string): Promise<number> =>
+      records.write(() =>
+        removed(deletion().where('owner', '=', owner).where('client_id', '=', clientId).where('api_id', '=', apiId)),
+      ),
+
+    /** Access tokens in force, newest first, as `code` and Unix seconds. */
+    async inForce(apiId: string, clientId: string, nowMs: number, { page, size }: PageAsked) {
+      const asked = table()
+        .select(['sealed', 'expires_at'])
+        .where('api_id', '=', apiId)
+        .where('client_id', '=', clientId)
+        .where('kind', '=', 'access')
+        .where('expires_at', '>', nowMs)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc');
+      const rows = await asked
+        .limit(size)
+        .offset((page - 1) * size)
+        .execute();
+      return rows.map(({ sealed, expires_at }) => ({
+        code: vault.open(sealed, purpose),
+        expires: Math.floor(Number(expires_at) / 1000),
+      }));
+    },
+
+    /** Forgets some of what has expired. */
+    async sweep(nowMs: number): Promise<void> {
+      const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(sweptAtOnce);
+      await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).execute();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { tokenOf } from '#access/keys/ids.ts';
+import type { Key } from '#access/keys/schema.ts';
+import { isRecord } from '#access/keys/session.ts';
+import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/application.ts';
+import { policyTopic } from '#access/policies/store.ts';
+import type { GatewayTools } from '../tools.ts';
+import type { KnownKey } from './sessions.ts';
+
+type Tools = Pick<GatewayTools, 'sessions' | 'settings'>;
+export type Governed = KnownKey | Refused<ApplicationFault>;
+export const isRefused = (governed: Governed): governed is Refused<ApplicationFault> => 'reason' in governed;
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+
+/** The key of somebody known to others. The hash makes a key id of any name; it protects nothing. */
+export const keyIdOfIdentity = (orgId: string, ...identity: readonly string[]): string =>
+  tokenOf(orgId, identity.map(md5).join(''));
+
+/** What is known of a caller who has no key of their own, from what they showed. */
+export interface Derived {
+  readonly orgId: string;
+  readonly keyId: string;
+  readonly alias: string;
+  readonly policyIds: readonly string[];
+  /** Unix seconds. */
+  readonly expires: number | undefined;
+  readonly metaData: Readonly<Record<string, unknown>>;
+  readonly oauthClientId: string | undefined;
+}
+
+/**
+ * Makes the session of such a caller. It is kept in memory only. A key kept under the same id, if somebody made one, says
+ * whatever the token leaves open.
+ */
+export async function derivedSession(tools: Tools, derived: Derived): Promise<Governed> {
+  const stored = await tools.sessions.find(derived.orgId, derived.keyId);
+  const { apply_policy_id: _deprecated, ...written }: Key = stored?.written ?? {};
+  const expires = Math.max(written.expires ?? 0, derived.expires ?? 0);
+  const key: Key = {
+    ...written,
+    org_id: derived.orgId,
+    alias: derived.alias,
+    apply_policies: [...derived.policyIds],
+    expires,
+    meta_data: { ...(isRecord(written.meta_data) ? written.meta_data : {}), ...derived.metaData },
+    ...(derived.oauthClientId === undefined ? {} : { oauth_client_id: derived.oauthClientId }),
+  };
+  return governed(tools, derived.orgId, derived.keyId, key);
+}
+
+/** Applies the policies a key names. */
+export async function governed(tools: Tools, orgId: string, keyId: string, key: Key): Promise<Governed> {
+  const ids = policyIdsOf(key);
+  const application = applyPolicies(key, await tools.sessions.policies(orgId, ids), {
+    orgId,
+    allowMasterKeys: tools.settings['keys.allow_master_keys'],
+  });
+  if (!application.ok) return application;
+  return {
+    keyId,
+    keyHash: tools.sessions.hashOf(keyId),
+    kind: 'token',
+    session: application.session,
+    written: key,
+    goneAt: undefined,
+    policies: ids.map(id => policyTopic(orgId, id)),
+  };
+}

@@ -1,0 +1,54 @@
+import type { StoredClient } from '#access/oauth/schema.ts';
+import type { OauthClientStore } from '#access/oauth/store.ts';
+import { type Denied, denied } from './replies.ts';
+
+/** Which client asks, and where its answers may go. */
+
+/** A token sent anywhere else is stolen: only an address the client registered, letter for letter. */
+export function redirectOf(client: StoredClient, asked: string): string | Denied {
+  const registered = client.redirect_uri
+    .split(',')
+    .map(uri => uri.trim())
+    .filter(Boolean);
+  if (registered.length === 0) return denied('unauthorized_client', 'The client has no redirect_uri');
+  if (asked === '')
+    return registered.length === 1 ? registered[0]! : denied('invalid_request', 'redirect_uri is required');
+  return registered.includes(asked) ? asked : denied('invalid_request', 'redirect_uri is not one of the client’s');
+}
+
+/** Adds parameters to an address, before its fragment or as its fragment. */
+export function withParameters(uri: string, parameters: Readonly<Record<string, string>>, asFragment: boolean): string {
+  const text = new URLSearchParams(parameters).toString();
+  if (asFragment) return `${uri}#${text}`;
+  return `${uri}${uri.includes('?') ? '&' : '?'}${text}`;
+}
+
+export interface BasicCredentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+
+export function readBasic(authorization: string): BasicCredentials | undefined {
+  const [, encoded] = basic.exec(authorization) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : { id: text.slice(0, colon), secret: text.slice(colon + 1) };
+}
+
+/** Clients show their secret in the head only: bodies end up in more logs. */
+export async function authenticated(
+  clients: Pick<OauthClientStore, 'get' | 'clientSecretMatches'>,
+  apiId: string,
+  authorization: string,
+): Promise<StoredClient | Denied> {
+  const shown = readBasic(authorization);
+  if (!shown) return denied('invalid_request', 'The client must authenticate with HTTP Basic');
+  const right = await clients.clientSecretMatches(apiId, shown.id, shown.secret);
+  const client = await clients.get(apiId, shown.id);
+  if (!client) return denied('server_error');
+  if (!right) return denied('unauthorized_client');
+  return client.redirect_uri.trim() === '' ? denied('unauthorized_client', 'The client has no redirect_uri') : client;
+}

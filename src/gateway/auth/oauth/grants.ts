@@ -1,0 +1,148 @@
+import { basicUser } from '#access/keys/lookup.ts';
+import type { Key } from '#access/keys/schema.ts';
+import type { StoredKey } from '#access/keys/store.ts';
+import { policyIdsOf } from '#access/policies/application.ts';
+import { unixSeconds } from '#base/clock.ts';
+import { redirectOf } from './clients.ts';
+import { answersChallenge, type Issued, issue, keyFor, newGrant, scopeOf } from './issuing.ts';
+import type { Notice } from './notices.ts';
+import type { Asking, ProviderTools } from './provider-tools.ts';
+import { type Denied, denied, isDenied } from './replies.ts';
+
+/** The ways in which a client obtains tokens. */
+
+export interface Granted {
+  readonly issued: Issued;
+  readonly notice: Pick<Notice, 'auth_code' | 'old_refresh_token' | 'notification_type'>;
+}
+type GrantWay = (tools: ProviderTools, asking: Asking) => Promise<Granted | Denied>;
+
+const fresh = (issued: Issued, auth_code = ''): Granted => ({
+  issued,
+  notice: { auth_code, old_refresh_token: '', notification_type: 'new' },
+});
+
+const givesRefresh = ({ provider }: Asking) => provider.grants.includes('refresh_token');
+
+const byCode: GrantWay = async (tools, asking) => {
+  const { provider, client, parameters } = asking;
+  const { code = '', redirect_uri: redirect = '', code_verifier: verifier = '' } = parameters;
+  if (code === '') return denied('invalid_request', 'code is required');
+  const { oauthCodes, oauthTokens, clock, records } = tools;
+  const found = await oauthCodes.find(provider.apiId, code);
+  if (!found || found.clientId !== client.client_id) return denied('invalid_grant');
+  const { consent, grantId } = found;
+  const samePlace =
+    redirect === consent.redirectUri ||
+    (consent.redirectUri === '' && !isDenied(redirected(redirectOf(client, redirect))));
+  const good = clock.now() < found.expiresAtMs && samePlace && answersChallenge(consent.challenge, verifier);
+  const issued = await records.write(async () => {
+    if (!(await oauthCodes.use(found, clock.now()))) return undefined;
+    const grant = { ...newGrant(asking, consent.scope), grantId };
+    // A code that was tried in the wrong way is in the wrong hands: it is used up all the same.
+    return good
+      ? issue(tools, { grant, key: consent.key, withRefresh: givesRefresh(asking) })
+      : denied('invalid_grant');
+  });
+  if (issued) return isDenied(issued) ? issued : fresh(issued, code);
+  // Somebody else has the code too. Whoever came first may have been the thief: nobody keeps what it gave.
+  await oauthTokens.removeGrant(grantId);
+  return denied('invalid_grant');
+};
+
+const redirected = (result: string | Denied): Denied | object => (typeof result === 'string' ? {} : result);
+
+const byRefreshToken: GrantWay = async (tools, asking) => {
+  const { provider, client, parameters } = asking;
+  const { refresh_token: token = '' } = parameters;
+  if (token === '') return denied('invalid_request', 'refresh_token is required');
+  const { oauthTokens, clock, records } = tools;
+  const found = await oauthTokens.find(provider.apiId, 'refresh', token);
+  if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs) return denied('invalid_grant');
+  const until = found.key.expires || undefined;
+  if (until !== undefined && until <= unixSeconds(clock.now())) return denied('invalid_grant');
+  const issued = await records.write(async () => {
+    if (!(await oauthTokens.use(found, clock.now()))) return undefined;
+    await oauthTokens.removeGrant(found.grantId, 'access');
+    return issue(tools, { grant: found, key: found.key, withRefresh: true, until });
+  });
+  if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
+  // It was used before: one of the two who have it stole it, so neither goes on.
+  await oauthTokens.removeGrant(found.grantId);
+  return denied('invalid_grant');
+};
+
+const byPassword: GrantWay = async (tools, asking) => {
+  const { provider, client, parameters } = asking;
+  const { username = '', password = '' } = parameters;
+  if (username === '' || password === '') return denied('invalid_request', 'username and password are required');
+  const scope = scopeOf(parameters.scope);
+  if (typeof scope !== 'string') return scope;
+  const { keys, passwords, clock, records, oauthTokens } = tools;
+  const user = await basicUser(keys, provider.orgId, username);
+  const { password: hash = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
+  const stored = hash === '' ? undefined : { hash, hashType };
+  const right = await passwords.matches(`${provider.orgId}/${username}`, stored, password, 0);
+  if (!user || !right || isOutOfUse(user.key, clock.now())) return denied('access_denied');
+  const key = await keyFor(tools, asking, rulesOf(user.key));
+  if (isDenied(key)) return denied('access_denied', key.description);
+  return records.write(async () => {
+    await oauthTokens.removeOfOwner(user.rowId, provider.apiId, client.client_id);
+    const issued = await issue(tools, {
+      grant: newGrant(asking, scope, user.rowId),
+      key,
+      withRefresh: givesRefresh(asking),
+      until: user.key.expires && user.key.expires > 0 ? user.key.expires : undefined,
+    });
+    await noteToken(tools, user, client.client_id, issued.accessToken);
+    return fresh(issued);
+  });
+};
+
+const isOutOfUse = ({ is_inactive, expires = 0 }: Key, nowMs: number) =>
+  is_inactive === true || (expires > 0 && expires <= unixSeconds(nowMs));
+
+/** A user's rights without the user's secrets; nothing where the user has none, so that the client's policy counts. */
+function rulesOf(user: Key): Key | undefined {
+  const { hmac_enabled: _h, hmac_string: _s, jwt_data: _j, certificate: _c, expires: _e, ...rules } = user;
+  const grants = Object.keys(user.access_rights ?? {}).length > 0 || policyIdsOf(user).length > 0;
+  return grants ? rules : undefined;
+}
+
+/** The user's record tells which token each client has, by its hash. */
+async function noteToken({ keys, policies }: ProviderTools, user: StoredKey, clientId: string, token: string) {
+  await keys.change(user, async previous => {
+    const named = await policies.named(user.orgId, policyIdsOf(previous));
+    const key = { ...previous, oauth_keys: { ...previous.oauth_keys, [clientId]: keys.hashOf(token) } };
+    return { key, policyIds: [...named.values()].map(policy => policy.id) };
+  });
+}
+
+/** The client itself is who the token is for. */
+const byClient: GrantWay = async (tools, asking) => {
+  const scope = scopeOf(asking.parameters.scope);
+  if (typeof scope !== 'string') return scope;
+  const key = await keyFor(tools, asking);
+  if (isDenied(key)) return key;
+  const grant = newGrant(asking, scope);
+  return fresh(await tools.records.write(() => issue(tools, { grant, key, withRefresh: false })));
+};
+
+/** What is asserted is not looked at: the client has shown its secret, and gets what is its own. */
+const byAssertion: GrantWay = async (tools, asking) => {
+  const { assertion_type: type = '', assertion = '' } = asking.parameters;
+  if (type === '' || assertion === '') return denied('invalid_request', 'assertion_type and assertion are required');
+  return byClient(tools, asking);
+};
+
+const ways: Readonly<Record<string, GrantWay>> = {
+  authorization_code: byCode,
+  refresh_token: byRefreshToken,
+  password: byPassword,
+  client_credentials: byClient,
+  assertion: byAssertion,
+};
+
+/** The way a grant type names, where the API offers it. */
+export const wayOf = (grantType: string, offered: readonly string[]): GrantWay | undefined =>
+  offered.includes(grantType) && Object.hasOwn(ways, grantType) ? ways[grantType] : undefined;

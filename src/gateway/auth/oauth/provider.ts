@@ -1,0 +1,176 @@
+import { publicId } from '#base/ids.ts';
+import { passwordCheck } from '../password-check.ts';
+import { authenticated, redirectOf, withParameters } from './clients.ts';
+import { wayOf } from './grants.ts';
+import { challengeOf, issue, keyFor, newCode, newGrant, readRules, scopeOf, tokenReply } from './issuing.ts';
+import { tokenNotices } from './notices.ts';
+import type { Asking, ProviderTools } from './provider-tools.ts';
+import { type Denied, denied, errorReply, errors, isDenied, redirectReply, reply, statusReply } from './replies.ts';
+import type { OauthAsked, OauthReply, OauthRoute } from './schema.ts';
+
+/** The OAuth 2.0 provider of all APIs. It runs in the main thread, which alone may write. */
+export interface OauthProvider {
+  answer(asked: OauthAsked): Promise<OauthReply>;
+  close(): void;
+}
+
+type Answering = (asked: OauthAsked) => Promise<OauthReply>;
+
+const millisecondsBetweenSweeps = 60_000;
+const refusedSecret = 'Attempted administrative access with invalid or missing key!';
+
+export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthProvider {
+  const tools: ProviderTools = { ...given, passwords: passwordCheck(given.clock) };
+  const { settings, clock, oauthClients, oauthTokens, oauthCodes, log } = tools;
+  const status = settings['oauth.error_status'];
+  const notices = tokenNotices({
+    outbound: tools.outbound,
+    log,
+    pauseMs: settings['oauth.notice_pause_seconds'] * 1000,
+  });
+  let sweptAtMs = 0;
+
+  /** Now and then, whoever asks for a token sees what is past swept away. */
+  function sweep(): void {
+    if (clock.now() - sweptAtMs < millisecondsBetweenSweeps) return;
+    sweptAtMs = clock.now();
+    void Promise.all([oauthTokens.sweep(sweptAtMs), oauthCodes.sweep(sweptAtMs)]).catch(error =>
+      log.warn({ reason: (error as Error).message }, 'expired tokens could not be removed'),
+    );
+  }
+
+  /** What a person is asked to agree to: which client, answered where, in which way. */
+  async function wantedOf({ provider, parameters }: OauthAsked) {
+    if (!parameters) return denied('invalid_request');
+    const { response_type: type = '', client_id: id = '', redirect_uri: asked = '' } = parameters;
+    if (!provider.authorizeTypes.includes(type) || !(type === 'code' || type === 'token'))
+      return denied(type === '' ? 'invalid_request' : 'unsupported_response_type');
+    const client = id === '' ? undefined : await oauthClients.get(provider.apiId, id);
+    if (!client) return denied(id === '' ? 'invalid_request' : 'server_error');
+    const redirect = redirectOf(client, asked);
+    if (typeof redirect !== 'string') return redirect;
+    const challenge = challengeOf(parameters.code_challenge, parameters.code_challenge_method);
+    if (typeof challenge !== 'string') return challenge;
+    const scope = scopeOf(parameters.scope);
+    if (typeof scope !== 'string') return scope;
+    return {
+      type,
+      client,
+      asked,
+      redirect,
+      challenge,
+      scope,
+      state: parameters.state ?? '',
+      parameters,
+      provider,
+    } as const;
+  }
+
+  const authorize: Answering = async asked => {
+    const wanted = await wantedOf(asked);
+    if (isDenied(wanted)) return statusReply(status, wanted.description ?? errors[wanted.error]);
+    const { loginUrl } = asked.provider;
+    if (loginUrl === '') return statusReply(status, 'The API names no page to sign in at');
+    if (asked.method !== 'GET' || asked.query === '') return redirectReply(307, loginUrl);
+    return redirectReply(307, `${loginUrl}${loginUrl.includes('?') ? '&' : '?'}${asked.query}`);
+  };
+
+  const authorizeClient: Answering = async asked => {
+    if (!(await tools.secrets.matches('gateway', asked.gatewaySecret))) return statusReply(403, refusedSecret);
+    const wanted = await wantedOf(asked);
+    if (isDenied(wanted)) return errorReply(status, wanted, asked.parameters?.state);
+    const rules = readRules(wanted.parameters.key_rules ?? '');
+    const key = rules && isDenied(rules) ? rules : await keyFor(tools, wanted, rules);
+    if (isDenied(key)) return errorReply(status, key, wanted.state);
+    sweep();
+    return wanted.type === 'code' ? codeReply(wanted, key) : implicitReply(wanted, key);
+  };
+
+  type Wanted = Exclude<Awaited<ReturnType<typeof wantedOf>>, Denied>;
+  type RightsKey = Exclude<Awaited<ReturnType<typeof keyFor>>, Denied>;
+
+  async function codeReply(wanted: Wanted, key: RightsKey): Promise<OauthReply> {
+    const { provider, client, asked, redirect, challenge, scope, state } = wanted;
+    const code = newCode();
+    const expiresAtMs = clock.now() + settings['oauth.code_seconds'] * 1000;
+    const owner = { orgId: provider.orgId, apiId: provider.apiId, clientId: client.client_id, grantId: publicId() };
+    const consent = { redirectUri: asked, scope, challenge, key };
+    await oauthCodes.insert({ ...owner, code, expiresAtMs, consent }, clock.now());
+    const given = { code, ...(state && { state }) };
+    return reply(200, { ...given, redirect_to: withParameters(redirect, given, false) });
+  }
+
+  async function implicitReply(wanted: Wanted, key: RightsKey): Promise<OauthReply> {
+    const grant = newGrant(wanted, wanted.scope);
+    const issued = await tools.records.write(() => issue(tools, { grant, key, withRefresh: false }));
+    const given = tokenReply(issued);
+    const shown = { ...given, expires_in: String(given.expires_in), ...(wanted.state && { state: wanted.state }) };
+    notices.send(wanted.provider, {
+      auth_code: '',
+      new_oauth_token: issued.accessToken,
+      refresh_token: '',
+      old_refresh_token: '',
+      notification_type: 'new',
+    });
+    return reply(200, {
+      ...given,
+      ...(wanted.state && { state: wanted.state }),
+      redirect_to: withParameters(wanted.redirect, shown, true),
+    });
+  }
+
+  const token: Answering = async ({ method, provider, parameters, authorization }) => {
+    const refused = (why: Denied) => errorReply(status, why, parameters?.state);
+    if (method !== 'POST' || !parameters) return refused(denied('invalid_request'));
+    const { grant_type: type = '' } = parameters;
+    if (type === '') return refused(denied('invalid_request', 'grant_type is required'));
+    const way = wayOf(type, provider.grants);
+    if (!way) return refused(denied('unsupported_grant_type'));
+    const client = await authenticated(oauthClients, provider.apiId, authorization);
+    if (isDenied(client)) return refused(client);
+    sweep();
+    const asking: Asking = { provider, client, parameters };
+    const granted = await way(tools, asking);
+    if (isDenied(granted)) return refused(granted);
+    const { issued, notice } = granted;
+    notices.send(provider, {
+      ...notice,
+      new_oauth_token: issued.accessToken,
+      refresh_token: issued.refreshToken ?? '',
+    });
+    return reply(200, tokenReply(issued));
+  };
+
+  /** Whoever has a token may end it; there is nothing more to show. */
+  const revoke: Answering = async ({ provider, parameters }) => {
+    const { token: text = '', token_type_hint: hint = '' } = parameters ?? {};
+    if (text === '') return statusReply(400, 'token is required');
+    if (hint !== 'refresh_token') await oauthTokens.remove(provider.apiId, 'access', text);
+    if (hint !== 'access_token') {
+      const found = await oauthTokens.find(provider.apiId, 'refresh', text);
+      if (found) await oauthTokens.removeGrant(found.grantId);
+    }
+    return statusReply(200, 'token revoked successfully');
+  };
+
+  const revokeAll: Answering = async ({ provider: { apiId }, parameters }) => {
+    const { client_id: id = '', client_secret: secret = '' } = parameters ?? {};
+    if (id === '') return statusReply(401, 'client_id is required');
+    if (secret === '') return statusReply(401, 'client_secret is required');
+    const right = await oauthClients.clientSecretMatches(apiId, id, secret);
+    if (!(await oauthClients.get(apiId, id))) return statusReply(404, 'error getting oauth client');
+    if (!right) return statusReply(401, 'client secret is wrong');
+    await oauthTokens.removeOfClient(apiId, id);
+    await oauthCodes.removeOfClient(apiId, id);
+    return statusReply(200, 'tokens revoked successfully');
+  };
+
+  const answers: Readonly<Record<OauthRoute, Answering>> = {
+    authorize,
+    'authorize-client': authorizeClient,
+    token,
+    revoke,
+    'revoke-all': revokeAll,
+  };
+  return { answer: asked => answers[asked.route](asked), close: notices.close };
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { outbound } from '#base/outbound.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import { asker, type Question } from '../asks.ts';
+import type { GatewayTools, MainAnswers } from '../tools.ts';
+import { keySets } from './jwks.ts';
+import { oauthTokensOf } from './oauth/tokens.ts';
+import type { Sessions } from './sessions.ts';
+import type { AccessStore } from './store.ts';
+
+export interface TokenToolsOptions {
+  readonly store: AccessStore;
+  readonly sessions: Sessions;
+  readonly vault: Vault;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** To the main thread. */
+  readonly post: (question: Question) => void;
+}
+
+/** Questions of one thread the main thread may be busy with. */
+const questionsAtOnce = 200;
+
+/** What knowing callers by tokens takes of a thread. */
+export function tokenTools({ post, ...options }: TokenToolsOptions) {
+  const { settings, clock, log } = options;
+  const out = outbound();
+  const main = asker<MainAnswers>(post, questionsAtOnce);
+  const oauthTokens = oauthTokensOf(options);
+  const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
+    outbound: out,
+    keySets: keySets({
+      outbound: out,
+      clock,
+      log,
+      ttlSeconds: settings['jwks.cache_seconds'],
+      pauseSeconds: settings['jwks.refresh_pause_seconds'],
+    }),
+    oauthTokens,
+    ask: main.ask,
+  };
+  return { tools, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
+}

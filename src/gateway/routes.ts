@@ -1,0 +1,17 @@
+import type { Model } from '#definition/model.ts';
+import type { Answer } from './answer.ts';
+import { oauthRoutes } from './auth/oauth/routes.ts';
+import type { Exchange } from './exchange.ts';
+import type { Doing } from './step.ts';
+import type { GatewayTools } from './tools.ts';
+
+/** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
+export type Route = (call: Exchange) => Doing<Answer>;
+
+export interface RouteContext {
+  readonly model: Model;
+  readonly tools: GatewayTools;
+}
+
+/** By the path below the listen path. */
+export const routesOf = (context: RouteContext): ReadonlyMap<string, Route> => new Map(oauthRoutes(context));
