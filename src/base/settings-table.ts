@@ -37,6 +37,13 @@ export const settingsTable = {
     least: 1000,
   }),
   'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
+  'gateway.header_count': count(200, 'Most headers of a call.', { least: 10, most: 2000 }),
+  'gateway.idle_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', { least: 1000 }),
+  'gateway.stalled_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
+    least: 1000,
+  }),
+  'gateway.connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', { least: 1 }),
+  'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
   'upstream.timeout_ms': count(30_000, 'How long an upstream may take to begin its answer.', { least: 1 }),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
   'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {

@@ -1,26 +1,35 @@
 import { BlockList, isIP } from 'node:net';
+import type { Peer } from './exchange.ts';
 import type { HeaderList } from './headers.ts';
 
 /** Who is calling, seen from the socket and, behind trusted proxies only, from what they say. */
-export type ClientAddress = (peer: string, headers: HeaderList) => string;
+export interface ClientAddress {
+  /** Whether what this peer says about others is believed. */
+  isTrusted(peer: string): boolean;
+  of(peer: Pick<Peer, 'address' | 'trusted'>, headers: HeaderList): string;
+}
 
 export function clientAddressReader(trusted: readonly string[]): ClientAddress {
-  if (trusted.length === 0) return peer => peer;
+  if (trusted.length === 0) return { isTrusted: () => false, of: peer => peer.address };
   const proxies = networks(trusted);
   const isTrusted = (address: string) => isInside(proxies, address);
-  return (peer, headers) => {
-    if (!isTrusted(peer)) return peer;
-    const chain = headers
-      .all('x-forwarded-for')
-      .flatMap(value => value.split(','))
-      .map(address => address.trim());
-    // From the nearest hop outwards: the first that is not one of our own proxies is the caller.
-    for (const address of chain.reverse()) {
-      if (isIP(address) === 0) return peer;
-      if (!isTrusted(address)) return address;
-    }
-    const real = headers.get('x-real-ip')?.trim() ?? '';
-    return isIP(real) === 0 ? (chain.at(-1) ?? peer) : real;
+  return {
+    isTrusted,
+    of(peer, headers) {
+      if (!peer.trusted) return peer.address;
+      const chain = headers
+        .all('x-forwarded-for')
+        .flatMap(value => value.split(','))
+        .map(address => address.trim())
+        .reverse();
+      // From the nearest hop outwards: the first that is not one of our own proxies is the caller.
+      for (const address of chain) {
+        if (isIP(address) === 0) return peer.address;
+        if (!isTrusted(address)) return address;
+      }
+      const real = headers.get('x-real-ip')?.trim() ?? '';
+      return isIP(real) === 0 ? (chain.at(-1) ?? peer.address) : real;
+    },
   };
 }
 

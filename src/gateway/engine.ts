@@ -151,7 +151,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
       origin: destination.origin,
       path: upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash),
       method: method as Dispatcher.HttpMethod,
-      headers: upstreamHeaders(call, host, false),
+      headers: upstreamHeaders(call, host),
       body: (call.body.bytes ?? call.body.stream ?? null) as Dispatcher.DispatchOptions['body'],
     };
     if (call.body.length !== undefined && !call.body.isEmpty)

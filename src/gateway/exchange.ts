@@ -9,6 +9,10 @@ import type { Counted } from './limits/rate.ts';
 export interface Peer {
   /** The address at the other end of the socket. */
   readonly address: string;
+  /** The port it called when an API has one of its own; absent or 0 for the gateway's. */
+  readonly port?: number;
+  /** A proxy whose word about callers is taken. */
+  readonly trusted?: boolean;
   readonly secure: boolean;
   /** The name the client asked for in TLS, lower-case. */
   readonly serverName: string;
@@ -30,6 +34,8 @@ export class Exchange {
   readonly host: string;
   readonly headers: HeaderList;
   readonly body: Body;
+  /** The protocol the caller wants to go on in, such as `websocket`; empty for an ordinary call. */
+  readonly upgrade: string;
   readonly peer: Peer;
   /** The caller, seen through trusted proxies. */
   readonly clientAddress: string;
@@ -95,6 +101,7 @@ export class Exchange {
     host: string;
     headers: HeaderList;
     body: Body;
+    upgrade?: string;
     peer: Peer;
     clientAddress: string;
     receivedAtMs: number;
@@ -107,6 +114,7 @@ export class Exchange {
     this.host = given.host;
     this.headers = given.headers;
     this.body = given.body;
+    this.upgrade = given.upgrade ?? '';
     this.peer = given.peer;
     this.clientAddress = given.clientAddress;
     this.receivedAtMs = given.receivedAtMs;

@@ -1,5 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import { type Clock, isoTime } from '#base/clock.ts';
+import { type Answer, answer, jsonAnswer } from './answer.ts';
+import type { Handler } from './transport/sink.ts';
 
 export interface OwnPathsOptions {
   readonly version: string;
@@ -31,16 +32,24 @@ export function ownPaths({ version, clock, isLoaded, parts }: OwnPathsOptions) {
     '/ready': () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }]),
   };
 
-  return (path: string, response: ServerResponse): boolean => {
-    if (!Object.hasOwn(answers, path)) return false;
-    const { method } = response.req;
-    if (method !== 'GET' && method !== 'HEAD') {
-      response.writeHead(405, { 'Content-Type': 'text/plain; charset=utf-8', Allow: 'GET, HEAD' });
-      response.end('Method Not Allowed');
-      return true;
-    }
-    const [status, body] = answers[path]!();
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    return true;
+  return (method: string, path: string): Answer | undefined => {
+    if (!Object.hasOwn(answers, path)) return undefined;
+    if (method !== 'GET' && method !== 'HEAD')
+      return answer(405, { 'Content-Type': 'text/plain; charset=utf-8', Allow: 'GET, HEAD' }, 'Method Not Allowed');
+    return jsonAnswer(...answers[path]!());
+  };
+}
+
+/** Answers those paths, and leaves every other call to the next. */
+export function withOwnPaths(own: ReturnType<typeof ownPaths>, next: Handler): Handler {
+  return {
+    handle(call, sink) {
+      const given = own(call.method, call.path);
+      if (!given) return next.handle(call, sink);
+      const { bytes } = given.body;
+      given.headers.set('Content-Length', String(bytes?.length ?? 0));
+      sink.start(given.status, given.headers.flat);
+      sink.finish(call.method === 'HEAD' ? undefined : bytes);
+    },
   };
 }

@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { keyDigest } from '#access/keys/reading.ts';
 import { systemClock } from '#base/clock.ts';
@@ -12,16 +11,16 @@ import { certificatesOf } from './auth/certificates.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
 import { tokenTools } from './auth/token-tools.ts';
-import { clientAddressReader } from './client-address.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { snapshotLoader } from './loader.ts';
-import { ownPaths } from './own-paths.ts';
+import { ownPaths, withOwnPaths } from './own-paths.ts';
 import { trafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
-import { http1Server } from './transport/http1.ts';
+import { createListener } from './transport/listener.ts';
+import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
 
 /** What the main thread gives a traffic thread to start with. */
@@ -127,23 +126,22 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     connections: settings['upstream.connections'],
   });
   await loader.refresh();
-  const server = http1Server({
-    handler: createEngine({ snapshot: loader.snapshot, tools, pools, record: () => undefined }),
+  const own = ownPaths({
+    version: data.version,
     clock: systemClock,
-    paths: { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' },
-    clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
-    own: ownPaths({
-      version: data.version,
-      clock: systemClock,
-      isLoaded: loader.isLoaded,
-      parts: () => ({
-        database: databaseFault,
-        ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
-      }),
+    isLoaded: loader.isLoaded,
+    parts: () => ({
+      database: databaseFault,
+      ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
-    headerBytes: settings['gateway.header_bytes'],
-    headersTimeoutMs: settings['gateway.headers_timeout_ms'],
-    requestTimeoutMs: settings['gateway.request_timeout_ms'],
+  });
+  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record: () => undefined });
+  const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
+  const listener = createListener({
+    ...transports,
+    listensFor: 0,
+    silenceMs: settings['gateway.headers_timeout_ms'],
+    connections: settings['gateway.connections'],
   });
   const answers: TrafficAnswers = {
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
@@ -168,8 +166,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     else if (message.kind === 'reply') tokens.hear(message);
     else {
       clearInterval(poll);
-      server.close(() => void end());
-      server.closeIdleConnections();
+      void Promise.all([listener.close(), transports.close()]).then(end);
     }
   });
   async function end(): Promise<void> {
@@ -179,11 +176,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     await engine.close();
     port.close();
   }
-  server.once('error', error =>
-    tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
-  );
-  server.listen({ host: data.host, port: data.port, reusePort: data.reusePort }, () =>
-    tell({ kind: 'listening', port: (server.address() as AddressInfo).port }),
+  listener.listen({ host: data.host, port: data.port, reusePort: data.reusePort }).then(
+    found => tell({ kind: 'listening', port: found }),
+    error => tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
   );
 }
 

@@ -1,181 +1,154 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import type { Clock } from '#base/clock.ts';
-import { bodyFrom, noBody } from '../body.ts';
-import type { ClientAddress } from '../client-address.ts';
-import { Exchange, type Peer } from '../exchange.ts';
+import type { Duplex } from 'node:stream';
+import { type Body, bodyFrom, noBody } from '../body.ts';
+import { Exchange } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
-import { canonicalPath, isBad, type PathRules, splitTarget } from '../path.ts';
-import type { Handler, Sink } from './sink.ts';
+import { arrive, badHeadAnswer } from './arrival.ts';
+import type { BadHead } from './head.ts';
+import { Connection } from './http1-connection.ts';
+import { Http1Sink } from './http1-sink.ts';
+import { peerOf } from './peer.ts';
+import type { Transport, TransportOptions } from './transport.ts';
 
-export interface Http1Options {
-  readonly handler: Handler;
-  readonly clock: Clock;
-  readonly paths: PathRules;
-  readonly clientAddress: ClientAddress;
-  /** Paths the gateway answers itself, such as /hello. True when it did. */
-  readonly own: (path: string, response: ServerResponse) => boolean;
-  readonly headerBytes: number;
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-}
+/** How often slow callers are looked for, at the least. */
+const checkEveryMs = 1000;
 
-/** Node's own HTTP/1.1 server as a transport: requests become exchanges, sinks become responses. */
-export function http1Server(options: Http1Options): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: options.headerBytes,
-      headersTimeout: options.headersTimeoutMs,
-      requestTimeout: options.requestTimeoutMs,
-      keepAliveTimeout: 75_000,
-      insecureHTTPParser: false,
-      requireHostHeader: true,
-      noDelay: true,
+/** Node's own HTTP/1.1 server as a transport. */
+export function http1Transport(options: TransportOptions): Transport {
+  const { limits } = options;
+  const connections = new WeakMap<Duplex, Connection>();
+  let closing = false;
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs && Math.max(limits.requestTimeoutMs, limits.headersTimeoutMs),
+    connectionsCheckingInterval: Math.min(checkEveryMs, Math.ceil(limits.headersTimeoutMs / 4)),
+    keepAliveTimeout: limits.idleMs,
+    insecureHTTPParser: false,
+    // Looked at with everything else, so that it is said in the same words.
+    requireHostHeader: false,
+    shouldUpgradeCallback: request =>
+      options.webSockets && asksForWebSocket(request) && connections.get(request.socket)?.isIdle === true,
+  });
+  // One more than is allowed: Node would drop the rest without a word.
+  server.maxHeadersCount = limits.headers + 1;
+
+  function receive(request: IncomingMessage, response: ServerResponse, asked?: Asked): void {
+    const connection = connections.get(request.socket)!;
+    // Whatever follows a call that ends the connection is not a call.
+    if (connection.isEnding) return;
+    const sink = new Http1Sink(connection, request, response, limits.stalledMs, options.onFault);
+    const call = callOf(request, connection, asked, response);
+    const isCall = call instanceof Exchange;
+    connection.begin(request, response, isCall ? call : undefined);
+    if (!isCall) return refuse(sink, connection, call);
+    if (closing) connection.endAfterThis();
+    options.handler.handle(call, sink);
+  }
+
+  function callOf(
+    request: IncomingMessage,
+    connection: Connection,
+    asked: Asked | undefined,
+    response: ServerResponse,
+  ) {
+    if (asked?.expectation) return { status: 417, fault: 'the expectation is not one that can be met' };
+    if (request.httpVersionMajor !== 1) return { status: 505, fault: 'only HTTP/1.1, HTTP/1.0 and HTTP/2' };
+    if (request.httpVersion === '1.0' && request.headers['transfer-encoding'] !== undefined)
+      return { status: 400, fault: 'a Transfer-Encoding in HTTP/1.0' };
+    return arrive(
+      {
+        method: request.method!,
+        target: request.url!,
+        headers: new HeaderList(request.rawHeaders),
+        peer: connection.peer,
+        upgrade: asked?.upgrade ?? '',
+        mayOmitHost: request.httpVersion === '1.0',
+        body: headers => bodyIn(request, headers, asked?.continue ? response : undefined),
+      },
+      options,
+    );
+  }
+
+  server.on('request', (request, response) => receive(request, response));
+  server.on('checkContinue', (request, response) => receive(request, response, { continue: true }));
+  server.on('checkExpectation', (request, response) => receive(request, response, { expectation: true }));
+  server.on('upgrade', (request, socket, first) => {
+    const response = responseOn(request, socket as Socket);
+    if (first.length > 0) socket.unshift(first);
+    receive(request, response, { upgrade: 'websocket' });
+  });
+  server.on('connect', (request, socket) => receive(request, responseOn(request, socket as Socket)));
+  server.on('clientError', (error, socket) => connections.get(socket)?.broken(error as NodeJS.ErrnoException));
+  beginChecking(server);
+
+  return {
+    accept(socket, port) {
+      // Whoever waits for an answer hears of it by the end of the connection; nobody else has to.
+      socket.on('error', () => undefined);
+      connections.set(socket, new Connection(socket, peerOf(socket, port, options.clientAddress)));
+      server.emit('connection', socket);
     },
-    (request, response) => receive(request, response, options),
-  );
-  server.maxHeadersCount = 200;
-  return server;
-}
-
-function receive(request: IncomingMessage, response: ServerResponse, options: Http1Options): void {
-  const target = splitTarget(request.url!);
-  if (isBad(target)) return refuseBadRequest(response, target.fault);
-  if (options.own(target.path, response)) return;
-  const path = canonicalPath(target.path, options.paths);
-  if (isBad(path)) return refuseBadRequest(response, path.fault);
-  const headers = new HeaderList(request.rawHeaders);
-  const framing = framingFault(headers);
-  if (framing) return refuseBadRequest(response, framing);
-  const peer = peerOf(request.socket);
-  const call = new Exchange({
-    method: request.method!,
-    target: request.url!,
-    path,
-    query: target.query,
-    host: hostOf(target.host ?? request.headers.host ?? ''),
-    headers,
-    body: bodyIn(request, headers),
-    peer,
-    clientAddress: options.clientAddress(peer.address, headers),
-    receivedAtMs: options.clock.now(),
-    startedAt: performance.now(),
-  });
-  options.handler.handle(call, sinkOf(call, request, response));
-}
-
-/** Lower-case, without port and final dot. */
-export function hostOf(given: string): string {
-  const host = given.toLowerCase();
-  const name = host.startsWith('[') ? host.slice(0, host.indexOf(']') + 1) : host.split(':', 1)[0]!;
-  return name.endsWith('.') ? name.slice(0, -1) : name;
-}
-
-/** What Node's parser lets through although two readers could take it for different messages. */
-function framingFault(headers: HeaderList): string | undefined {
-  if (headers.all('host').length > 1) return 'more than one Host';
-  const lengths = headers.all('content-length');
-  if (lengths.length > 1 || lengths.some(value => !/^\d{1,15}$/.test(value)))
-    return 'more than one Content-Length, or none that is a number';
-  const codings = headers.all('transfer-encoding');
-  if (codings.length === 0) return undefined;
-  if (lengths.length > 0) return 'both Content-Length and Transfer-Encoding';
-  return codings.length === 1 && codings[0]!.toLowerCase() === 'chunked'
-    ? undefined
-    : 'a Transfer-Encoding other than chunked';
-}
-
-function bodyIn(request: IncomingMessage, headers: HeaderList) {
-  const length = headers.get('content-length');
-  if (length !== undefined) return length === '0' ? noBody() : bodyFrom(request, Number(length));
-  return headers.has('transfer-encoding') ? bodyFrom(request, undefined) : noBody();
-}
-
-const peers = new WeakMap<Socket, Peer>();
-
-/** A connection's facts are read once. */
-function peerOf(socket: Socket): Peer {
-  const known = peers.get(socket);
-  if (known) return known;
-  const tls = 'encrypted' in socket ? (socket as TLSSocket) : undefined;
-  const peer: Peer = {
-    address: plainAddress(socket.remoteAddress ?? ''),
-    secure: tls !== undefined,
-    serverName: (tls?.servername || '').toString().toLowerCase().replace(/\.$/, ''),
-    certificate: tls?.getPeerX509Certificate()?.raw,
+    close() {
+      closing = true;
+      server.close();
+    },
   };
-  peers.set(socket, peer);
-  return peer;
 }
 
-const plainAddress = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
-
-function refuseBadRequest(response: ServerResponse, fault: string): void {
-  const body = `Bad Request: ${fault}`;
-  response.writeHead(400, [
-    'Content-Type',
-    'text/plain; charset=utf-8',
-    'Content-Length',
-    String(Buffer.byteLength(body)),
-    'Connection',
-    'close',
-  ]);
-  response.end(body);
+/** What the caller asks for beside the call itself. */
+interface Asked {
+  readonly continue?: boolean;
+  readonly expectation?: boolean;
+  readonly upgrade?: string;
 }
 
-function sinkOf(call: Exchange, request: IncomingMessage, response: ServerResponse): Sink {
-  const sink = new Http1Sink(request, response, !call.body.isEmpty);
-  response.on('close', () => {
-    if (response.writableFinished) return;
-    call.gone = true;
-    call.onGone?.();
-  });
-  return sink;
+/** A server looks for slow callers from the moment it listens. This one never does: connections are brought to it. */
+function beginChecking(server: Server): void {
+  server.emit('listening');
 }
 
-class Http1Sink implements Sink {
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #hasBody: boolean;
-  #drain: (() => void) | undefined;
-  #listening = false;
+/** A connection that Node no longer looks after still gets an ordinary answer, and ends with it. */
+function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
+  return response;
+}
 
-  constructor(request: IncomingMessage, response: ServerResponse, hasBody: boolean) {
-    this.#request = request;
-    this.#response = response;
-    this.#hasBody = hasBody;
-  }
+/** Only what is exactly that: any other upgrade is left out, and the call is an ordinary one. */
+function asksForWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' &&
+    httpVersion === '1.1' &&
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined
+  );
+}
 
-  get onDrain(): (() => void) | undefined {
-    return this.#drain;
-  }
+function bodyIn(request: IncomingMessage, headers: HeaderList, waits: ServerResponse | undefined): Body {
+  const length = headers.get('content-length');
+  if (length === undefined ? !headers.has('transfer-encoding') : Number(length) === 0) return noBody();
+  // Whoever stops reading early must not break the connection: the answer still has to go out over it.
+  const read = () => request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+  return bodyFrom(
+    {
+      [Symbol.asyncIterator]() {
+        // Asked for only when somebody wants it: a call that is refused needs no body.
+        waits?.writeContinue();
+        return read();
+      },
+    },
+    length === undefined ? undefined : Number(length),
+  );
+}
 
-  set onDrain(listener: (() => void) | undefined) {
-    this.#drain = listener;
-  }
-
-  start(status: number, headers: string[]): void {
-    // A body nobody reads would be taken for the next call.
-    if (this.#hasBody && !this.#request.complete) headers.push('Connection', 'close');
-    this.#response.writeHead(status, headers);
-  }
-
-  write(chunk: Uint8Array): boolean {
-    const more = this.#response.write(chunk);
-    if (!more && !this.#listening) {
-      this.#listening = true;
-      this.#response.on('drain', () => this.#drain?.());
-    }
-    return more;
-  }
-
-  finish(chunk?: Uint8Array): void {
-    if (chunk) this.#response.end(chunk);
-    else this.#response.end();
-  }
-
-  abort(): void {
-    this.#response.destroy();
-  }
+function refuse(sink: Http1Sink, connection: Connection, fault: BadHead): void {
+  const { headers, body } = badHeadAnswer(fault);
+  connection.endAfterThis();
+  sink.start(fault.status, headers);
+  sink.finish(body);
 }

@@ -1,0 +1,36 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import { clientAddressReader } from '../client-address.ts';
+import { http1Transport } from './http1.ts';
+import type { Handler } from './sink.ts';
+import type { TransportOptions } from './transport.ts';
+
+export interface TransportsOptions {
+  readonly handler: Handler;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Every protocol this thread takes calls over, with the limits of the settings. */
+export function openTransports({ handler, settings, clock, log }: TransportsOptions) {
+  const options: TransportOptions = {
+    handler,
+    clock,
+    paths: { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' },
+    clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
+    limits: {
+      headerBytes: settings['gateway.header_bytes'],
+      headers: settings['gateway.header_count'],
+      headersTimeoutMs: settings['gateway.headers_timeout_ms'],
+      requestTimeoutMs: settings['gateway.request_timeout_ms'],
+      idleMs: settings['gateway.idle_timeout_ms'],
+      stalledMs: settings['gateway.stalled_timeout_ms'],
+    },
+    webSockets: settings['gateway.websockets'],
+    onFault: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
+  };
+  const http1 = http1Transport(options);
+  return { http1, close: () => http1.close() };
+}
