@@ -184,7 +184,8 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
     find,
     policies: policiesOf,
     edition: () => generation,
-    hashOf: text => shownHash(text, settings),
+    // Callers choose what they present, and how much of it.
+    hashOf: text => shownHash(text.slice(0, longestKey), settings),
     changed(changes) {
       const told = changes?.filter(({ topic }) => topics.has(topic));
       if (told?.length === 0) return;
