@@ -5,7 +5,7 @@ import type { Policy } from '#access/policies/schema.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { type Answer, answer } from '#gateway/answer.ts';
 import { noBody } from '#gateway/body.ts';
 import { Exchange } from '#gateway/exchange.ts';
@@ -76,7 +76,10 @@ export function limitsBench({ settings = {}, organisation, counters = it => it }
     tools,
     events: () => heard.splice(0).map(it => it.event),
     /** An API with the limits the definition asks for, called with a session. */
-    api: (definition: Partial<ClassicDefinition> & Record<string, unknown> = {}) => apiOn(tools, definition),
+    api: (definition: Record<string, unknown> = {}) =>
+      apiOn(tools, modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
+    /** The same from an OpenAPI document. */
+    oas: (document: Parameters<typeof modelOfOas>[0]) => apiOn(tools, modelOfOas(document)),
   };
 }
 
@@ -90,8 +93,7 @@ export interface Called {
   readonly with?: (call: Exchange) => void;
 }
 
-function apiOn(tools: GatewayTools, definition: Record<string, unknown>) {
-  const model = modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition);
+function apiOn(tools: GatewayTools, model: Model) {
   const [version] = model.versions;
   const made = steps.flatMap(step => step.make({ model, version: version!, tools }) ?? []);
 

@@ -63,6 +63,23 @@ test('an endpoint has its own rate in place of the API’s', async () => {
   assert.deepEqual(await statuses(undefined, 1, { path: '/off' }), [429]);
 });
 
+test('the OpenAPI form says the same of the API and of its operations', async () => {
+  const { oas } = limitsBench();
+  const { statuses } = oas({
+    openapi: '3.0.3',
+    info: { title: 'Pets', version: '1' },
+    paths: { '/pets/{id}': { get: { operationId: 'readPet', responses: {} } } },
+    'x-gw-api-gateway': {
+      info: { id: 'oas', orgId, name: 'Pets', state: { active: true } },
+      server: { listenPath: { value: '/pets/' } },
+      upstream: { url: 'http://127.0.0.1/', rateLimit: { enabled: true, rate: 2, per: 'PT1M' } },
+      middleware: { operations: { readPet: { rateLimit: { enabled: true, rate: 1, per: '1m' } } } },
+    },
+  });
+  assert.deepEqual(await statuses(undefined, 2, { path: '/pets/1' }), [200, 429]);
+  assert.deepEqual(await statuses(undefined, 3, { path: '/' }), [200, 200, 429]);
+});
+
 test('a call refused by the API has used rate and quota of its key', async () => {
   const { api } = limitsBench();
   const session = keySession({ rate: 3, per: 60, quota_max: 2, quota_renewal_rate: 60 });

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Agent } from 'undici';
+import { publicId } from '#base/ids.ts';
+import { engines } from './harness.ts';
+import { eventually, type TestProcess, testInstallation } from './installation.ts';
+import { testRedis } from './services/engines.ts';
+import { startRedis } from './services/redis.ts';
+import { openApi } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** No limit ever lets one call too many through: not with several threads, not with several processes, not over a restart. */
+
+let upstream: Upstream;
+const closing: (() => Promise<unknown>)[] = [];
+before(async () => {
+  upstream = await startUpstream();
+  upstream.answer = (_request, response) => response.end();
+});
+after(async () => {
+  for (const close of closing.reverse()) await close();
+  await upstream.close();
+});
+
+async function installation(...asked: Parameters<typeof testInstallation>) {
+  const made = await testInstallation(...asked);
+  closing.push(made.close);
+  return made;
+}
+
+/** An API and a key to it. */
+async function limited(process: TestProcess, key: object) {
+  const api = openApi(upstream, { use_keyless: false });
+  await process.write('POST', '/api/apis', { api_definition: api });
+  const body = { access_rights: { [api.api_id]: {} }, ...key };
+  const { key_id } = await process.write('POST', `/api/keys/${publicId()}`, body);
+  await process.settled();
+  return { id: key_id as string, path: api.proxy.listen_path, body };
+}
+type Limited = Awaited<ReturnType<typeof limited>>;
+
+const connections = 200;
+
+/** So many calls over many connections at once, spread over the gateways; how many were answered with each status. */
+async function hammer(gateways: readonly string[], { id, path }: Limited, calls: number) {
+  const agent = new Agent({ connections: connections / gateways.length, pipelining: 1 });
+  const found: Record<number, number> = {};
+  let begun = 0;
+  async function caller(): Promise<void> {
+    while (begun < calls) {
+      const origin = gateways[begun++ % gateways.length]!;
+      const reply = await agent.request({ origin, path, method: 'GET', headers: { authorization: id } });
+      await reply.body.dump();
+      found[reply.statusCode] = (found[reply.statusCode] ?? 0) + 1;
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, caller));
+  await agent.close();
+  return found;
+}
+
+/** What one call is answered with, and what is left of its quota. */
+async function called({ gateway }: TestProcess, { id, path }: Limited) {
+  const reply = await fetch(gateway + path, { headers: { authorization: id } });
+  await reply.text();
+  return { status: reply.status, remaining: Number(reply.headers.get('x-ratelimit-remaining')) };
+}
+
+const keyPath = ({ id }: Limited) => `/api/keys/${encodeURIComponent(id)}`;
+
+test('four threads and two hundred connections let through exactly the rate, in every window', async () => {
+  const { start } = await installation('sqlite', { threads: '4' });
+  const process = await start();
+  const key = await limited(process, { rate: 1000, per: 3600 });
+  assert.deepEqual(await hammer([process.gateway], key, 1300), { 200: 1000, 429: 300 });
+  await process.write('PUT', keyPath(key), key.body);
+  await process.settled();
+  assert.deepEqual(await hammer([process.gateway], key, 1100), { 200: 1000, 429: 100 });
+});
+
+test('four threads let through exactly the quota', async () => {
+  const { start } = await installation('sqlite', { threads: '4' });
+  const process = await start();
+  const key = await limited(process, { quota_max: 700, quota_renewal_rate: 3600 });
+  assert.deepEqual(await hammer([process.gateway], key, 1000), { 200: 700, 403: 300 });
+});
+
+test('two processes on one Redis let through exactly the rate and the quota, together', async () => {
+  const shared = { 'redis.url': await testRedis(), 'redis.prefix': `${publicId()}:`, 'redis.timeout_ms': '10000' };
+  const { start } = await installation('postgres', { ...shared, threads: '2' });
+  const one = await start('one');
+  const two = await start('two');
+  const key = await limited(one, { rate: 300, per: 3600 });
+  const metered = await limited(one, { quota_max: 200, quota_renewal_rate: 3600 });
+  await two.settled();
+  const gateways = [one.gateway, two.gateway];
+  assert.deepEqual(await hammer(gateways, key, 500), { 200: 300, 429: 200 });
+  assert.deepEqual(await hammer(gateways, metered, 400), { 200: 200, 403: 200 });
+  const left = async () => (await two.write('GET', keyPath(metered))).data.quota_remaining;
+  assert.equal(await left(), 0);
+  await two.write('PUT', keyPath(metered), metered.body);
+  assert.equal(await left(), 200);
+  await one.settled();
+  assert.deepEqual(await called(one, metered), { status: 200, remaining: 199 });
+});
+
+interface Hello {
+  readonly status: string;
+  readonly details: Readonly<Record<string, { status: string; componentType: string; output?: string }>>;
+}
+const hello = async ({ gateway }: TestProcess) => (await (await fetch(`${gateway}/hello`)).json()) as Hello;
+
+test('while Redis is away calls are served and counted, /hello says so, and it hears of them on its return', async () => {
+  const redis = await startRedis();
+  closing.push(redis.stop);
+  const shared = { 'redis.url': redis.url, 'redis.timeout_ms': '10000' };
+  const { start } = await installation('postgres', shared);
+  const one = await start('one');
+  const two = await start('two');
+  const key = await limited(one, { quota_max: 10, quota_renewal_rate: 3600 });
+  await two.settled();
+  assert.equal((await called(one, key)).remaining, 9);
+  assert.equal((await called(two, key)).remaining, 8);
+  assert.equal((await hello(one)).status, 'pass');
+
+  await redis.kill();
+  assert.deepEqual(await called(one, key), { status: 200, remaining: 8 }, 'from where it last heard');
+  await eventually(async () => {
+    const { status, details } = await hello(one);
+    assert.equal(status, 'warn');
+    assert.equal(details.redis?.status, 'fail');
+    assert.equal(details.redis?.componentType, 'datastore');
+    assert.match(details.redis?.output ?? '', /limits are counted here alone/);
+    assert.equal(details.database?.status, 'pass');
+  });
+  assert.equal((await called(one, key)).remaining, 7);
+
+  await redis.restartOnSamePort();
+  for (const process of [one, two])
+    await eventually(async () => assert.equal((await hello(process)).details.redis?.status, 'pass'));
+  // Redis came back empty. It has been told what the first process let through, and what that knew of before.
+  assert.deepEqual(await called(two, key), { status: 200, remaining: 6 });
+  assert.deepEqual(await called(one, key), { status: 200, remaining: 5 });
+});
+
+for (const engine of engines) {
+  test(`what was used of a quota is still used after a restart (${engine})`, async () => {
+    const { start } = await installation(engine);
+    const first = await start();
+    const renewing = await limited(first, { quota_max: 3, quota_renewal_rate: 86_400 });
+    const endless = await limited(first, { quota_max: 1, quota_renewal_rate: -1 });
+    const reset = await limited(first, { quota_max: 1, quota_renewal_rate: 86_400 });
+    for (const key of [renewing, renewing, endless, reset]) assert.equal((await called(first, key)).status, 200);
+    const { quota_renews } = (await first.write('GET', keyPath(renewing))).data;
+    await first.write('PUT', keyPath(reset), reset.body);
+    await first.stop();
+
+    const second = await start();
+    assert.equal((await second.write('GET', keyPath(renewing))).data.quota_renews, quota_renews);
+    assert.deepEqual(await called(second, renewing), { status: 200, remaining: 0 });
+    assert.equal((await called(second, renewing)).status, 403);
+    assert.equal((await called(second, endless)).status, 403);
+    assert.equal((await called(second, reset)).status, 200);
+    await second.stop();
+  });
+}
+
+test('a gateway says how its parts are, and takes no other method for it', async () => {
+  const { start } = await installation('sqlite');
+  const process = await start();
+  const { status, details } = await hello(process);
+  assert.equal(status, 'pass');
+  assert.deepEqual(Object.keys(details), ['database']);
+  assert.equal((await fetch(`${process.gateway}/hello`, { method: 'POST' })).status, 405);
+});
