@@ -24,7 +24,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
   const paths = { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' };
   const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
   const method = request.method ?? 'GET';
-  const target = targetOf(world, api.listenPath, request.path ?? '', paths);
+  const target = targetOf(world, api.listenPath, asBytes(request.path ?? ''), paths);
   const body = Buffer.from(request.body ?? '');
   const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
   const peer = {
@@ -66,12 +66,14 @@ function belowOf(listenPath: string, path: string): string {
 /** How the body is framed is for the connection to say, and there is none. */
 const framing = new Set(['content-length', 'transfer-encoding']);
 
+/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
+const asBytes = (text: string) => Buffer.from(text).toString('latin1');
+
 function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
   const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));
-  const headers = new HeaderList(
-    own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, value.trim()])),
-  );
-  if (!headers.has('host')) headers.set('Host', host);
+  const flat = own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, asBytes(value.trim())]));
+  const headers = new HeaderList(flat);
+  if (!headers.has('host')) headers.flat.unshift('Host', host);
   if (bodyBytes > 0) headers.append('Content-Length', String(bodyBytes));
   return headers;
 }

@@ -58,8 +58,16 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     return api;
   }
 
-  const copied = (api: Api | undefined): Api | undefined =>
-    api && (apis.get(api.id) ?? kept(tracedApi(compileApi(api.model, tools), trace)));
+  function copied(api: Api | undefined): Api | undefined {
+    const known = api && apis.get(api.id);
+    if (!api || known) return known;
+    try {
+      return kept(tracedApi(compileApi(api.model, tools), trace));
+    } catch (error) {
+      tools.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
+      return undefined;
+    }
+  }
 
   kept(own);
   const rules = { prefix: tools.settings['gateway.listen_path_match'] === 'prefix' };

@@ -1,13 +1,12 @@
 import { METHODS } from 'node:http';
 import { z } from 'zod';
-import type { Written } from '#apis/api/schema.ts';
-import { classicSchema } from '#definition/classic.ts';
+import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
 import { oasSchema } from '#definition/oas.ts';
 
 const token = /^[\w!#$%&'*+\-.^`|~]+$/;
-/** No line can be begun inside a value. */
-const value = z.string().regex(/^[^\0\r\n]*$/, { error: 'must be one line' });
-const values = z.union([value, z.array(value)], { error: 'must be a text or an array of texts, each one line' });
+/** As on a connection, where a value ends with its line. */
+const value = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text), { error: 'must be one line of text' });
+const values = z.union([value, z.array(value)], { error: 'must be one line of text, or an array of them' });
 
 /** A tunnel is no call of an API. */
 const methods = new Set(METHODS.filter(method => method !== 'CONNECT'));
@@ -19,7 +18,11 @@ export const DebugRequest = z.object({
     .refine(method => methods.has(method), { error: 'must be a method of HTTP' })
     .nullish()
     .describe('GET unless said'),
-  path: z.string().nullish().describe('What follows the listen path of the definition, with the query'),
+  path: z
+    .string()
+    .regex(/^\S*$/, { error: 'must hold no space' })
+    .nullish()
+    .describe('What follows the listen path of the definition, with the query'),
   headers: z
     .record(z.string().regex(token, { error: 'must be the name of a header' }), values)
     .nullish()
@@ -27,15 +30,9 @@ export const DebugRequest = z.object({
   body: z.string().nullish(),
 });
 
-/** Shown in documents only: the rules of the definition say more about what is wrong with it. */
-const documented = (shape: z.ZodType, about: string) => {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
-  return z.unknown().meta({ ...(schema as z.GlobalMeta), description: about });
-};
-
 export const DebugWrite = z.object({
-  oas: documented(oasSchema, 'The definition in the OpenAPI form; counts where both are sent').optional(),
-  spec: documented(classicSchema, 'The definition in the classic form').optional(),
+  oas: documented(oasSchema).optional().describe('The definition in the OpenAPI form; it counts where both are sent'),
+  spec: classicDefinition.optional().describe('The definition in the classic form'),
   request: DebugRequest.nullish().describe('The call it is tested with'),
 });
 

@@ -11,7 +11,8 @@ export const shownBytes = 1_048_576;
 const head = (first: string, flat: readonly string[]) => {
   let text = `${first}\r\n`;
   for (let at = 0; at + 1 < flat.length; at += 2) text += `${flat[at]}: ${flat[at + 1]}\r\n`;
-  return `${text}\r\n`;
+  // What travels as bytes is shown as the text it stands for.
+  return Buffer.from(`${text}\r\n`, 'latin1').toString();
 };
 
 const shown = (bytes: Uint8Array | undefined) => Buffer.from(bytes?.subarray(0, shownBytes) ?? []).toString();
