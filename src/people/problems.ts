@@ -11,4 +11,8 @@ export const problem = problems('people', {
   wrong_password: { status: 403, message: 'current_password: is not your password' },
   last_administrator: { status: 409, message: 'This is the last active administrator of the organisation' },
   only_admin_grants: { status: 403, message: 'access denied: only an administrator may grant {permission}' },
+  grant_not_held: {
+    status: 403,
+    message: 'access denied: you may not grant {permission}: {level}, you do not hold it',
+  },
 });

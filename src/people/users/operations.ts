@@ -3,8 +3,9 @@ import { type Clock, isoTime } from '#base/clock.ts';
 import { databaseId, publicId } from '#base/ids.ts';
 import { hashPassword, passwordFaults, passwordMatches } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Actor, isAdmin } from '#operations/actor.ts';
+import { type Actor, isAdmin, permits } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
+import { problem as refusal } from '#operations/problems.ts';
 import { done, pageNumber, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
 import { newUser, type StoredUser, shownUser, User, UserWrite } from './schema.ts';
@@ -20,8 +21,9 @@ const params = z.object({ userId: z.string() });
 const userPage = z.object({ users: z.array(User), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'users' } as const;
 
+/** An access key is its owner: whoever may only look at colleagues could otherwise act as one of them. */
 const seenBy = (actor: Actor, settings: Settings) => (user: StoredUser) =>
-  shownUser(user, settings['users.hide_access_keys'] && user.id !== actor.id);
+  shownUser(user, user.id !== actor.id && (settings['users.hide_access_keys'] || !isAdmin(actor)));
 
 async function listed({ users, settings }: UserTools, actor: Actor, p: number, emailPart = '') {
   const { items, pages } = await users.page(actor.orgId, pageOf(p, settings['management.page_size']), emailPart);
@@ -50,10 +52,12 @@ export const searchUsers = operation({
   query: z.object({
     q: z.string().max(254).optional().describe('Part of the e-mail address'),
     email: z.string().max(254).optional().describe('The same as q'),
+    email_address: z.string().max(254).optional().describe('The same as q'),
     p: pageNumber,
   }),
   returns: userPage,
-  handle: ({ actor, query }, tools: UserTools) => listed(tools, actor, query.p, query.q ?? query.email ?? ''),
+  handle: ({ actor, query: { p, q, email, email_address } }, tools: UserTools) =>
+    listed(tools, actor, p, q ?? email ?? email_address ?? ''),
 });
 
 export const searchUsersPrivately = operation({
@@ -89,22 +93,34 @@ export const getUser = operation({
   name: 'getUser',
   method: 'GET',
   path: '/api/users/{userId}',
-  about: 'Reads one user.',
-  permission: 'users:read',
+  about: 'Reads one user: oneself, or with users:read a colleague.',
+  permission: 'any user',
   params,
   returns: User,
-  problems: [problem.user_not_found],
+  problems: [problem.user_not_found, refusal.not_permitted],
   async handle({ actor, params: { userId } }, { users, settings }: UserTools) {
+    refuseOthers(actor, userId, 'users:read');
     const user = await users.get(actor.orgId, userId);
     if (!user) throw problem.user_not_found();
     return seenBy(actor, settings)(user);
   },
 });
 
-/** Only an administrator makes administrators: whoever can write users could otherwise promote themselves. */
-export function refusePromotion(actor: Actor, permissions: Record<string, string>): void {
-  for (const permission of ['IsAdmin', 'ResetPassword']) {
-    if (permission in permissions && !isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission } });
+/** What everybody may do with their own record takes a permission with anybody else's. */
+function refuseOthers(actor: Actor, userId: string, permission: string): void {
+  if (userId !== actor.id && !permits(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
+}
+
+const forAdministrators = ['IsAdmin', 'ResetPassword'];
+
+/** Nobody grants what they do not hold: whoever can write users could otherwise promote themselves. */
+function refusePromotion(actor: Actor, wanted: Record<string, string>, before: Record<string, string> = {}): void {
+  if (isAdmin(actor)) return;
+  for (const [permission, level] of Object.entries(wanted)) {
+    if (level === 'deny' || (Object.hasOwn(before, permission) && before[permission] === level)) continue;
+    if (forAdministrators.includes(permission)) throw problem.only_admin_grants({ detail: { permission } });
+    if (!permits(actor, `${permission}:${level === 'read' ? 'read' : 'write'}`))
+      throw problem.grant_not_held({ detail: { permission, level } });
   }
 }
 
@@ -124,7 +140,7 @@ export const createUser = operation({
   permission: 'users:write',
   body: UserWrite,
   returns: statusAnswer,
-  problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants],
+  problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants, problem.grant_not_held],
   async handle({ actor, body, audit }, { users, clock, settings }: UserTools) {
     refusePromotion(actor, body.user_permissions);
     const createdAt = isoTime(clock.now());
@@ -156,24 +172,30 @@ export const updateUser = operation({
   params,
   body: UserWrite.omit({ password: true }),
   returns: statusAnswer,
-  problems: [problem.user_not_found, problem.email_exists, problem.only_admin_grants, problem.last_administrator],
+  problems: [
+    problem.user_not_found,
+    problem.email_exists,
+    problem.only_admin_grants,
+    problem.grant_not_held,
+    problem.last_administrator,
+  ],
   async handle({ actor, params: { userId }, body, audit }, { users }: UserTools) {
     audit(userId);
     const stays = body.active !== false && body.user_permissions.IsAdmin === 'admin';
-    const target = await users.get(actor.orgId, userId);
-    if (!target) throw problem.user_not_found();
-    if (target.user_permissions.IsAdmin !== 'admin')
-      refusePromotion(actor, { ...(body.user_permissions.IsAdmin ? { IsAdmin: 'admin' } : {}) });
-    else if (!isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
-    else if (!stays && !(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
-    await users.change({ id: userId, org_id: actor.orgId }, user => ({
-      ...user,
-      ...body,
-      active: body.active ?? user.active,
-      group_id: body.group_id ?? user.group_id,
-      password_max_days: body.password_max_days ?? user.password_max_days,
-      user_permissions: keptReset(user, body.user_permissions),
-    }));
+    await users.inTurn(async () => {
+      const target = stays ? await users.get(actor.orgId, userId) : await guarded(users, actor, userId);
+      if (!target) throw problem.user_not_found();
+      refuseLesser(actor, target);
+      refusePromotion(actor, keptReset(target, body.user_permissions), target.user_permissions);
+      await users.change({ id: userId, org_id: actor.orgId }, user => ({
+        ...user,
+        ...body,
+        active: body.active ?? user.active,
+        group_id: body.group_id ?? user.group_id,
+        password_max_days: body.password_max_days ?? user.password_max_days,
+        user_permissions: keptReset(user, body.user_permissions),
+      }));
+    });
     return done('User updated');
   },
 });
@@ -190,19 +212,28 @@ export const deleteUser = operation({
   problems: [problem.user_not_found, problem.last_administrator],
   async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
     audit(userId);
-    await guardAdministrator(users, actor, userId);
-    if (!(await users.remove(actor.orgId, userId))) throw problem.user_not_found();
+    await users.inTurn(async () => {
+      await guarded(users, actor, userId);
+      await users.remove(actor.orgId, userId);
+    });
     return done('User deleted');
   },
 });
 
-/** Nobody below an administrator touches one, and an organisation keeps its last. */
-async function guardAdministrator(users: UserStore, actor: Actor, userId: string): Promise<void> {
+const holdsAdmin = ({ user_permissions }: StoredUser) => user_permissions.IsAdmin === 'admin';
+
+/** Nobody below an administrator touches one. */
+function refuseLesser(actor: Actor, target: StoredUser): void {
+  if (holdsAdmin(target) && !isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
+}
+
+/** A user who is about to lose their place; an organisation keeps its last administrator. Inside a turn. */
+async function guarded(users: UserStore, actor: Actor, userId: string): Promise<StoredUser> {
   const target = await users.get(actor.orgId, userId);
   if (!target) throw problem.user_not_found();
-  if (target.user_permissions.IsAdmin !== 'admin') return;
-  if (!isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
-  if (!(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
+  refuseLesser(actor, target);
+  if (holdsAdmin(target) && !(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
+  return target;
 }
 
 export const resetAccessKey = operation({
@@ -217,6 +248,7 @@ export const resetAccessKey = operation({
   problems: [problem.user_not_found],
   async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
     audit(userId);
+    refuseOthers(actor, userId, 'users:write');
     if (userId !== actor.id && !isAdmin(actor)) throw problem.user_not_found();
     const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
       ...user,
@@ -268,12 +300,11 @@ export const revokeUser = operation({
   problems: [problem.user_not_found, problem.last_administrator],
   async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
     audit(userId);
-    await guardAdministrator(users, actor, userId);
-    await users.change({ id: userId, org_id: actor.orgId }, user => ({
-      ...user,
-      active: false,
-      access_key: publicId(),
-    }));
+    await users.inTurn(async () => {
+      await guarded(users, actor, userId);
+      const revoked = { active: false, access_key: publicId() };
+      await users.change({ id: userId, org_id: actor.orgId }, user => ({ ...user, ...revoked }));
+    });
     return done('User revoked');
   },
 });

@@ -1,5 +1,6 @@
 import type { Vault } from '#base/vault.ts';
 import { collection, contains, type PageAsked } from '#storage/collection.ts';
+import { metaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredUser } from './schema.ts';
@@ -7,6 +8,8 @@ import type { StoredUser } from './schema.ts';
 export type UserStore = ReturnType<typeof userStore>;
 
 const purpose = 'user access key';
+/** The row whoever may take an administrator away changes first, so that two do not take the last two at once. */
+const turnName = 'users.turn';
 
 /** Access keys are sealed in the record and found by their digest. */
 export function userStore(records: Records, vault: Vault) {
@@ -27,8 +30,15 @@ export function userStore(records: Records, vault: Vault) {
   const opened = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
   const maybe = (user: StoredUser | undefined) => user && opened(user);
   const newest = ['-created_at', '-id'] as const;
+  const meta = metaStore(records);
 
   return {
+    /** Does several things as one, while nobody else does such things. */
+    inTurn: <T>(work: () => Promise<T>): Promise<T> =>
+      records.write(async () => {
+        await meta.set(turnName, '');
+        return work();
+      }),
     get: async (orgId: string, id: string) => maybe(await users.find({ org_id: orgId, id })),
     /** Whatever its organisation: for the operator only. */
     getAnywhere: async (id: string) => maybe(await users.find({ id })),

@@ -107,6 +107,71 @@ onEveryEngine('users', app => {
     assert.equal((await app().ask('GET', `/api/users/${body.Meta.id}`)).body.user_permissions.IsAdmin, undefined);
   });
 
+  const member = async (email: string, user_permissions: Record<string, string>) => {
+    const body = { ...three(email), active: true, user_permissions };
+    const { body: made } = await app().ask('POST', '/admin/users', { body });
+    return { id: made.Meta.id as string, credential: made.Message as string, body };
+  };
+
+  test('only an administrator, and the owner, see an access key', async () => {
+    const { credential, id } = await member('looker@example.org', { users: 'read' });
+    const lists = ['/api/users?p=-1', '/api/users/search?q=@', '/api/users/search?email_address=@'];
+    for (const path of lists) {
+      const { users } = (await app().ask('GET', path, { credential })).body;
+      assert.ok(users.length > 1);
+      for (const user of users) assert.equal(user.access_key === '', user.id !== id, user.email_address);
+    }
+    const { users } = (await app().ask('GET', '/api/users?p=-1')).body;
+    assert.ok(users.every((user: { access_key: string }) => user.access_key !== ''));
+    const { id: other } = await member('looked-at@example.org', { apis: 'read' });
+    assert.equal((await app().ask('GET', `/api/users/${other}`, { credential })).body.access_key, '');
+  });
+
+  test('nobody grants what they do not hold, to others or to themselves', async () => {
+    const clerk = await member('granter@example.org', { users: 'write', keys: 'read' });
+    const { credential } = clerk;
+    const grant = (email: string, user_permissions: Record<string, string>) =>
+      app().ask('POST', '/api/users', { credential, body: { ...three(email), user_permissions } });
+    assert.equal((await grant('g1@example.org', { keys: 'read', users: 'write', apis: 'deny' })).status, 200);
+    const refused = await grant('g2@example.org', { keys: 'write' });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.body.Message, 'access denied: you may not grant keys: write, you do not hold it');
+    assert.equal((await grant('g3@example.org', { constructor: 'read' })).status, 403);
+    const change = (id: string, body: object) => app().ask('PUT', `/api/users/${id}`, { credential, body });
+    assert.equal((await change(clerk.id, { ...clerk.body, user_permissions: { users: 'admin' } })).status, 200);
+    assert.equal((await change(clerk.id, { ...clerk.body, user_permissions: { apis: 'read' } })).status, 403);
+    const richer = await member('richer@example.org', { apis: 'write' });
+    assert.equal((await change(richer.id, { ...richer.body, first_name: 'Rich' })).status, 200);
+    assert.equal((await app().ask('GET', `/api/users/${richer.id}`)).body.user_permissions.apis, 'write');
+  });
+
+  test('everybody may read and renew themselves, and nobody else without the permission', async () => {
+    const { id, credential } = await member('alone@example.org', { nothing: 'read' });
+    assert.equal((await app().ask('GET', `/api/users/${id}`, { credential })).body.id, id);
+    const other = (await member('other@example.org', { nothing: 'read' })).id;
+    assert.equal((await app().ask('GET', `/api/users/${other}`, { credential })).status, 403);
+    const renew = (user: string, as: string) =>
+      app().ask('PUT', `/api/users/${user}/actions/key/reset`, { credential: as });
+    assert.equal((await renew(other, credential)).status, 403);
+    const denied = await member('denied@example.org', { IsAdmin: 'admin', users: 'deny' });
+    assert.equal((await renew(other, denied.credential)).status, 403);
+    assert.equal((await renew(denied.id, denied.credential)).status, 200);
+  });
+
+  test('of two administrators who remove each other at once, one stays', async () => {
+    const { orgId, accessKey, userId } = await app().stranger();
+    const second = { ...three('second@example.org'), active: true, org_id: orgId };
+    const { body } = await app().ask('POST', '/admin/users', { body: second });
+    await Promise.all([
+      app().ask('DELETE', `/api/users/${body.Meta.id}`, { credential: accessKey }),
+      app().ask('PUT', `/api/users/${userId}/actions/revoke`, { credential: body.Message }),
+    ]);
+    const left = await Promise.all(
+      [accessKey, body.Message].map(it => app().ask('GET', '/api/users', { credential: it })),
+    );
+    assert.deepEqual(left.map(answer => answer.status).sort(), [200, 401]);
+  });
+
   test('the last administrator cannot be removed, demoted or revoked', async () => {
     const { accessKey, userId } = await app().stranger();
     const own = { credential: accessKey };
