@@ -22,7 +22,10 @@ export interface StepContext {
 
 export interface Step {
   readonly name: string;
-  /** Undefined when the definition asks nothing of it: the step is then not in the chain. Throws `Unservable` when it cannot do what is asked. */
+  /**
+   * Undefined when the definition asks nothing of it: the step is then not in the chain. Throws `Unservable` when it
+   * cannot do what is asked.
+   */
   make(context: StepContext): Made | undefined;
 }
 
