@@ -7,6 +7,9 @@ import { tokenOf } from '#access/keys/ids.ts';
 import { keyDigest } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type KeyKind, keyStore } from '#access/keys/store.ts';
+import { oauthCodeStore } from '#access/oauth/code-store.ts';
+import { oauthClientStore } from '#access/oauth/store.ts';
+import { oauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/application.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { policyStore } from '#access/policies/store.ts';
@@ -18,14 +21,19 @@ import { createDataKey, vaultOf } from '#base/vault.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { type Api, compileApi } from '#gateway/api.ts';
+import { answerer } from '#gateway/asks.ts';
 import { certificatesOf } from '#gateway/auth/certificates.ts';
+import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { sessionsOf } from '#gateway/auth/sessions.ts';
 import { accessStore } from '#gateway/auth/store.ts';
+import { tokenTools } from '#gateway/auth/token-tools.ts';
 import { bodyOf, noBody } from '#gateway/body.ts';
 import { walkRequest } from '#gateway/chain.ts';
 import { Exchange, type Peer } from '#gateway/exchange.ts';
 import { HeaderList } from '#gateway/headers.ts';
 import type { GatewayTools } from '#gateway/tools.ts';
+import { installationSecretStore } from '#people/installation/secrets.ts';
+import { metaStore } from '#storage/meta.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
 import { openRecords } from '#storage/records.ts';
 
@@ -82,12 +90,32 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     },
   };
   const store = accessStore(counted);
+  const sessions = sessionsOf({ store, vault, settings, clock, log });
+  const oauth = {
+    oauthClients: oauthClientStore(records, vault),
+    oauthTokens: oauthTokenStore(records, vault, settings),
+    oauthCodes: oauthCodeStore(records, vault),
+  };
+  const tokens = tokenTools({ store, sessions, vault, settings, clock, log, post: it => void answer(it) });
+  const provider = oauthProvider({
+    ...oauth,
+    records,
+    keys,
+    policies,
+    secrets: installationSecretStore(metaStore(records), vault, settings),
+    settings,
+    clock,
+    outbound: tokens.tools.outbound,
+    log,
+  });
+  const answer = answerer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
   const tools = {
     settings,
     clock,
     log,
-    sessions: sessionsOf({ store, vault, settings, clock, log }),
+    sessions,
     certificates: certificatesOf(store),
+    ...tokens.tools,
     fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
   } as Partial<GatewayTools> as GatewayTools;
 
@@ -101,7 +129,14 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     tools,
     keys,
     policies,
+    records,
+    ...oauth,
     time,
+    /** Tells the thread what was written since it began. */
+    changed() {
+      sessions.changed(undefined);
+      tokens.changed(undefined);
+    },
     queries: () => queries,
     digestOf: (keyId: string) => keyDigest(vault, keyId),
     compile,
@@ -152,7 +187,17 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       };
     },
 
+    /** Asks a path the API answers itself. */
+    async ask(api: Api, sent: Sent) {
+      const call = exchangeOf(api, sent, time.nowMs);
+      const given = await api.routes.get(call.innerPath)!(call);
+      const body = given.body.bytes?.toString() ?? '';
+      return { status: given.status, headers: given.headers, body };
+    },
+
     async close(): Promise<void> {
+      provider.close();
+      await tokens.close();
       await reader.close();
       await records.close();
       rmSync(directory, { recursive: true, force: true });
@@ -166,8 +211,12 @@ const guards = new Set([
   'endpoint-access',
   'ip-access',
   'client-certificates',
+  'oauth',
+  'external-oauth',
   'basic',
   'hmac',
+  'jwt',
+  'oidc',
   'token',
   'strip-auth',
   'key-state',

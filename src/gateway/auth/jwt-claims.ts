@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Model } from '#definition/model.ts';
 import type { RefusalCode } from '../refusals.ts';
+import { Unservable } from '../step.ts';
 import { claimAt, type Members, scopesIn } from './jwt-token.ts';
 
 /** What the claims of a token say of its holder. Nothing here touches anything. */
@@ -68,6 +69,8 @@ export function clientIn(claims: Members): string | undefined {
     | undefined;
 }
 
+const kindsOfRule = new Set(['', 'required', 'exact_match', 'contains']);
+
 /** What a definition asks of claims, prepared; says what is wrong with those of a token. */
 export function claimRules(jwt: Jwt): ((claims: Members, note: (text: string) => void) => boolean) | undefined {
   const { allowedIssuers, allowedAudiences, allowedSubjects, jtiRequired } = jwt;
@@ -75,6 +78,8 @@ export function claimRules(jwt: Jwt): ((claims: Members, note: (text: string) =>
   const asked =
     allowedIssuers.length + allowedAudiences.length + allowedSubjects.length + custom.length > 0 || jtiRequired;
   if (!asked) return undefined;
+  const odd = custom.find(([, { type }]) => !kindsOfRule.has(type));
+  if (odd) throw new Unservable(`the gateway does not know the claim rule ${odd[1].type}`);
   const listed = (list: readonly string[], values: readonly unknown[]) =>
     list.length === 0 || values.some(value => typeof value === 'string' && list.includes(value));
   return (claims, note) =>

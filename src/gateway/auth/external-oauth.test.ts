@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { tokenOf } from '#access/keys/ids.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
+import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
+import type { Api } from '../api.ts';
+
+const now = startMs / 1000;
+const rsa = rsaPair();
+const idOf = (identity: string) => tokenOf(orgId, createHash('md5').update(identity).digest('hex'));
+
+describe('external OAuth', () => {
+  let bench: Bench;
+  let server: Publisher;
+  before(async () => {
+    bench = await openBench();
+    server = await startPublisher();
+  });
+  after(async () => {
+    await bench.close();
+    await server.close();
+  });
+  beforeEach(() => {
+    bench.time.nowMs = startMs;
+    server.bodies = [];
+    server.asked = [];
+    server.away = false;
+  });
+
+  const compile = (...providers: object[]) => bench.compile({ external_oauth: { enabled: true, providers } });
+  const send = (api: Api, token: string, more: Record<string, string> = {}) =>
+    bench.send(api, { headers: { Authorization: `Bearer ${token}`, ...more } });
+  const answered = async (api: Api, token: string) => {
+    const { status, body, events } = await send(api, token);
+    return [status, body, events];
+  };
+  const refusal = (status: number, message: string) => [status, errorBody(message), []];
+
+  const jwt = (more: object = {}) => ({
+    jwt: {
+      enabled: true,
+      signing_method: 'rsa',
+      source: Buffer.from(pemOf(rsa.publicKey)).toString('base64'),
+      ...more,
+    },
+  });
+  const introspected = (more: object = {}) => ({
+    introspection: {
+      enabled: true,
+      url: `${server.url}/introspect`,
+      client_id: 'me',
+      client_secret: 'my secret',
+      ...more,
+    },
+  });
+
+  test('without a token, without a provider, without a way to check: 400, 404, 500', async () => {
+    const { status, body, events } = await bench.send(await compile(jwt()));
+    assert.deepEqual([status, body, events], refusal(400, 'authorization field missing'));
+    assert.deepEqual(
+      await answered(await compile(), 'x'),
+      refusal(404, 'there should be at least one provider configured'),
+    );
+    assert.deepEqual(
+      await answered(await compile({ jwt: { enabled: false } }), 'x'),
+      refusal(500, 'access token validation method is not specified'),
+    );
+  });
+
+  test('a signed token lets in whom it names, for this API and nothing else', async () => {
+    const api = await compile(jwt());
+    const { status, call } = await send(api, mint({ sub: 'ann', exp: now + 9 }, rsa.privateKey));
+    assert.deepEqual([status, call.keyId, call.identityFrom], [0, idOf('ann'), 'externalOAuth']);
+    const { session } = call;
+    assert.deepEqual([...session!.rights.keys()], ['bench']);
+    assert.deepEqual(session!.limits.rate, { rate: 10_000, perSeconds: 60, smoothing: undefined });
+    assert.equal(session!.limits.quota, undefined);
+    assert.equal(session!.alias, 'ann');
+    const byMail = await compile(jwt({ identity_base_field: 'user.mail' }));
+    assert.equal((await send(byMail, mint({ sub: 'a', user: { mail: 'm' } }, rsa.privateKey))).call.keyId, idOf('m'));
+  });
+
+  test('a key kept for the caller is the session', async () => {
+    await bench.key(
+      { access_rights: { bench: { versions: ['Default'] } }, alias: 'kept' },
+      { name: createHash('md5').update('kept').digest('hex') },
+    );
+    const { call } = await send(await compile(jwt()), mint({ sub: 'kept' }, rsa.privateKey));
+    assert.equal(call.session?.alias, 'kept');
+  });
+
+  test('signed tokens that are wrong: 401 with the reason', async () => {
+    const api = await compile(jwt({ expires_at_validation_skew: 5 }));
+    for (const [token, message] of [
+      ['nonsense', 'token verification failed: token is malformed'],
+      [mint({ sub: 'a' }, '', { alg: 'none' }), 'token verification failed: unexpected signing method'],
+      [mint({ sub: 'a' }, rsaPair().privateKey), 'token verification failed: signature is invalid'],
+      [mint({ sub: 'a', exp: now - 5 }, rsa.privateKey), 'key not authorized: token has expired'],
+      [mint({ sub: 'a', iat: now + 1 }, rsa.privateKey), 'key not authorized: token used before issued'],
+      [mint({ sub: 'a', nbf: now + 1 }, rsa.privateKey), 'key not authorized: token is not valid yet'],
+    ] as const)
+      assert.deepEqual(await answered(api, token), refusal(401, message), message);
+    assert.equal((await send(api, mint({ sub: 'a', exp: now - 4 }, rsa.privateKey))).status, 0);
+    assert.deepEqual(
+      await answered(api, mint({ exp: now + 9 }, rsa.privateKey)),
+      refusal(500, 'error happened during the access token validation'),
+    );
+  });
+
+  test('the server that issued a token is asked with what it needs, and with nothing of the caller’s', async () => {
+    server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 9 };
+    const { status, call } = await send(await compile(introspected()), 'opaque', { Cookie: 'a=b', 'X-Secret': 'c' });
+    assert.deepEqual([status, call.keyId], [0, idOf('ann')]);
+    const [{ method, headers, body } = assert.fail('nobody asked')] = server.bodies;
+    assert.equal(method, 'POST');
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(body)), {
+      token: 'opaque',
+      client_id: 'me',
+      client_secret: 'my secret',
+    });
+    const given = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'];
+    assert.deepEqual(Object.keys(headers).sort(), given);
+    const byMail = await compile(introspected({ identity_base_field: 'mail' }));
+    server.pages['/introspect'] = { active: true, sub: 'a', mail: 'm' };
+    assert.equal((await send(byMail, 'opaque')).call.keyId, idOf('m'));
+  });
+
+  test('a token nobody stands by: 401; an answer that cannot be used: 500', async () => {
+    const api = await compile(introspected());
+    server.pages['/introspect'] = { active: false };
+    assert.deepEqual(await answered(api, 'x'), refusal(401, 'access token is not valid'));
+    server.pages['/introspect'] = { active: true, sub: 'a', exp: now };
+    assert.deepEqual(await answered(api, 'x'), refusal(401, 'key not authorized: token has expired'));
+    const failed = refusal(500, 'error happened during the access token validation');
+    for (const page of [
+      'nonsense',
+      '[]',
+      { active: 'true', sub: 'a' },
+      {},
+      { active: true },
+      { active: true, sub: 7 },
+    ]) {
+      server.pages['/introspect'] = page;
+      assert.deepEqual(await answered(api, 'x'), failed, JSON.stringify(page));
+    }
+    server.pages['/introspect'] = `{"active":true,"sub":"a","pad":"${'x'.repeat(70_000)}"}`;
+    assert.deepEqual(await answered(api, 'x'), failed);
+    server.away = true;
+    assert.deepEqual(await answered(api, 'x'), failed);
+    assert.deepEqual(
+      await answered(await compile(introspected({ url: 'http://169.254.169.254/' })), 'x'),
+      failed,
+      'addresses of clouds are never asked',
+    );
+  });
+
+  test('without a memory every call asks, but calls that come together ask once', async () => {
+    const api = await compile(introspected());
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    await Promise.all([1, 2, 3].map(() => send(api, 'together')));
+    assert.equal(server.asked.length, 1);
+    await send(api, 'together');
+    assert.equal(server.asked.length, 2);
+  });
+
+  test('with a memory an answer holds for its time, and not beyond the end of the token', async () => {
+    const api = await compile(introspected({ cache: { enabled: true, timeout: 60 } }));
+    server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 30 };
+    await send(api, 'cached');
+    bench.time.nowMs += 29_000;
+    assert.equal((await send(api, 'cached')).status, 0);
+    bench.time.nowMs += 1000;
+    assert.deepEqual(await answered(api, 'cached'), refusal(401, 'key not authorized: token has expired'));
+    assert.equal(server.asked.length, 1);
+    bench.time.nowMs += 30_000;
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    assert.equal((await send(api, 'cached')).status, 0);
+    assert.equal(server.asked.length, 2);
+  });
+
+  test('a refusal is remembered for moments only, a failure not at all, and 0 is for ever', async () => {
+    const api = await compile(introspected({ cache: { enabled: true, timeout: 0 } }));
+    server.away = true;
+    await send(api, 'later');
+    server.away = false;
+    server.pages['/introspect'] = { active: false };
+    await send(api, 'later');
+    await send(api, 'later');
+    assert.equal(server.asked.length, 2);
+    bench.time.nowMs += 2000;
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    assert.equal((await send(api, 'later')).status, 0);
+    bench.time.nowMs += 1_000_000_000;
+    assert.equal((await send(api, 'later')).status, 0);
+    assert.equal(server.asked.length, 3);
+  });
+
+  test('what one API was told of a token is not what another one is told', async () => {
+    const asked = introspected({ cache: { enabled: true, timeout: 60 } });
+    const api = await compile(asked);
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    await send(api, 'shared');
+    const other = await bench.compile({ api_id: 'other', external_oauth: { enabled: true, providers: [asked] } });
+    server.pages['/introspect'] = { active: false };
+    assert.equal((await send(other, 'shared')).status, 401);
+  });
+});

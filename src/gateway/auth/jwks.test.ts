@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { createLog } from '#base/log.ts';
+import { outbound } from '#base/outbound.ts';
+import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/tokens.ts';
+import { eventually } from '../../../tests/upstream.ts';
+import { type AskedKey, type KeySets, keySets } from './jwks.ts';
+
+const ttlSeconds = 240;
+const pauseSeconds = 10;
+const [one, two] = [rsaPair(), rsaPair()];
+
+describe('key sets others publish', () => {
+  let publisher: Publisher;
+  let sets: KeySets;
+  let nowMs = 0;
+  const out = outbound();
+  const asked = (kid?: string, more: Partial<AskedKey> = {}): AskedKey => ({
+    kid,
+    algorithm: 'RS256',
+    families: ['rsa'],
+    ...more,
+  });
+  before(async () => {
+    publisher = await startPublisher();
+  });
+  after(async () => {
+    await out.close();
+    await publisher.close();
+  });
+  beforeEach(() => {
+    nowMs = 1_000_000;
+    publisher.away = false;
+    publisher.asked = [];
+    publisher.pages = { '/keys': { keys: [jwkOf(one.publicKey, { kid: 'one' })] } };
+    const log = createLog({ level: 'silent', format: 'json' });
+    sets = keySets({ outbound: out, clock: { now: () => nowMs }, log, ttlSeconds, pauseSeconds });
+  });
+  const at = () => sets.at(`${publisher.url}/keys`);
+
+  test('a set is read once for all who ask at the same time, and answers at once after that', async () => {
+    const found = await Promise.all([1, 2, 3].map(() => at().find(asked('one'))));
+    assert.ok(found.every(it => it?.key.equals(one.publicKey)));
+    const again = at().find(asked('one'));
+    assert.ok(!(again instanceof Promise) && again === found[0]);
+    assert.equal(publisher.asked.length, 1);
+  });
+
+  test('a new key is learnt from a token that names it; keys that stay are the same objects', async () => {
+    const first = await at().find(asked('one'));
+    publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' }), jwkOf(one.publicKey, { kid: 'one' })] };
+    nowMs += pauseSeconds * 1000;
+    assert.ok((await at().find(asked('two')))?.key.equals(two.publicKey));
+    assert.equal(at().find(asked('one')), first);
+    assert.equal(publisher.asked.length, 2);
+  });
+
+  test('a key that was withdrawn counts no more once the set has grown old', async () => {
+    await at().find(asked('one'));
+    publisher.pages['/keys'] = { keys: [jwkOf(two.publicKey, { kid: 'two' })] };
+    nowMs += ttlSeconds * 1000 - 1;
+    assert.ok(at().find(asked('one')));
+    nowMs += 1;
+    assert.equal(await at().find(asked('one')), undefined);
+  });
+
+  test('names nobody knows make the set be read once in a while, however many there are', async () => {
+    await at().find(asked('one'));
+    for (const kid of ['../../etc/passwd', "' or 1=1 --", '', '__proto__', 'constructor'])
+      assert.equal(await at().find(asked(kid)), undefined, kid);
+    assert.equal(publisher.asked.length, 1);
+    nowMs += pauseSeconds * 1000;
+    await Promise.all(['a', 'b', 'c'].map(kid => at().find(asked(kid))));
+    await at().find(asked('d'));
+    assert.equal(publisher.asked.length, 2);
+  });
+
+  test('while the source is away the last good keys are good, and nobody waits for it twice', async () => {
+    const first = await at().find(asked('one'));
+    publisher.away = true;
+    nowMs += ttlSeconds * 1000;
+    assert.equal(await at().find(asked('one')), first);
+    nowMs += pauseSeconds * 1000;
+    assert.equal(at().find(asked('one')), first, 'at once, although it is asked again behind it');
+    await eventually(() => assert.equal(publisher.asked.length, 3));
+  });
+
+  test('a source that gave nothing yet is left alone for a while', async () => {
+    publisher.away = true;
+    assert.equal(await at().find(asked('one')), undefined);
+    assert.equal(await at().find(asked('one')), undefined);
+    assert.equal(publisher.asked.length, 1);
+    publisher.away = false;
+    nowMs += pauseSeconds * 1000;
+    assert.ok(await at().find(asked('one')));
+  });
+
+  test('what is no key set, too large, or leads elsewhere gives no keys', async () => {
+    for (const page of ['[]', 'nonsense', '{"keys":{}}', `{"keys":[],"pad":"${'x'.repeat(600_000)}"}`]) {
+      nowMs += pauseSeconds * 1000;
+      publisher.pages['/keys'] = page;
+      assert.equal(await at().find(asked('one')), undefined);
+    }
+    assert.equal(await sets.at('http://169.254.169.254/keys').find(asked('one')), undefined);
+  });
+
+  test('a key serves only the kind and the algorithm it is for; without a name it must be the only one', async () => {
+    const ec = ecPair();
+    publisher.pages['/keys'] = {
+      keys: [
+        jwkOf(one.publicKey, { kid: 'same', alg: 'RS512' }),
+        jwkOf(ec.publicKey, { kid: 'same' }),
+        { kty: 'oct', k: 'c2VjcmV0', kid: 'same' },
+        jwkOf(two.publicKey, { kid: 'enc', use: 'enc' }),
+        null,
+        7,
+      ],
+    };
+    assert.equal(await at().find(asked('same')), undefined);
+    assert.equal(at().find(asked('same', { algorithm: 'RS512' }))?.constructor, Object);
+    assert.equal((await at().find(asked('same', { algorithm: 'ES256', families: ['ecdsa'] })))?.family, 'ecdsa');
+    assert.equal((await at().find(asked(undefined, { algorithm: 'RS512' })))?.family, 'rsa');
+    assert.equal(await at().find(asked('enc')), undefined);
+  });
+
+  test('an OpenID provider is believed about its keys only if it speaks for itself', async () => {
+    const issuer = publisher.url;
+    const discovery = '/.well-known/openid-configuration';
+    publisher.pages[discovery] = { issuer: 'https://other.example', jwks_uri: `${issuer}/keys` };
+    assert.equal(await sets.ofIssuer(issuer).find(asked('one')), undefined);
+    assert.deepEqual(publisher.asked, [discovery]);
+    nowMs += pauseSeconds * 1000;
+    publisher.pages[discovery] = { issuer, jwks_uri: `${issuer}/keys` };
+    assert.ok(await sets.ofIssuer(issuer).find(asked('one')));
+  });
+});

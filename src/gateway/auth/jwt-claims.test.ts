@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modelOfClassic } from '#definition/model.ts';
+import { claimRules, clientIn, identityIn, policiesOf, policyIn } from './jwt-claims.ts';
+
+const plain = modelOfClassic({} as Parameters<typeof modelOfClassic>[0]).jwt;
+type Jwt = typeof plain;
+
+const passes = (asked: Partial<Jwt>, claims: object, noted: string[] = []) =>
+  claimRules({ ...plain, ...asked })!(claims as never, path => noted.push(path));
+const custom = (type: string, allowedValues: unknown[] = [], nonBlocking = false): Partial<Jwt> => ({
+  customClaims: { 'user.role': { type, allowedValues, nonBlocking } },
+});
+
+test('an API that asks nothing of claims has no rules', () => {
+  assert.equal(claimRules(plain), undefined);
+});
+
+test('issuers, audiences and subjects must be among those accepted', () => {
+  assert.ok(passes({ allowedIssuers: ['a', 'b'] }, { iss: 'b' }));
+  for (const claims of [{}, { iss: 'c' }, { iss: ['a'] }]) assert.ok(!passes({ allowedIssuers: ['a'] }, claims));
+  assert.ok(passes({ allowedAudiences: ['a'] }, { aud: ['x', 'a'] }));
+  assert.ok(passes({ allowedAudiences: ['a'] }, { aud: 'a' }));
+  for (const claims of [{}, { aud: [] }, { aud: 'ab' }]) assert.ok(!passes({ allowedAudiences: ['a'] }, claims));
+  assert.ok(passes({ allowedSubjects: ['a'] }, { sub: 'a' }));
+  assert.ok(!passes({ allowedSubjects: ['a'] }, { sub: 'b' }));
+  assert.ok(passes({ jtiRequired: true }, { jti: '1' }));
+  for (const claims of [{}, { jti: '' }]) assert.ok(!passes({ jtiRequired: true }, claims));
+});
+
+test('claims of the API’s own are asked for by path: there, equal, or containing', () => {
+  const role = (value: unknown) => ({ user: { role: value } });
+  assert.ok(passes(custom('required'), role(false)));
+  for (const claims of [{}, role(null), { user: 'x' }]) assert.ok(!passes(custom('required'), claims));
+  assert.ok(passes(custom('exact_match', ['a', 7]), role(7)));
+  for (const value of ['7', 'A', ['a'], undefined]) assert.ok(!passes(custom('exact_match', ['a', 7]), role(value)));
+  assert.ok(passes(custom('contains', ['adm']), role('admin')));
+  assert.ok(passes(custom('contains', ['admin']), role(['user', 'admin'])));
+  for (const value of [['administrator'], 'user', 7]) assert.ok(!passes(custom('contains', ['admin']), role(value)));
+  assert.ok(!passes(custom('contains', ['']), role('x')));
+});
+
+test('a rule that does not block is noted; a rule nobody knows keeps the API from being served', () => {
+  const noted: string[] = [];
+  assert.ok(passes(custom('required', [], true), {}, noted));
+  assert.deepEqual(noted, ['user.role']);
+  assert.throws(() => passes(custom('roughly'), {}), /does not know the claim rule roughly/);
+});
+
+test('names on the prototype of everything name nobody', () => {
+  assert.equal(identityIn({}, ['constructor', '__proto__']).ok, false);
+  assert.equal(policyIn({}, ['toString']), undefined);
+  assert.equal(clientIn({ clientId: '', cid: 7, client_id: 'c' }), 'c');
+  assert.deepEqual(policiesOf({ policyIds: [], fromDefaults: true }, ['constructor'], { r: 'p' }), {
+    ok: false,
+    code: 'jwt_scope_unmatched',
+  });
+});

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { test } from 'node:test';
+import { ecPair, edPair, mint, part, pemOf, rsaPair, signature } from '../../../tests/tokens.ts';
+import { algorithmsOf, type Family, keyOfBytes, readSource, setKeyOf } from './jwt-keys.ts';
+import { claimAt, isFault, longestToken, type Signer, scopesIn, timeFault, tokenCheck } from './jwt-token.ts';
+
+const rsa = rsaPair();
+const claims = { sub: 'ann', exp: 2_000_000_000 };
+const broken: Error[] = [];
+
+const checkOf = (family: Family, key: KeyObject) =>
+  tokenCheck<Signer>(
+    algorithmsOf([family]),
+    () => ({ key }),
+    error => broken.push(error),
+  );
+const verdict = async (family: Family, key: KeyObject, text: string) => {
+  const checked = await checkOf(family, key).check(text);
+  return isFault(checked) ? checked : checked.token.claims.sub;
+};
+const byRsa = (text: string) => verdict('rsa', rsa.publicKey, text);
+
+test('every algorithm of a family is accepted from its own key', async () => {
+  const ec = ecPair();
+  const ec384 = ecPair('P-384');
+  const ed = edPair();
+  const secret = createSecretKey(Buffer.from('a shared secret of some length..'));
+  const good: [Family, KeyObject, string][] = [
+    ['rsa', rsa.publicKey, mint(claims, rsa.privateKey)],
+    ['rsa', rsa.publicKey, mint(claims, rsa.privateKey, { alg: 'PS256' })],
+    ['ecdsa', ec.publicKey, mint(claims, ec.privateKey, { alg: 'ES256' })],
+    ['ecdsa', ec384.publicKey, mint(claims, ec384.privateKey, { alg: 'ES384' })],
+    ['eddsa', ed.publicKey, mint(claims, ed.privateKey, { alg: 'EdDSA' })],
+    ['hmac', secret, mint(claims, secret, { alg: 'HS256' })],
+    ['hmac', secret, mint(claims, secret, { alg: 'HS512' })],
+  ];
+  for (const [family, key, text] of good) assert.equal(await verdict(family, key, text), 'ann', text);
+});
+
+test('the head of a token never chooses how it is checked', async () => {
+  const pem = pemOf(rsa.publicKey);
+  const ec = ecPair();
+  for (const text of [
+    mint(claims, '', { alg: 'none' }),
+    mint(claims, pem, { alg: 'HS256' }),
+    mint(claims, ` \n${pem}`, { alg: 'HS256' }),
+    mint(claims, pem.trim(), { alg: 'HS256' }),
+    mint(claims, ec.privateKey, { alg: 'ES256' }),
+    mint(claims, rsa.privateKey, { header: { alg: 'nOnE' } }),
+    mint(claims, rsa.privateKey, { header: { alg: 'rs256' } }),
+    mint(claims, rsa.privateKey, { header: { alg: 'RS256 ' } }),
+  ])
+    assert.equal(await byRsa(text), 'method', text);
+  assert.equal(
+    await verdict('rsa', ec.publicKey, mint(claims, ec.privateKey, { header: { alg: 'RS256' } })),
+    'signature',
+  );
+});
+
+test('keys inside a token, and addresses of keys, are not looked at', async () => {
+  const mine = rsaPair();
+  const header = {
+    jwk: mine.publicKey.export({ format: 'jwk' }),
+    jku: 'http://127.0.0.1:1/',
+    x5u: 'http://127.0.0.1:1/',
+  };
+  assert.equal(await byRsa(mint(claims, mine.privateKey, { header })), 'signature');
+  assert.equal(await byRsa(mint(claims, rsa.privateKey, { header })), 'ann');
+});
+
+test('a changed token, and one of somebody else, is refused', async () => {
+  const [head, , tail] = mint(claims, rsa.privateKey).split('.');
+  assert.equal(await byRsa(`${head}.${part({ ...claims, sub: 'bob' })}.${tail}`), 'signature');
+  assert.equal(await byRsa(`${head}.${part(claims)}.`), 'signature');
+  assert.equal(await byRsa(mint(claims, rsaPair().privateKey)), 'signature');
+  const input = `${part({ alg: 'ES256' })}.${part(claims)}`;
+  const ec = ecPair();
+  assert.equal(await verdict('ecdsa', ec.publicKey, `${input}.${Buffer.alloc(64).toString('base64url')}`), 'signature');
+});
+
+test('what is no token is refused before any key is looked for', async () => {
+  const asked: unknown[] = [];
+  const { check } = tokenCheck<Signer>(
+    algorithmsOf(['rsa']),
+    token => {
+      asked.push(token);
+      return undefined;
+    },
+    error => broken.push(error),
+  );
+  const signed = (head: string, body: string) => {
+    const input = `${part(head)}.${part(body)}`;
+    return `${input}.${signature('RS256', input, rsa.privateKey)}`;
+  };
+  const sound = JSON.stringify(claims);
+  for (const text of [
+    '',
+    'a',
+    'a.b',
+    'a.b.c',
+    'a.b.c.d.e',
+    `${mint(claims, rsa.privateKey)}.`,
+    `${mint(claims, rsa.privateKey)} `,
+    mint({ ...claims, pad: 'x'.repeat(longestToken) }, rsa.privateKey),
+    signed('[]', sound),
+    signed('{"alg":["RS256"]}', sound),
+    signed('{"alg":"RS256","alg":"RS256"}', sound),
+    signed('{"alg":"RS256","crit":["exp"]}', sound),
+    signed('{"alg":"RS256","b64":false}', sound),
+    signed('{"alg":"RS256","kid":7}', sound),
+    signed('{"alg":"RS256"}', '"ann"'),
+    signed('{"alg":"RS256"}', '{"sub":"ann","sub":"bob"}'),
+    signed('{"alg":"RS256"}', '{"sub":"ann","\\u0073ub":"bob"}'),
+    signed('{"alg":"RS256"}', '{"iss":["https://good.example","https://evil.example"]}'),
+    signed('{"alg":"RS256"}', '{"sub":7}'),
+    signed('{"alg":"RS256"}', '{"sub":{"toString":"ann"}}'),
+    signed('{"alg":"RS256"}', '{"aud":[1]}'),
+    signed('{"alg":"RS256"}', '{"exp":"2000000000"}'),
+    signed('{"alg":"RS256"}', '{"exp":1e999}'),
+    signed('{"alg":"RS256"}', '{"nbf":null}'),
+  ])
+    assert.equal(await check(text), 'malformed', text.slice(0, 200));
+  assert.deepEqual(asked, []);
+});
+
+test('a token that was checked once is not checked again, until its key changes', async () => {
+  let signer: Signer | undefined = { key: rsa.publicKey };
+  const { check } = tokenCheck<Signer>(
+    algorithmsOf(['rsa']),
+    () => signer,
+    error => broken.push(error),
+  );
+  const text = mint(claims, rsa.privateKey);
+  const first = await check(text);
+  assert.ok(!isFault(first));
+  const again = check(text);
+  assert.ok(!(again instanceof Promise) && !isFault(again), 'known at once');
+  assert.equal(again.token, first.token);
+  signer = { key: rsaPair().publicKey };
+  assert.equal(await check(text), 'signature');
+  signer = undefined;
+  assert.equal(check(text), 'key');
+});
+
+test('times are kept to the second, with what the API tolerates', () => {
+  const none = { expiresAtSkewSeconds: 0, issuedAtSkewSeconds: 0, notBeforeSkewSeconds: 0 };
+  const at = 1_000_000;
+  const fault = (given: object, skews: object = {}) => timeFault(given as never, at * 1000, { ...none, ...skews });
+  assert.equal(fault({}), undefined);
+  assert.equal(fault({ exp: at + 1, iat: at, nbf: at }), undefined);
+  assert.equal(fault({ exp: at }), 'expired');
+  assert.equal(fault({ exp: 0 }), 'expired');
+  assert.equal(fault({ exp: at - 4 }, { expiresAtSkewSeconds: 5 }), undefined);
+  assert.equal(fault({ exp: at - 5 }, { expiresAtSkewSeconds: 5 }), 'expired');
+  assert.equal(fault({ iat: at + 1 }), 'before_issued');
+  assert.equal(fault({ iat: at + 5 }, { issuedAtSkewSeconds: 5 }), undefined);
+  assert.equal(fault({ nbf: at + 1 }), 'not_yet');
+  assert.equal(fault({ nbf: at + 5 }, { notBeforeSkewSeconds: 5 }), undefined);
+  assert.equal(fault({ nbf: at + 6 }, { notBeforeSkewSeconds: 5 }), 'not_yet');
+});
+
+test('claims are found by their own name first, then by a path, and never on a prototype', () => {
+  const given = { 'a.b': 1, a: { b: 2, c: { d: 'x' } }, scp: ['r', 7, 'w'], scope: ' r  w ' };
+  assert.equal(claimAt(given, 'a.b'), 1);
+  assert.equal(claimAt(given, 'a.c.d'), 'x');
+  for (const path of ['constructor', '__proto__', 'a.constructor.name', 'a.c.d.length', 'z'])
+    assert.equal(claimAt(given, path), undefined, path);
+  assert.deepEqual(scopesIn(given, ['scope', 'scp']), ['r', 'w', 'r', 'w']);
+});
+
+test('what was published is never a shared secret, and weak or foreign keys are none', () => {
+  const pem = pemOf(rsa.publicKey);
+  for (const text of [pem, `\n\t ${pem}`, `x${pem}`]) assert.equal(keyOfBytes('hmac', Buffer.from(text)), undefined);
+  assert.equal(keyOfBytes('hmac', Buffer.alloc(0)), undefined);
+  assert.ok(keyOfBytes('rsa', Buffer.from(pem)));
+  assert.ok(keyOfBytes('rsa', Buffer.from(Buffer.from(pem).toString('base64'))));
+  assert.equal(keyOfBytes('ecdsa', Buffer.from(pem)), undefined);
+  assert.equal(keyOfBytes('rsa', Buffer.from(pemOf(rsaPair(1024).publicKey))), undefined);
+  assert.equal(keyOfBytes('rsa', Buffer.from('-----BEGIN PUBLIC KEY-----\nnonsense')), undefined);
+  const jwk = rsa.publicKey.export({ format: 'jwk' });
+  assert.equal(setKeyOf({ ...jwk, use: 'enc' }), undefined);
+  assert.equal(setKeyOf({ ...jwk, kty: 'oct' }), undefined);
+  assert.equal(setKeyOf({ ...jwk, n: 'AQAB' }), undefined);
+  assert.equal(setKeyOf(rsa.privateKey.export({ format: 'jwk' }))?.key.type, 'public');
+});
+
+test('a source is an address, plain or in base64, or the bytes of a key in base64', () => {
+  const packed = (text: string) => Buffer.from(text).toString('base64');
+  assert.deepEqual(readSource(' https://a.example/jwks '), { url: 'https://a.example/jwks' });
+  assert.deepEqual(readSource(packed('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });
+  const bytes = Buffer.from([0xff, 0, 0xfe]);
+  assert.deepEqual(readSource(bytes.toString('base64')), { bytes });
+  for (const text of ['', 'not base64!', 'abcde']) assert.equal(readSource(text), undefined, text);
+});

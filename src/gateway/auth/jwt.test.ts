@@ -1,0 +1,362 @@
+import assert from 'node:assert/strict';
+import { createHash, createSecretKey } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { tokenOf } from '#access/keys/ids.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
+import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
+import type { Api } from '../api.ts';
+
+const rights = { bench: { versions: ['Default'] } };
+const rsa = rsaPair();
+const now = startMs / 1000;
+const sessionId = (identity: string) => tokenOf(orgId, createHash('md5').update(identity).digest('hex'));
+const source = Buffer.from(pemOf(rsa.publicKey)).toString('base64');
+const central = { enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: source, jwt_default_policies: ['base'] };
+
+describe('JSON Web Tokens, one source for everybody', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+    for (const id of ['base', 'gold', 'read', 'write'])
+      await bench.policy({ id, access_rights: rights, rate: 5, per: 1, tags: [id], key_expires_in: 0 });
+    await bench.policy({ id: 'partly', partitions: { per_api: true, quota: true }, access_rights: rights });
+  });
+  after(() => bench.close());
+  beforeEach(() => {
+    bench.time.nowMs = startMs;
+  });
+
+  const signed = (claims: object, header: object = {}) => mint(claims, rsa.privateKey, { header });
+  const send = (api: Api, token: string) => bench.send(api, { headers: { Authorization: `Bearer ${token}` } });
+  const compile = (more: object = {}) => bench.compile({ ...central, ...more });
+
+  /** Status, text and event of a refusal. */
+  async function refused(api: Api, token: string, status: number, message: string, key?: string): Promise<void> {
+    const given = await send(api, token);
+    const events = key === undefined ? [] : [{ event: 'AuthFailure', message: 'Auth Failure', key }];
+    assert.deepEqual([given.status, given.body, given.events], [status, errorBody(message), events]);
+  }
+  const hash = (text: string) => bench.tools.sessions.hashOf(text);
+
+  test('a token lets in whom it names, under an id made of the name, with the policies of the API', async () => {
+    const api = await compile();
+    const { status, call } = await send(api, signed({ sub: 'ann', exp: now + 60, client_id: 'app' }));
+    assert.equal(status, 0);
+    assert.equal(call.keyId, sessionId('ann'));
+    assert.equal(call.keyHash, hash(call.keyId));
+    assert.equal(call.identityFrom, 'jwt');
+    const { session } = call;
+    assert.deepEqual(
+      [session?.alias, session?.expires, session?.policyIds, session?.oauthClientId, session?.metaData],
+      ['ann', now + 60, ['base'], 'app', { GwJWTSessionID: call.keyId }],
+    );
+    assert.ok(session?.rights.has('bench'));
+  });
+
+  test('the same token again asks no database and checks no signature', async () => {
+    const api = await compile();
+    const token = signed({ sub: 'again', exp: now + 60 });
+    const first = await send(api, token);
+    const before = bench.queries();
+    const [chain] = api.chains.values();
+    const step = chain!.request.find(({ name }) => name === 'jwt')!;
+    assert.ok(!(step.run(first.call) instanceof Promise), 'known at once');
+    assert.equal((await send(api, token)).call.session, first.call.session);
+    assert.equal(bench.queries(), before);
+  });
+
+  test('without a token: 400', async () => {
+    const api = await compile();
+    for (const headers of [{}, { Authorization: '' }, { Authorization: 'Bearer ' }] as Record<string, string>[]) {
+      const { status, body, events } = await bench.send(api, { headers });
+      assert.deepEqual(
+        [status, body, events],
+        [400, errorBody('Authorization field missing'), [{ event: 'AuthFailure', message: 'Auth Failure', key: '' }]],
+      );
+    }
+  });
+
+  test('bad tokens, foreign signatures and foreign ways of signing: 403', async () => {
+    const api = await compile();
+    for (const token of ['nonsense', mint({ sub: 'ann' }, rsaPair().privateKey), signed({ sub: ['ann'] })])
+      await refused(api, token, 403, 'Key not authorized', hash(token));
+    for (const token of [
+      mint({ sub: 'ann' }, '', { alg: 'none' }),
+      mint({ sub: 'ann' }, pemOf(rsa.publicKey), { alg: 'HS256' }),
+    ])
+      await refused(api, token, 403, 'Key not authorized: Unexpected signing method', hash(token));
+  });
+
+  test('times: 401, without an event, and within the tolerance of the API', async () => {
+    const strict = await compile();
+    await refused(strict, signed({ sub: 'ann', exp: now }), 401, 'Key not authorized: token has expired');
+    await refused(strict, signed({ sub: 'ann', iat: now + 9 }), 401, 'Key not authorized: token used before issued');
+    await refused(strict, signed({ sub: 'ann', nbf: now + 9 }), 401, 'Key not authorized: token is not valid yet');
+    const tolerant = await compile({
+      jwt_expires_at_validation_skew: 10,
+      jwt_issued_at_validation_skew: 10,
+      jwt_not_before_validation_skew: 10,
+    });
+    const token = signed({ sub: 'late', exp: now - 9, iat: now + 9, nbf: now + 9 });
+    assert.equal((await send(tolerant, token)).status, 0);
+    bench.time.nowMs += 1000;
+    await refused(tolerant, token, 401, 'Key not authorized: token has expired');
+  });
+
+  test('a remembered token ends when it says it does', async () => {
+    const api = await compile();
+    const token = signed({ sub: 'ends', exp: now + 10 });
+    assert.equal((await send(api, token)).status, 0);
+    bench.time.nowMs += 10_000;
+    await refused(api, token, 401, 'Key not authorized: token has expired');
+  });
+
+  test('whoever is not named: 403', async () => {
+    const api = await compile({ jwt_identity_base_field: 'user.id' });
+    await refused(api, signed({ exp: now + 9 }), 403, 'no suitable claims for user ID were found', '');
+    await refused(api, signed({ sub: '' }), 403, 'found an empty user ID in sub claim', '');
+    const empty = 'found an empty user ID in predefined base claim, claim: user.id';
+    await refused(api, signed({ sub: 'ann', user: { id: '' } }), 403, empty, '');
+    await refused(api, signed({ sub: 'ann', user: { id: 7 } }), 403, 'no suitable claims for user ID were found', '');
+    assert.equal((await send(api, signed({ sub: 'ann', user: { id: 'deep' } }))).call.keyId, sessionId('deep'));
+    assert.equal(
+      (await send(api, signed({ sub: 'a', 'user.id': 'flat', user: { id: 'b' } }))).call.keyId,
+      sessionId('flat'),
+    );
+    assert.equal((await send(api, signed({ sub: 'only' }))).call.keyId, sessionId('only'));
+  });
+
+  test('the policy is that of the claim, else that of the client, else the default ones', async () => {
+    const api = await compile({
+      jwt_policy_field_name: 'pol',
+      jwt_client_base_field: 'azp',
+      jwt_default_policies: ['base', 'read'],
+    });
+    const policiesOf = async (claims: object) =>
+      (await send(api, signed({ sub: 'p', ...claims }))).call.session?.policyIds;
+    await bench.key({ apply_policies: ['gold', 'write'] }, { name: 'the-client' });
+    assert.deepEqual(await policiesOf({ pol: 'gold', azp: 'the-client' }), ['gold']);
+    assert.deepEqual(await policiesOf({ azp: 'the-client' }), ['gold']);
+    assert.deepEqual(await policiesOf({ azp: 'no-client' }), ['base', 'read']);
+    assert.deepEqual(await policiesOf({}), ['base', 'read']);
+  });
+
+  test('no policy, an unknown one, or one that cannot be applied: 403', async () => {
+    const bare = { jwt_default_policies: [], jwt_policy_field_name: 'pol' };
+    const api = await compile(bare);
+    const key = hash(sessionId('ann'));
+    await refused(api, signed({ sub: 'ann' }), 403, 'key not authorized: no matching policy found', key);
+    await refused(api, signed({ sub: 'ann', pol: 'none' }), 403, 'key not authorized: no matching policy', key);
+    await refused(api, signed({ sub: 'ann', pol: ['gold'] }), 403, 'key not authorized: no matching policy', key);
+    await refused(
+      api,
+      signed({ sub: 'ann', pol: 'partly' }),
+      403,
+      'key not authorized: could not apply new policy',
+      key,
+    );
+    const scoped = await compile({ ...bare, scopes: { jwt: { scope_to_policy: { r: 'partly', w: 'write' } } } });
+    const several = 'key not authorized: could not apply several policies';
+    await refused(scoped, signed({ sub: 'ann', scope: 'r w' }), 403, several, key);
+    const unmatched = 'key not authorized: no matching policy found in scope claim';
+    await refused(scoped, signed({ sub: 'ann', scope: 'x __proto__' }), 403, unmatched, key);
+    await refused(scoped, signed({ sub: 'ann' }), 403, 'key not authorized: no scope or policy in token', key);
+  });
+
+  test('scopes add to the policy a token names, and replace the default ones', async () => {
+    const scopes = { jwt: { scope_claim_name: 'access.scp', scope_to_policy: { r: 'read', w: 'write' } } };
+    const api = await compile({ jwt_policy_field_name: 'pol', scopes });
+    const policiesOf = async (claims: object) =>
+      (await send(api, signed({ sub: 's', ...claims }))).call.session?.policyIds;
+    assert.deepEqual(await policiesOf({ pol: 'gold', access: { scp: ['r', 'w', 'x'] } }), ['gold', 'read', 'write']);
+    assert.deepEqual(await policiesOf({ access: { scp: 'w r' } }), ['write', 'read']);
+    assert.deepEqual(await policiesOf({ access: { scp: 'x' } }), ['base']);
+    const older = await compile({ jwt_scope_claim_name: 'scp', jwt_scope_to_policy_mapping: { r: 'read' } });
+    assert.deepEqual((await send(older, signed({ sub: 's', scp: 'r' }))).call.session?.policyIds, ['read']);
+  });
+
+  test('a key kept for the caller says what the token leaves open, and keeps the later end', async () => {
+    const api = await compile();
+    await bench.key(
+      { apply_policies: ['gold'], tags: ['kept'], expires: now + 500, meta_data: { plan: 'x' } },
+      { name: createHash('md5').update('kept').digest('hex') },
+    );
+    const { session } = (await send(api, signed({ sub: 'kept', exp: now + 60 }))).call;
+    assert.deepEqual([session?.policyIds, session?.tags, session?.expires], [['base'], ['kept', 'base'], now + 500]);
+    assert.equal(session?.metaData.plan, 'x');
+  });
+
+  test('a changed policy counts at once for a token that is remembered', async () => {
+    const api = await compile({ jwt_default_policies: ['moving'] });
+    const policy = await bench.policy({ id: 'moving', access_rights: rights, rate: 1, per: 1 });
+    const token = signed({ sub: 'moved' });
+    assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 1);
+    await bench.policies.change(orgId, policy.id, it => ({ ...it, rate: 9 }));
+    bench.changed();
+    assert.equal((await send(api, token)).call.session?.limits.rate?.rate, 9);
+    await bench.policies.remove(orgId, policy.id);
+    bench.changed();
+    await refused(api, token, 403, 'key not authorized: no matching policy', hash(sessionId('moved')));
+  });
+
+  test('the client a token names gives its data, unless the API does not want that', async () => {
+    const client = {
+      id: 'c1',
+      org_id: orgId,
+      api_id: 'bench',
+      client_id: 'app-7',
+      secret: 's',
+      meta_data: { team: 'a' },
+    };
+    const more = {
+      created_at: '2030-01-01T00:00:00Z',
+      description: '',
+      client_name: '',
+      policy_id: '',
+      redirect_uri: '',
+    };
+    await bench.oauthClients.insert({ ...client, ...more });
+    bench.changed();
+    const claims = { sub: 'c', cid: 'app-7', client_id: 'other' };
+    const mapped = (await send(await compile(), signed(claims))).call.session;
+    assert.deepEqual([mapped?.oauthClientId, mapped?.metaData.team], ['app-7', 'a']);
+    const unmapped = (await send(await compile({ idp_client_id_mapping_disabled: true }), signed(claims))).call.session;
+    assert.deepEqual([unmapped?.oauthClientId, unmapped?.metaData.team], [undefined, undefined]);
+  });
+
+  test('claims can be read by templates, where the API collects such facts', async () => {
+    const api = await compile();
+    const token = signed({ sub: 'ctx', role: 'r' }, { kid: 'k' });
+    const context: Record<string, unknown> = {};
+    await bench.send(api, {
+      headers: { Authorization: token },
+      change(call) {
+        call.context = context;
+      },
+    });
+    assert.deepEqual(
+      [context.jwt_claims_sub, context.jwt_claims_role, context.jwt_claims_kid, context.token],
+      ['ctx', 'r', 'k', token],
+    );
+  });
+
+  test('a definition whose key is missing or of another kind is not served', async () => {
+    for (const [more, reason] of [
+      [{ jwt_signing_method: 'ecdsa' }, /holds no ecdsa key/],
+      [{ jwt_signing_method: 'hmac' }, /holds no hmac key/],
+      [{ jwt_signing_method: 'rot13' }, /does not know the signing method rot13/],
+      [{ jwt_source: '***' }, /neither an address nor base64/],
+    ] as const)
+      assert.match((await compile(more)).unserved, reason);
+  });
+
+  test('binary shared secrets work', async () => {
+    const secret = Buffer.from([0xff, 0x00, 0xfe, ...Buffer.alloc(29, 7)]);
+    const api = await compile({ jwt_signing_method: '', jwt_source: secret.toString('base64') });
+    const token = mint({ sub: 'h' }, createSecretKey(secret), { alg: 'HS256' });
+    assert.equal((await send(api, token)).status, 0);
+  });
+});
+
+describe('JSON Web Tokens, keys others publish', () => {
+  let bench: Bench;
+  let publisher: Publisher;
+  before(async () => {
+    bench = await openBench();
+    publisher = await startPublisher();
+    await bench.policy({ id: 'base', access_rights: rights, rate: 5, per: 1 });
+  });
+  after(async () => {
+    await bench.close();
+    await publisher.close();
+  });
+  const send = (api: Api, token: string) => bench.send(api, { headers: { Authorization: token } });
+
+  test('a key is chosen by its name; rotation is followed; a withdrawn key counts no more', async () => {
+    const next = rsaPair();
+    const old = jwkOf(rsa.publicKey, { kid: 'old' });
+    publisher.pages['/jwks'] = { keys: [old] };
+    const url = `${publisher.url}/jwks`;
+    for (const jwt_source of [url, Buffer.from(url).toString('base64')]) {
+      const api = await bench.compile({ ...central, jwt_source });
+      const token = mint({ sub: 'r' }, rsa.privateKey, { header: { kid: 'old' } });
+      assert.equal((await send(api, token)).status, 0);
+      const unknown = await send(api, mint({ sub: 'r' }, next.privateKey, { header: { kid: 'new' } }));
+      assert.deepEqual([unknown.status, unknown.body], [403, errorBody('Key not authorized')]);
+      publisher.pages['/jwks'] = { keys: [jwkOf(next.publicKey, { kid: 'new' }), old] };
+      bench.time.nowMs += 10_000;
+      assert.equal((await send(api, mint({ sub: 'r' }, next.privateKey, { header: { kid: 'new' } }))).status, 0);
+      assert.equal((await send(api, token)).status, 0);
+      publisher.pages['/jwks'] = { keys: [jwkOf(next.publicKey, { kid: 'new' })] };
+      bench.time.nowMs += 240_000;
+      assert.equal((await send(api, token)).status, 403);
+      publisher.pages['/jwks'] = { keys: [old] };
+      bench.time.nowMs += 240_000;
+    }
+  });
+
+  test('a public key of the set is no shared secret', async () => {
+    publisher.pages['/mixed'] = { keys: [jwkOf(rsa.publicKey, { kid: 'k' }), { kty: 'oct', kid: 'k', k: 'c2VjcmV0' }] };
+    const api = await bench.compile({ ...central, jwt_source: `${publisher.url}/mixed` });
+    const token = mint({ sub: 'r' }, 'secret', { alg: 'HS256', header: { kid: 'k' } });
+    assert.equal((await send(api, token)).body, errorBody('Key not authorized: Unexpected signing method'));
+  });
+});
+
+describe('JSON Web Tokens, a source for each caller', () => {
+  let bench: Bench;
+  let api: Api;
+  const own = { enable_jwt: true, jwt_signing_method: 'hmac' };
+  before(async () => {
+    bench = await openBench();
+    api = await bench.compile(own);
+  });
+  after(() => bench.close());
+  const secret = 'the secret of one caller';
+  const send = (to: Api, token: string) => bench.send(to, { headers: { Authorization: token } });
+  const hs = (claims: object, header: object = {}, text = secret) => mint(claims, text, { alg: 'HS256', header });
+
+  test('the key a token names verifies it and is the session', async () => {
+    const keyId = await bench.key({ access_rights: rights, jwt_data: { secret } }, { name: 'caller-1' });
+    for (const token of [hs({}, { kid: keyId }), hs({ sub: 'x' }, { kid: 'caller-1' }), hs({ sub: 'caller-1' })]) {
+      const { status, call } = await send(api, token);
+      assert.deepEqual([status, call.keyId, call.identityFrom], [0, keyId, 'jwt']);
+    }
+    const unnamed = await bench.compile({ ...own, jwt_skip_kid: true, jwt_identity_base_field: 'me' });
+    assert.equal((await send(unnamed, hs({ me: 'caller-1' }, { kid: 'other' }))).call.keyId, keyId);
+    assert.equal((await send(unnamed, hs({ sub: 'caller-1' }, { kid: 'other' }))).call.keyId, keyId);
+  });
+
+  test('a key nobody has, one without a secret, or another secret: 403', async () => {
+    await bench.key({ access_rights: rights }, { name: 'no-secret' });
+    await bench.key({ access_rights: rights, jwt_data: { secret: pemOf(rsa.publicKey) } }, { name: 'published' });
+    for (const token of [
+      hs({}, { kid: 'nobody' }),
+      hs({}, { kid: 'no-secret' }),
+      hs({}, { kid: 'no-secret' }, ''),
+      hs({}, { kid: 'caller-1' }, 'another secret'),
+      hs({}, { kid: 'published' }, pemOf(rsa.publicKey)),
+      hs({}, { kid: '../../../dev/null' }, ''),
+      hs({}, { kid: "x' union select 'secret" }, 'secret'),
+      hs({}),
+    ]) {
+      const { status, body, events } = await send(api, token);
+      const key = bench.tools.sessions.hashOf(token);
+      assert.deepEqual(
+        [status, body, events],
+        [403, errorBody('Key not authorized'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],
+      );
+    }
+  });
+
+  test('a new secret counts at once', async () => {
+    const keyId = await bench.key({ access_rights: rights, jwt_data: { secret } }, { name: 'rotates' });
+    const token = hs({ sub: 'rotates' });
+    assert.equal((await send(api, token)).status, 0);
+    const stored = (await bench.keys.getAnywhere(keyId))!;
+    await bench.keys.change(stored, async key => ({ key: { ...key, jwt_data: { secret: 'new' } }, policyIds: [] }));
+    bench.changed();
+    assert.equal((await send(api, token)).status, 403);
+    assert.equal((await send(api, hs({ sub: 'rotates' }, {}, 'new'))).status, 0);
+  });
+});
