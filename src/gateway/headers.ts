@@ -28,10 +28,24 @@ export class HeaderList {
     return values;
   }
 
-  /** Replaces every value of the name by one. */
+  /**
+   * Replaces every value of the name by one. A spelling with `_` for `-` goes too: some readers take them for the same, and
+   * would find the caller's word beside ours.
+   */
   set(name: string, value: string): void {
-    this.remove(name.toLowerCase());
+    const lower = name.toLowerCase();
+    this.remove(lower);
+    if (lower.includes('-')) this.#removeAliases(lower);
     this.flat.push(name, value);
+  }
+
+  #removeAliases(name: string): void {
+    const { flat } = this;
+    for (let at = flat.length - 2; at >= 0; at -= 2) {
+      const given = flat[at]!;
+      if (given.length === name.length && given.includes('_') && given.toLowerCase().replaceAll('_', '-') === name)
+        flat.splice(at, 2);
+    }
   }
 
   append(name: string, value: string): void {
@@ -76,19 +90,17 @@ export const hopByHop: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
-/** What a client may not have removed or kept by naming it in `Connection`: headers others rely on. */
-const protectedNames = /^(host|content-length|content-type|authorization|cookie|x-forwarded-|x-real-ip|forwarded)/;
+/** What nobody takes away by naming it in `Connection`: headers others rely on. */
+const relied =
+  /^(?:host|content-|authorization$|cookie$|set-cookie$|cache-control$|vary$|x-real-ip$|forwarded|x-forwarded)/;
+const aboutConnection: ReadonlySet<string> = new Set(['keep-alive', 'close', 'upgrade']);
 
-/** The names in `Connection`, lower-case, that may be dropped with it. */
-export function connectionNames(headers: HeaderList): ReadonlySet<string> | undefined {
-  const value = headers.get('connection');
-  if (value === undefined || !value.includes(',')) {
-    const only = value?.trim().toLowerCase();
-    return only && !hopByHop.has(only) && only !== 'close' && !protectedNames.test(only) ? new Set([only]) : undefined;
+/** Drops what the value of a `Connection` header names: it speaks of that connection, and ends with it. */
+export function dropNamed(headers: HeaderList, connection: string): void {
+  const text = connection.toLowerCase();
+  if (aboutConnection.has(text)) return;
+  for (const part of text.split(',')) {
+    const name = part.trim();
+    if (name !== '' && !aboutConnection.has(name) && !relied.test(name)) headers.remove(name);
   }
-  const names = headers
-    .all('connection')
-    .flatMap(text => text.toLowerCase().split(','))
-    .map(name => name.trim());
-  return new Set(names.filter(name => name && !protectedNames.test(name)));
 }

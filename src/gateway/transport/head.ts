@@ -1,4 +1,4 @@
-import { type HeaderList, hopByHop } from '../headers.ts';
+import { dropNamed, type HeaderList, hopByHop } from '../headers.ts';
 
 /** Why a call is refused before it is one, in words for the caller. */
 export interface BadHead {
@@ -55,9 +55,6 @@ const single: ReadonlyMap<string, number> = new Map([
 ]);
 const bothFramings = 24;
 
-/** What a client may not take away by naming it in `Connection`: headers others rely on. */
-const relied = /^(?:host|content-|authorization$|cookie$|x-real-ip$|forwarded|x-forwarded)/;
-
 /**
  * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
  * drops what a caller may not say. A name with `_` for `-` counts as the name, since some upstreams take them for the same.
@@ -90,18 +87,7 @@ export function inspectHead(headers: HeaderList, trusted: boolean, most: number)
   }
   flat.length = kept;
   if ((seen & bothFramings) === bothFramings) return bad('both Content-Length and Transfer-Encoding');
+  // Before any step adds a header of that name, which must go on.
   if (named !== '') dropNamed(headers, named);
   return undefined;
-}
-
-const common: ReadonlySet<string> = new Set(['keep-alive', 'close', 'upgrade']);
-
-/** Headers named in `Connection` end here, before any step adds one of that name that must go on. */
-function dropNamed(headers: HeaderList, connection: string): void {
-  const text = connection.toLowerCase();
-  if (common.has(text)) return;
-  for (const part of text.split(',')) {
-    const name = part.trim();
-    if (name !== '' && !common.has(name) && !hopByHop.has(name) && !relied.test(name)) headers.remove(name);
-  }
 }

@@ -12,7 +12,9 @@ export class Connection {
   readonly peer: Peer;
   readonly #socket: Socket;
   #open = 0;
-  #last: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  #last:
+    | { readonly request: IncomingMessage; readonly response: ServerResponse; readonly call: Exchange | undefined }
+    | undefined;
   #ending = false;
   #broken = false;
 
@@ -35,16 +37,20 @@ export class Connection {
     this.#ending = true;
   }
 
+  /** Now, where no call is under way; else with its answer. */
+  endWhenIdle(): void {
+    this.#ending = true;
+    if (this.isIdle) this.#socket.destroy();
+  }
+
   /** A call begins, or what would have been one; `call` is told when the caller leaves before its answer is complete. */
   begin(request: IncomingMessage, response: ServerResponse, call: Exchange | undefined): void {
     this.#open++;
-    this.#last = { request, response };
+    this.#last = { request, response, call };
     response.once('close', () => {
       this.#open--;
       if (this.#broken && this.#open === 0) this.#socket.destroySoon();
-      if (!call || response.writableFinished) return;
-      call.gone = true;
-      call.onGone?.();
+      if (call && !response.writableFinished) leave(call);
     });
   }
 
@@ -80,12 +86,19 @@ export class Connection {
       return;
     }
     this.#broken = true;
+    if (isInBody && this.#last!.call) leave(this.#last!.call);
     const [status, fault] = answers[error.code ?? ''] ?? [400, 'not HTTP as it should be'];
     const { headers, body } = badHeadAnswer({ status, fault });
     socket.end(`HTTP/1.1 ${status} ${words[status]}\r\n${linesOf(headers)}Connection: close\r\n\r\n${body}`);
     const waited = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(waited));
   }
+}
+
+function leave(call: Exchange): void {
+  if (call.gone) return;
+  call.gone = true;
+  call.onGone?.();
 }
 
 const answers: Readonly<Record<string, readonly [status: number, fault: string]>> = {

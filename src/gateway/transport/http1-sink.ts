@@ -54,7 +54,7 @@ export class Http1Sink implements Sink {
   write(chunk: Uint8Array): boolean {
     this.#written = true;
     const more = this.#response.write(chunk);
-    if (!more) this.#wait();
+    if (!more && !this.#response.destroyed) this.#wait();
     return more;
   }
 

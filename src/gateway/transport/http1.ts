@@ -17,7 +17,7 @@ const checkEveryMs = 1000;
 /** Node's own HTTP/1.1 server as a transport. */
 export function http1Transport(options: TransportOptions): Transport {
   const { limits } = options;
-  const connections = new WeakMap<Duplex, Connection>();
+  const connections = new Map<Duplex, Connection>();
   let closing = false;
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
@@ -43,7 +43,6 @@ export function http1Transport(options: TransportOptions): Transport {
     const isCall = call instanceof Exchange;
     connection.begin(request, response, isCall ? call : undefined);
     if (!isCall) return refuse(sink, connection, call);
-    if (closing) connection.endAfterThis();
     options.handler.handle(call, sink);
   }
 
@@ -87,12 +86,18 @@ export function http1Transport(options: TransportOptions): Transport {
     accept(socket, port) {
       // Whoever waits for an answer hears of it by the end of the connection; nobody else has to.
       socket.on('error', () => undefined);
-      connections.set(socket, new Connection(socket, peerOf(socket, port, options.clientAddress)));
-      server.emit('connection', socket);
+      const connection = new Connection(socket, peerOf(socket, port, options.clientAddress));
+      connections.set(socket, connection);
+      socket.once('close', () => {
+        connections.delete(socket);
+        if (closing && connections.size === 0) server.close();
+      });
+      if (closing) socket.destroy();
+      else server.emit('connection', socket);
     },
     close() {
       closing = true;
-      server.close();
+      for (const connection of connections.values()) connection.endWhenIdle();
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { Answer } from '../answer.ts';
 import { noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
-import { connectionNames, HeaderList, hopByHop } from '../headers.ts';
+import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { Sink } from '../transport/sink.ts';
 
@@ -84,21 +84,18 @@ export class Forwarding implements Handler {
   }
 
   #headersOf(raw: Buffer[]): HeaderList {
-    const flat: string[] = [];
-    let named: ReadonlySet<string> | undefined;
+    const headers = new HeaderList();
+    let named = '';
     for (let at = 0; at < raw.length; at += 2) {
       const name = raw[at]!.toString('latin1');
-      const value = raw[at + 1]!.toString('latin1');
       const lower = name.toLowerCase();
-      if (hopByHop.has(lower)) {
-        if (lower === 'connection') named = connectionNames(new HeaderList([name, value]));
-        continue;
-      }
+      const value = raw[at + 1]!.toString('latin1');
+      if (lower === 'connection') named = named ? `${named},${value}` : value;
+      if (hopByHop.has(lower)) continue;
       if (lower === 'content-length') this.#left = Number(value);
-      flat.push(name, value);
+      headers.flat.push(name, value);
     }
-    const headers = new HeaderList(flat);
-    if (named) for (const name of named) headers.remove(name);
+    if (named !== '') dropNamed(headers, named);
     return headers;
   }
 
@@ -117,24 +114,25 @@ export class Forwarding implements Handler {
       this.#left -= chunk.length;
       if (this.#left === 0) {
         // The last bytes go out together with the end: a small answer is one write.
-        this.#end(true, chunk);
+        this.#end(chunk);
         return true;
       }
     }
     return this.#sink.write(chunk);
   }
 
-  onComplete(): void {
-    if (this.#held && !this.#started) this.#held.then(() => this.#end(true));
-    else this.#end(true);
+  onComplete(trailers?: readonly (string | Buffer)[] | null): void {
+    const after = trailersOf(trailers);
+    if (this.#held && !this.#started) this.#held.then(() => this.#end(undefined, after));
+    else this.#end(undefined, after);
   }
 
-  #end(complete: boolean, last?: Buffer): void {
+  #end(last?: Buffer, trailers?: string[]): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#call.onGone = undefined;
-    this.#sink.finish(last);
-    this.#receiver.onEnd(this.#call, complete);
+    this.#sink.finish(last, trailers);
+    this.#receiver.onEnd(this.#call, true);
   }
 
   onError(error: Error): void {
@@ -167,6 +165,20 @@ export class Forwarding implements Handler {
       repeatable.has(this.#options.method as string)
     );
   }
+}
+
+/** Said after the body, they must not change how it was to be read. */
+const neverTrailers = /^(?:content-(?:length|type|encoding|range)|host|authorization|cookie|set-cookie|cache-control)$/;
+
+function trailersOf(raw: readonly (string | Buffer)[] | null | undefined): string[] | undefined {
+  if (!raw || raw.length === 0) return undefined;
+  const kept: string[] = [];
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!.toString('latin1').toLowerCase();
+    if (!hopByHop.has(name) && !neverTrailers.test(name))
+      kept.push(raw[at]!.toString('latin1'), raw[at + 1]!.toString('latin1'));
+  }
+  return kept;
 }
 
 const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);

@@ -1,0 +1,648 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { clientAddressReader } from '#gateway/client-address.ts';
+import type { Exchange } from '#gateway/exchange.ts';
+import { http1Transport } from '#gateway/transport/http1.ts';
+import { createListener, type Listener } from '#gateway/transport/listener.ts';
+import type { Sink } from '#gateway/transport/sink.ts';
+import type { Limits, Transport, TransportFactory } from '#gateway/transport/transport.ts';
+import { type Caller, call as connectTo, statusesIn } from './hostile/raw.ts';
+import { eventually } from './upstream.ts';
+
+type Doing = (call: Exchange, sink: Sink) => void | Promise<void>;
+
+const limits: Limits = {
+  headerBytes: 8192,
+  headers: 50,
+  headersTimeoutMs: 1000,
+  requestTimeoutMs: 20_000,
+  idleMs: 20_000,
+  stalledMs: 20_000,
+};
+
+const text = (status: number, body: string, more: string[] = []): Doing => {
+  const bytes = Buffer.from(body);
+  return (_call, sink) => {
+    sink.start(status, ['Content-Length', String(bytes.length), ...more]);
+    sink.finish(bytes);
+  };
+};
+
+async function read(call: Exchange): Promise<string> {
+  return (await call.body.read(100_000_000)).toString('latin1');
+}
+
+/** What whoever speaks HTTP/1.1 to callers promises to the rest of the gateway. */
+function transportSuite(name: string, factory: TransportFactory): void {
+  describe(name, () => {
+    const faults: Error[] = [];
+    const opened: { transport: Transport; listener: Listener }[] = [];
+    let port = 0;
+    let doing: Doing = text(200, 'ok');
+    const callers: Caller[] = [];
+
+    async function open(more: Partial<Limits> = {}): Promise<number> {
+      const transport = factory({
+        handler: { handle: (call, sink) => void doing(call, sink) },
+        clock: systemClock,
+        paths: { keepEncodedSlashes: false },
+        clientAddress: clientAddressReader([]),
+        limits: { ...limits, ...more },
+        webSockets: true,
+        onFault: error => void faults.push(error),
+      });
+      const listener = createListener({ http1: transport, listensFor: 0, silenceMs: 5000, connections: 1000 });
+      opened.push({ transport, listener });
+      return listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
+    }
+
+    const caller = async (at = port) => {
+      const made = await connectTo(at);
+      callers.push(made);
+      return made;
+    };
+
+    before(async () => {
+      port = await open();
+    });
+    after(async () => {
+      for (const it of callers) it.leave();
+      for (const { transport } of opened) transport.close();
+      await Promise.all(opened.map(({ listener }) => listener.close()));
+    });
+
+    test('a connection serves one call after the other', async () => {
+      doing = (call, sink) => text(200, call.path)(call, sink);
+      const one = await caller();
+      one.send('GET /a HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/\r\n\r\n\/a$/);
+      one.send('GET /b HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/\r\n\r\n\/b$/);
+      one.send('GET /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await one.closed;
+      assert.match(one.received(), /Connection: close[\s\S]*\r\n\r\n\/c$/);
+    });
+
+    test('a caller of HTTP/1.0 gets an answer that ends with the connection', async () => {
+      doing = (_call, sink) => {
+        sink.start(200, []);
+        sink.write(Buffer.from('part'));
+        sink.finish();
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.0\r\n\r\n');
+      await one.closed;
+      assert.match(one.received(), /^HTTP\/1\.1 200 OK\r\n/);
+      assert.doesNotMatch(one.received(), /chunked/i);
+      assert.match(one.received(), /\r\n\r\npart$/);
+    });
+
+    test('calls sent together are answered in their order, whichever is ready first', async () => {
+      const waiting: (() => void)[] = [];
+      doing = (call, sink) => void waiting.push(() => void text(200, call.path)(call, sink));
+      const one = await caller();
+      one.send(
+        'GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n',
+      );
+      await eventually(() => assert.equal(waiting.length, 3));
+      for (const answer of waiting.reverse()) answer();
+      await one.until(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
+    });
+
+    test('an answer to HEAD says how long it would be and sends nothing', async () => {
+      doing = text(200, 'twelve bytes');
+      const one = await caller();
+      one.send('HEAD / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/Content-Length: 12\r\n/);
+      doing = text(200, 'next');
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/next$/);
+      assert.doesNotMatch(one.received(), /twelve/);
+    });
+
+    test('204 and 304 have no body, and 204 no length', async () => {
+      const one = await caller();
+      for (const status of [204, 304]) {
+        doing = text(status, 'must not be seen');
+        one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        await one.until(new RegExp(`HTTP/1.1 ${status} [^\\r]*\\r\\n([\\s\\S]*)\\r\\n\\r\\n$`));
+      }
+      doing = text(200, 'end');
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/end$/);
+      assert.doesNotMatch(one.received(), /must not be seen/);
+      assert.doesNotMatch(one.received().split('HTTP/1.1 304')[0]!, /content-length|transfer-encoding/i);
+    });
+
+    test('chunks come in as the bytes they hold, and go out as chunks where there is no length', async () => {
+      doing = async (call, sink) => {
+        assert.equal(call.body.length, undefined);
+        const body = await read(call);
+        sink.start(200, []);
+        sink.write(Buffer.from(body));
+        sink.finish(Buffer.from('!'));
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
+      one.send('A;ext=1\r\n0123456789\r\n0\r\n\r\n');
+      await one.until(/Transfer-Encoding: chunked\r\n[\s\S]*\r\n0\r\n\r\n$/);
+      const chunks = one.received().split('\r\n\r\n').slice(1).join('').split('\r\n');
+      assert.equal(chunks.filter((_text, at) => at % 2 === 1).join(''), 'abc0123456789!');
+    });
+
+    test('a body with a length says so and arrives whole', async () => {
+      doing = async (call, sink) => {
+        assert.equal(call.body.length, 5);
+        text(200, await read(call))(call, sink);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhe');
+      one.send('llo');
+      await one.until(/hello$/);
+      doing = (call, sink) => text(200, String(call.body.isEmpty))(call, sink);
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+      await one.until(/true$/);
+    });
+
+    test('what comes after a body never passes for a header', async () => {
+      doing = async (call, sink) => {
+        await read(call);
+        text(200, String(call.headers.get('x-late')))(call, sink);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX-Late: 1\r\n\r\n');
+      await one.until(/undefined$/);
+    });
+
+    test('headers after the body of an answer reach those who ask for them, and only those', async () => {
+      doing = (_call, sink) => {
+        sink.start(200, []);
+        sink.write(Buffer.from('body'));
+        sink.finish(undefined, ['X-Sum', '7']);
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nTE: trailers\r\n\r\n');
+      await one.until(/\r\n0\r\nX-Sum: 7\r\n\r\n$/);
+      const other = await caller();
+      other.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await other.until(/\r\n0\r\n\r\n$/);
+    });
+
+    test('a body that is announced is asked for when somebody wants it', async () => {
+      const go = Promise.withResolvers<void>();
+      let arrived = false;
+      doing = async (call, sink) => {
+        arrived = true;
+        await go.promise;
+        text(200, await read(call))(call, sink);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n');
+      await eventually(() => assert.ok(arrived));
+      assert.equal(one.received(), '');
+      go.resolve();
+      await one.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+      one.send('body');
+      await one.until(/body$/);
+    });
+
+    test('a call that is refused before its announced body is told so instead, and the connection ends', async () => {
+      doing = text(403, 'no');
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n');
+      await one.closed;
+      assert.deepEqual(statusesIn(one.received()), [403]);
+      assert.match(one.received(), /Connection: close/);
+    });
+
+    test('an expectation that nobody can meet is refused', async () => {
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n');
+      await one.closed;
+      assert.deepEqual(statusesIn(one.received()), [417]);
+    });
+
+    test('an answer waits for a caller that reads slowly, in bounded memory', async () => {
+      const chunk = Buffer.alloc(65_536, 'x');
+      const most = 64_000_000;
+      let written = 0;
+      let stopped = 0;
+      doing = (_call, sink) => {
+        sink.start(200, []);
+        const go = () => {
+          while (written < most) {
+            written += chunk.length;
+            if (sink.write(chunk)) continue;
+            stopped ||= written;
+            sink.onDrain = go;
+            return;
+          }
+          sink.onDrain = undefined;
+          sink.finish();
+        };
+        go();
+      };
+      const one = await caller();
+      one.socket.pause();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await eventually(() => assert.ok(stopped > 0));
+      assert.ok(stopped <= 1_048_576, `${stopped} bytes before the first pause`);
+      const pausedAt = written;
+      assert.ok(pausedAt < 16_000_000, `${pausedAt} bytes for a caller that reads nothing`);
+      one.socket.resume();
+      await one.closed;
+      assert.ok(one.received().length > most);
+    });
+
+    test('a caller waits for a reader that is slow, in bounded memory', async () => {
+      const total = 64_000_000;
+      const go = Promise.withResolvers<void>();
+      let begun = false;
+      doing = async (call, sink) => {
+        const body = (call.body.stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+        let size = (await body.next()).value?.length ?? 0;
+        begun = true;
+        await go.promise;
+        for (let step = await body.next(); !step.done; step = await body.next()) size += step.value.length;
+        text(200, String(size))(call, sink);
+      };
+      const one = await caller();
+      one.send(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${total}\r\n\r\n`);
+      let sent = 0;
+      const part = Buffer.alloc(1_000_000);
+      let isStopped = false;
+      const push = () => {
+        while (sent < total) {
+          sent += part.length;
+          if (one.socket.write(part)) continue;
+          isStopped = true;
+          one.socket.once('drain', push);
+          return;
+        }
+      };
+      push();
+      await eventually(() => assert.ok(begun && isStopped));
+      // What the systems on both sides hold is all there is: far from the whole.
+      await settledAt(() => one.socket.bytesWritten - one.socket.writableLength);
+      assert.ok(sent < 40_000_000, `${sent} bytes were taken for a reader that takes nothing`);
+      go.resolve();
+      await one.until(new RegExp(`${total}$`));
+    });
+
+    test('a caller that leaves in the middle of its body ends the call', async () => {
+      const ended = Promise.withResolvers<unknown>();
+      const gone = Promise.withResolvers<void>();
+      doing = (call, _sink) => {
+        call.onGone = () => gone.resolve();
+        read(call).then(() => ended.resolve('read'), ended.resolve);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf');
+      await eventually(() => assert.equal(one.socket.writableLength, 0));
+      one.leave();
+      await gone.promise;
+      assert.ok((await ended.promise) instanceof Error);
+    });
+
+    test('a caller that leaves in the middle of its answer ends the call, and writing on hurts nobody', async () => {
+      const gone = Promise.withResolvers<void>();
+      doing = (call, sink) => {
+        call.onGone = () => {
+          sink.write(Buffer.from('late'));
+          sink.finish();
+          gone.resolve();
+        };
+        sink.start(200, ['Content-Length', '1000']);
+        sink.write(Buffer.from('begun'));
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/begun/);
+      one.leave();
+      await gone.promise;
+    });
+
+    test('a caller that closes its half while it waits has left', async () => {
+      const gone = Promise.withResolvers<void>();
+      doing = call => {
+        call.onGone = () => gone.resolve();
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      one.socket.end();
+      await gone.promise;
+      await one.closed;
+    });
+
+    test('a connection that ends inside a head or a body is closed', async () => {
+      doing = call => void read(call).catch(() => undefined);
+      for (const begun of [
+        'GET / HT',
+        'GET / HTTP/1.1\r\nHost: x\r\n',
+        'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx',
+      ]) {
+        const one = await caller();
+        one.send(begun);
+        one.socket.end();
+        await one.closed;
+        assert.ok(statusesIn(one.received()).every(status => status === 400));
+      }
+    });
+
+    test('a refusal arrives although its body was not read, and nothing after it is a call', async () => {
+      let calls = 0;
+      doing = (call, sink) => {
+        calls++;
+        text(403, 'refused')(call, sink);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n');
+      one.send(Buffer.alloc(500_000));
+      one.send('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.closed;
+      assert.deepEqual(statusesIn(one.received()), [403]);
+      assert.match(one.received(), /Connection: close[\s\S]*refused$/);
+      assert.equal(calls, 1);
+    });
+
+    test('an answer that begins before the body was read arrives whole', async () => {
+      doing = async (call, sink) => {
+        const body = (call.body.stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+        await body.next();
+        await body.return?.();
+        sink.start(200, []);
+        sink.finish(Buffer.from('enough'));
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 600000\r\n\r\n');
+      one.send(Buffer.alloc(600_000));
+      await one.closed;
+      assert.match(one.received(), /6\r\nenough\r\n0\r\n\r\n$/);
+    });
+
+    test('headers keep their case, their order and their repetitions, both ways', async () => {
+      let came: string[] = [];
+      doing = (call, sink) => {
+        came = [...call.headers.flat];
+        text(200, '', ['X-B', '1', 'x-a', '2', 'X-B', '3', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2'])(call, sink);
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nhOST: x\r\nX-One: 1\r\nx-two: 2\r\nX-One:   3  \r\nX-Odd: \xe9\r\n\r\n');
+      await one.until(/\r\n\r\n$/);
+      assert.deepEqual(came, ['hOST', 'x', 'X-One', '1', 'x-two', '2', 'X-One', '3', 'X-Odd', '\xe9']);
+      assert.match(one.received(), /X-B: 1\r\nx-a: 2\r\nX-B: 3\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n/);
+    });
+
+    test('large answers arrive byte for byte', async () => {
+      const bytes = Buffer.alloc(20_000_000);
+      for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at);
+      doing = (_call, sink) => {
+        sink.start(200, ['Content-Length', String(bytes.length)]);
+        sink.finish(bytes);
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await one.closed;
+      const body = Buffer.from(one.received().split('\r\n\r\n').slice(1).join('\r\n\r\n'), 'latin1');
+      assert.ok(body.equals(bytes));
+    });
+
+    test('the head of an answer goes out before its body has begun', async () => {
+      let going: Sink | undefined;
+      doing = (_call, sink) => {
+        going = sink;
+        sink.start(200, ['Content-Type', 'text/event-stream']);
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/event-stream\r\n[\s\S]*\r\n\r\n$/);
+      going!.write(Buffer.from('data: 1\n\n'));
+      await one.until(/data: 1\n\n/);
+      going!.finish();
+      await one.until(/\r\n0\r\n\r\n$/);
+    });
+
+    test('a small answer is one packet', async () => {
+      doing = text(200, 'small');
+      const one = await caller();
+      let packets = 0;
+      one.socket.on('data', () => packets++);
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/small$/);
+      assert.equal(packets, 1);
+    });
+
+    test('a header that would become two is not sent', async () => {
+      faults.length = 0;
+      for (const bad of ['a\r\nX-Evil: 1', 'a\nb', 'a\0b']) {
+        doing = text(200, 'x', ['X-Bad', bad]);
+        const one = await caller();
+        one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        await one.until(/\r\n\r\n/);
+        assert.deepEqual(statusesIn(one.received()), [500]);
+        assert.doesNotMatch(one.received(), /Evil|X-Bad/);
+      }
+      assert.equal(faults.length, 3);
+    });
+
+    test('an answer that cannot be completed breaks the connection', async () => {
+      doing = (_call, sink) => {
+        sink.start(200, ['Content-Length', '100']);
+        sink.write(Buffer.from('half'));
+        setImmediate(() => sink.abort());
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.closed;
+      assert.match(one.received(), /half$/);
+    });
+
+    test('what follows a call and is no call does not take its answer away', async () => {
+      const answer = Promise.withResolvers<void>();
+      let calls = 0;
+      doing = async (call, sink) => {
+        calls++;
+        await answer.promise;
+        text(200, 'mine')(call, sink);
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await eventually(() => assert.equal(calls, 1));
+      one.send('this is not HTTP\r\n\r\nGET /more HTTP/1.1\r\nHost: x\r\n\r\n');
+      answer.resolve();
+      await one.closed;
+      // Only after the call's own answer may the rest be called what it is.
+      assert.equal(statusesIn(one.received())[0], 200);
+      assert.match(one.received(), /mine/);
+      assert.equal(calls, 1);
+    });
+
+    test('a body that breaks its own rules ends the call and is answered with 400', async () => {
+      const gone = Promise.withResolvers<void>();
+      const ended = Promise.withResolvers<unknown>();
+      doing = call => {
+        call.onGone = () => gone.resolve();
+        read(call).then(() => ended.resolve('read'), ended.resolve);
+      };
+      const one = await caller();
+      one.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nZZ\r\n');
+      await Promise.all([one.closed, gone.promise]);
+      assert.deepEqual(statusesIn(one.received()), [400]);
+      one.leave();
+      assert.ok((await ended.promise) instanceof Error);
+    });
+
+    test('a head that does not arrive in time is not waited for', async () => {
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nX-Slow:');
+      await one.closed;
+      assert.deepEqual(statusesIn(one.received()), [408]);
+    });
+
+    test('a caller that takes nothing of its answer is not waited for', async () => {
+      const at = await open({ stalledMs: 300 });
+      const gone = Promise.withResolvers<void>();
+      doing = (call, sink) => {
+        call.onGone = () => gone.resolve();
+        sink.start(200, []);
+        const go = () => {
+          while (sink.write(Buffer.alloc(1_000_000)));
+        };
+        sink.onDrain = go;
+        go();
+      };
+      const one = await caller(at);
+      one.socket.pause();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await gone.promise;
+    });
+
+    test('at the end idle connections are closed at once, others with the answer under way', async () => {
+      const at = await open();
+      const { transport, listener } = opened.at(-1)!;
+      const answer = Promise.withResolvers<void>();
+      doing = text(200, 'first');
+      const idle = await caller(at);
+      idle.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await idle.until(/first$/);
+      const silent = await caller(at);
+      let arrived = false;
+      doing = async (call, sink) => {
+        arrived = true;
+        await answer.promise;
+        text(200, 'last')(call, sink);
+      };
+      const busy = await caller(at);
+      busy.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await eventually(() => assert.ok(arrived));
+      const closed = listener.close();
+      transport.close();
+      await idle.closed;
+      await silent.closed;
+      answer.resolve();
+      await busy.closed;
+      assert.match(busy.received(), /Connection: close\r\n[\s\S]*last$/);
+      for (const it of [idle, silent, busy]) it.leave();
+      await closed;
+    });
+
+    test('a call knows its method, target, host and caller', async () => {
+      let seen: Exchange | undefined;
+      doing = (call, sink) => {
+        seen = call;
+        text(200, 'ok')(call, sink);
+      };
+      const one = await caller();
+      one.send('DELETE /a/%7eb?x=1&y HTTP/1.1\r\nHost: Api.Example.ORG.:8080\r\n\r\n');
+      await one.until(/ok$/);
+      assert.deepEqual(
+        [seen!.method, seen!.target, seen!.path, seen!.query, seen!.host, seen!.clientAddress, seen!.peer.secure],
+        ['DELETE', '/a/%7eb?x=1&y', '/a/~b', 'x=1&y', 'api.example.org', '127.0.0.1', false],
+      );
+    });
+
+    test('whoever asks for another protocol gets the bare connection once that is granted', async () => {
+      doing = (call, sink) => {
+        assert.equal(call.upgrade, 'websocket');
+        const duplex = sink.switchProtocol!(['Connection', 'Upgrade', 'Upgrade', 'websocket', 'Sec-X', 'y']);
+        duplex.on('data', (chunk: Buffer) => duplex.write(`<${chunk}>`));
+        duplex.on('end', () => duplex.end('bye'));
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\n\r\nearly');
+      await one.until(
+        /^HTTP\/1\.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-X: y\r\n[\s\S]*<early>$/,
+      );
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/<GET \/ HTTP\/1\.1\r\nHost: x\r\n\r\n>$/);
+      one.socket.end();
+      await one.closed;
+      assert.match(one.received(), /bye$/);
+    });
+
+    test('an upgrade that is not granted gets an ordinary answer, and the connection ends', async () => {
+      doing = text(401, 'who are you');
+      const one = await caller();
+      one.send(
+        'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n',
+      );
+      await one.closed;
+      assert.deepEqual(statusesIn(one.received()), [401]);
+      assert.match(one.received(), /who are you$/);
+    });
+
+    const ordinary: readonly [why: string, head: string][] = [
+      ['another protocol', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'],
+      ['not said in Connection', 'GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n'],
+      [
+        'another method',
+        'POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\nx',
+      ],
+      [
+        'a body',
+        'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\nx',
+      ],
+    ];
+    for (const [why, head] of ordinary) {
+      test(`an upgrade that is none (${why}) is an ordinary call`, async () => {
+        doing = async (call, sink) => {
+          await read(call);
+          text(200, `upgrade:${call.upgrade}.`)(call, sink);
+        };
+        const one = await caller();
+        one.send(head);
+        await one.until(/upgrade:\.$/);
+        one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        await one.until(/upgrade:\.HTTP[\s\S]*upgrade:\.$/);
+      });
+    }
+
+    test('a connection that breaks hurts nobody', async () => {
+      doing = (_call, sink) => {
+        sink.start(200, []);
+        sink.write(Buffer.from('x'));
+      };
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await one.until(/x\r\n$/);
+      one.socket.resetAndDestroy();
+      await once(one.socket, 'close');
+    });
+  });
+}
+
+/** Waits until a number no longer changes. */
+async function settledAt(measure: () => number): Promise<void> {
+  let last = -1;
+  let same = 0;
+  await eventually(() => {
+    const now = measure();
+    same = now === last ? same + 1 : 0;
+    last = now;
+    assert.ok(same > 200);
+  });
+}
+
+transportSuite('Node’s own HTTP/1.1', http1Transport);
