@@ -3,13 +3,19 @@ import type { Page, PageAsked } from '#storage/collection.ts';
 
 /** Wire shapes that many operations share. */
 
-/** `p` from 1; 0 and below mean everything; absent means the first page. */
-export const pageNumber = z.coerce
-  .number()
-  .int()
-  .min(-1_000_000)
-  .max(1_000_000)
-  .default(1)
+/** Further than any list goes; whoever asks beyond it asks past the end. */
+const furthestPage = 1_000_000_000;
+
+/** `p` from 1; 0 and below mean everything; absent or empty means the first page. */
+export const pageNumber = z
+  .preprocess(
+    text => (text === '' ? undefined : text),
+    z.coerce
+      .number()
+      .int()
+      .default(1)
+      .transform(page => Math.min(Math.max(page, -1), furthestPage)),
+  )
   .describe('Page, from 1; below 0 returns everything');
 
 export const pageQuery = z.object({ p: pageNumber });
