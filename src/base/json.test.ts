@@ -70,3 +70,10 @@ test('neither the message nor what it carries repeats the body', () => {
       text,
     );
 });
+
+test('a text of more values than allowed is refused, wherever they stand', () => {
+  const many = (count: number) => JSON.stringify(Array.from({ length: count }, () => 1));
+  assert.equal((parseJson(many(99), 100) as unknown[]).length, 99);
+  for (const text of [many(100), `{"a":${many(60)},"b":${many(60)}}`, '[[[1]]]'.replace('1', many(100))])
+    assert.throws(() => parseJson(text, 100), /it holds more than 100 values/);
+});

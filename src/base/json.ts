@@ -9,13 +9,17 @@ export const problem = problems('json', {
   empty: { status: 400, message: 'Request body is empty' },
   malformed: { status: 400, message: 'Request body malformed: {reason}' },
   too_deep: { status: 400, message: `Request body malformed: nested deeper than ${deepest} levels` },
+  too_many: { status: 400, message: 'Request body malformed: it holds more than {most} values' },
   forbidden_name: { status: 400, message: 'Request body malformed: a member may not be called {name}' },
   forbidden_text: { status: 400, message: 'Request body malformed: text may not hold a NUL character' },
   forbidden_number: { status: 400, message: 'Request body malformed: a number is too large' },
 });
 
-/** Reads JSON as data: what could not be stored, read back or walked safely is refused here, once, for everybody. */
-export function parseJson(text: string): Json {
+/**
+ * Reads JSON as data: what could not be stored, read back or walked safely is refused here, once, for everybody. Checks
+ * cost most for a text of nothing but tiny values, so that `most` bounds their number.
+ */
+export function parseJson(text: string, most = Number.POSITIVE_INFINITY): Json {
   if (text.trim() === '') throw problem.empty();
   let value: Json;
   try {
@@ -23,7 +27,7 @@ export function parseJson(text: string): Json {
   } catch (error) {
     throw problem.malformed({ detail: { reason: reasonOf(error as Error) } });
   }
-  inspect(value);
+  inspect(value, most);
   return value;
 }
 
@@ -34,10 +38,12 @@ function reasonOf({ message }: Error): string {
   return place === undefined ? 'it is not JSON' : `it is not JSON at character ${place}`;
 }
 
-function inspect(root: Json): void {
+function inspect(root: Json, most: number): void {
   const waiting: [Json, number][] = [[root, 0]];
+  let seen = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const [value, depth] = next;
+    if (++seen + waiting.length > most) throw problem.too_many({ detail: { most } });
     if (typeof value === 'string') refuseNul(value);
     else if (typeof value === 'number' && !Number.isFinite(value)) throw problem.forbidden_number();
     if (typeof value !== 'object' || value === null) continue;

@@ -33,6 +33,7 @@ export interface ListenerOptions {
 /** Longer than any id we make or accept. */
 const paramLength = 1024;
 const requestTimeoutMs = 60_000;
+const onEveryAnswer = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
 
 export function createListener(options: ListenerOptions): FastifyInstance {
   const app = fastify({
@@ -42,11 +43,16 @@ export function createListener(options: ListenerOptions): FastifyInstance {
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: paramLength },
+    // A path the router itself cannot read meets no route and no hook.
+    frameworkErrors: (_error, request, reply) => {
+      const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
+      return send(reply.headers(onEveryAnswer), surface, render(problem.malformed_path(), surface, options.log));
+    },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onSend', async (_request, reply) => {
-    reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' });
+    reply.headers(onEveryAnswer);
   });
 
   const own = options.operations.filter(it => options.surfaces.includes(it.surface));
@@ -92,7 +98,8 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     const params = it.params && check(it.params, clean(request.params));
     const query = it.query && check(it.query, clean(request.query));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-    const body = it.body && check(it.body, await readBody(accepts, bytes, request.headers['content-type']));
+    const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
+    const body = it.body && check(it.body, await readBody(accepts, bytes, reading));
     const call = { params, query, body, actor, address: request.ip, audit };
     const value = await it.handle(call as never, options.tools as never);
     return options.checkAnswers ? checkedAnswer(it, value) : value;
@@ -185,28 +192,33 @@ function addDocuments(
 
 /** Unknown paths under a surface are refused like known ones: first the credential, then the sentence. */
 function addRefusals(app: FastifyInstance, own: readonly AnyOperation[], options: ListenerOptions, door: Door) {
-  const known = own.map(it => ({ surface: it.surface, pattern: pathPattern(it.path) }));
-  const surfaceOf = (path: string) =>
-    options.surfaces.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
+  const known = own.map(it => ({ method: it.method, pattern: pathPattern(it.path) }));
 
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request);
-    const name = surfaceOf(path);
+    const name = surfaceOf(path, options.surfaces);
     if (!name) return reply.code(404).type('text/plain; charset=utf-8').send('Not Found');
     const surface = surfaces[name];
     try {
       await door(request, name);
-      if (known.some(it => it.pattern.test(path))) throw problem.wrong_method();
+      const methods = known.filter(it => it.pattern.test(path)).map(it => it.method);
+      if (methods.length > 0) {
+        reply.header('allow', [...new Set(methods)].sort().join(', '));
+        throw problem.wrong_method();
+      }
       throw problem.unknown_route({ detail: { method: request.method, path } });
     } catch (error) {
       return send(reply, surface, render(error, surface, options.log));
     }
   });
   app.setErrorHandler((error, request, reply) => {
-    const surface = surfaces[surfaceOf(pathOf(request)) ?? options.surfaces[0]!];
+    const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
     return send(reply, surface, render(error, surface, options.log));
   });
 }
+
+const surfaceOf = (path: string, names: readonly SurfaceName[]) =>
+  names.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
 
 const pathPattern = (path: string) =>
   new RegExp(`^${path.replaceAll(/\{[\w-]+\}/g, '[^/]+').replaceAll('.', '\\.')}/?$`);

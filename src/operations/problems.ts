@@ -8,6 +8,7 @@ export const problem = problems('operation', {
   too_large: { status: 413, message: 'The request body is larger than {most} bytes' },
   wrong_type: { status: 415, message: 'Content-Type must be {accepted}' },
   unknown_route: { status: 404, message: 'There is no operation {method} {path}' },
+  malformed_path: { status: 400, message: 'The path is not a well-formed URL' },
   wrong_method: { status: 405, message: 'Method not supported' },
   too_many_failures: {
     status: 429,

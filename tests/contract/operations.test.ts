@@ -129,8 +129,28 @@ onEveryEngine('every operation', app => {
     }
   });
 
-  test('a known path with another method is a 405', async () => {
-    assert.equal((await app().ask('PATCH', '/admin/users')).status, 405);
+  test('a known path with another method is a 405 that says which methods there are', async () => {
+    const answer = await app().ask('PATCH', '/api/users/search');
+    assert.equal(answer.status, 405);
+    assert.equal(answer.headers.get('allow'), 'DELETE, GET, POST, PUT');
+    assert.equal((await app().ask('PATCH', '/api/users/search', { credential: null })).headers.get('allow'), null);
+  });
+
+  test('a path that cannot be read is refused in the words of its surface', async () => {
+    for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
+      const answer = await app().ask('GET', `${surfaces[name].prefix}/%zz`);
+      assert.equal(answer.status, 400);
+      const said = 'The path is not a well-formed URL';
+      assert.deepEqual(answer.body, surfaces[name].render(said));
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+    }
+  });
+
+  test('a body of countless tiny values is refused before it is checked', async () => {
+    const tags = `[${'1,'.repeat(500_000)}1]`;
+    const answer = await app().ask('POST', '/api/keys', { body: `{"tags":${tags}}` });
+    assert.equal(answer.status, 400);
+    assert.match(answer.body.Message, /more than \d+ values/);
   });
 
   test('every path answers with and without a final slash', async () => {
