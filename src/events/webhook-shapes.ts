@@ -6,9 +6,9 @@ import { maxUrlCharacters } from '#base/outbound-target.ts';
 export const webhookMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export const webhookMethod = z.enum(webhookMethods);
 
-/** The parser alone would take `http:host` and repair it; what is stored must be what was meant. */
+/** The parser alone would take `http:host` or a line break and repair it; what is stored must be what was meant. */
 function isAbsolute(text: string): boolean {
-  if (!/^https?:\/\/[^/?#\s]/i.test(text) || !URL.canParse(text)) return false;
+  if (!/^https?:\/\/[^/?#]/i.test(text) || /[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username === '' && password === '';
 }

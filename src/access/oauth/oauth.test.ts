@@ -142,7 +142,13 @@ onEveryEngine('OAuth clients', app => {
   test('faults are refused with their place', async () => {
     const { ask, path } = await tenant(app());
     const post = (client: unknown) => ask('POST', path, client);
-    for (const uri of ['/relative', 'javascript:alert(1)', 'https://a.example/#f', 'https://a.example,nowhere'])
+    const inDisguise = [
+      'java\nscript:alert(1)',
+      '\u0001javascript:alert(1)',
+      'https://ok.example,java\tscript:alert(1)',
+    ];
+    const wrong = ['/relative', 'javascript:alert(1)', 'https://a.example/#f', 'https://a.example,nowhere'];
+    for (const uri of [...wrong, ...inDisguise, 'https://a.example/ b'])
       refused(await post({ redirect_uri: uri }), 400, /^redirect_uri: must be absolute/);
     refused(await post({ policy_id: 'none' }), 400, /^policy_id: there is no policy none$/);
     refused(await post({ meta_data: 'x' }), 400, /^meta_data: /);

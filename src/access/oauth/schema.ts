@@ -5,7 +5,9 @@ import { z } from 'zod';
 /** Schemes a browser would run instead of going there. */
 const running = /^(javascript|data|vbscript):/i;
 
-const isRedirect = (uri: string) => URL.canParse(uri) && !running.test(uri) && !uri.includes('#');
+/** Parsers drop line breaks and control characters: `java\nscript:` is `javascript:` to a browser. */
+const isRedirect = (uri: string) =>
+  !/[\s\p{Cc}]/u.test(uri) && URL.canParse(uri) && !running.test(uri) && !uri.includes('#');
 
 /** Several are separated by commas. A token sent anywhere else would be stolen, so each must be a whole address. */
 const redirectUri = z

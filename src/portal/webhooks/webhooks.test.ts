@@ -87,6 +87,7 @@ onEveryEngine('portal webhooks', app => {
       [{ Name: '' }, 'Name'],
       [{ URL: 'crm.example' }, 'URL'],
       [{ URL: 'javascript:alert(1)' }, 'URL'],
+      [{ URL: 'https://crm.example/\r\n' }, 'URL'],
       [{ Method: 'HEAD' }, 'Method'],
       [{ Timeout: 301 }, 'Timeout'],
       [{ Timeout: -1 }, 'Timeout'],
