@@ -4,6 +4,7 @@ import type { OutboundAnswer } from '#base/outbound-answer.ts';
 import { Problem } from '#base/problems.ts';
 import { problem } from './problems.ts';
 import type { StoredProvider } from './providers/schema.ts';
+import { withoutSlashes } from './shapes.ts';
 
 const timeoutMs = 15_000;
 /** All policies of an organisation come in one answer. */
@@ -12,7 +13,7 @@ const reasonLength = 300;
 
 /** Calls to the dashboard interface of a provider; what goes wrong is told in its words, never with its secret. */
 export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider, outbound: Outbound) {
-  const base = MetaData.URL.replace(/\/+$/, '');
+  const base = withoutSlashes(MetaData.URL);
   const masked = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, reasonLength);
   const refused = (reason: string) => problem.provider_refused({ detail: { name, reason: masked(reason) } });
   const away = (reason: string, cause?: unknown) =>

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { capped, intBetween, lenientBool, lenientInt, pageQuery, portalId, references } from './shapes.ts';
+import {
+  capped,
+  intBetween,
+  lenientBool,
+  lenientInt,
+  pageQuery,
+  portalId,
+  references,
+  withoutSlashes,
+} from './shapes.ts';
 
 test('whole numbers and truths are read from text too', () => {
   assert.equal(lenientInt.parse('2'), 2);
@@ -32,4 +41,12 @@ test('limit caps the rows of a page', () => {
   assert.deepEqual(query, { page: 1, per_page: 20, limit: 2 });
   assert.deepEqual(capped([1, 2, 3], query), [1, 2]);
   assert.equal(pageQuery.safeParse({ page: '0' }).success, false);
+});
+
+test('an address loses its last slashes in one walk, however many there are', () => {
+  assert.equal(withoutSlashes('https://a.example//'), 'https://a.example');
+  assert.equal(withoutSlashes('///'), '');
+  const long = `https://a.example${'/'.repeat(2_000_000)}`;
+  assert.equal(withoutSlashes(long), 'https://a.example');
+  assert.equal(withoutSlashes(`${long}b`), `${long}b`);
 });

@@ -89,6 +89,13 @@ export const slugOf = (text: string): string =>
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 100);
 
+/** An address without the slashes it ends in; one walk, since a pattern would try again from each of them. */
+export function withoutSlashes(address: string): string {
+  let end = address.length;
+  while (address[end - 1] === '/') end--;
+  return address.slice(0, end);
+}
+
 /** Unset is the empty text. */
 export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : portalTime(ms));
 

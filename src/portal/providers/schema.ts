@@ -17,7 +17,7 @@ const webAddress = z
 
 const tagList = z.union([
   z.array(line(255)).max(100),
-  z.string().transform(text => text.split(',').map(tag => tag.trim())),
+  line(10_000).transform(text => text.split(',').map(tag => tag.trim())),
 ]);
 
 const MetaData = z

@@ -1,5 +1,5 @@
 import { type Fault, invalid } from '#operations/faults.ts';
-import { shownTime, slugOf } from '../shapes.ts';
+import { shownTime, slugOf, withoutSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 import { unmasked } from './secrets.ts';
 
@@ -90,7 +90,7 @@ function segmentOf({ ProviderName, ProviderConfig }: SsoProfile): string {
 /** Where people reach the portal, as the profile says; `fallback` where it says nothing. */
 function portalUrl({ ProviderConfig, ReturnURL }: SsoProfile, fallback: string): string {
   for (const base of [ProviderConfig.CallbackBaseURL, ProviderConfig.SAMLBaseURL])
-    if (typeof base === 'string' && URL.canParse(base)) return base.replace(/\/+$/, '');
+    if (typeof base === 'string' && URL.canParse(base)) return withoutSlashes(base);
   return URL.canParse(ReturnURL) ? new URL(ReturnURL).origin : fallback;
 }
 
