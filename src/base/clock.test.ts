@@ -18,6 +18,10 @@ test('Unix seconds are whole and never ahead', () => {
   assert.equal(unixSeconds(-1), -1);
 });
 
+test('a time of the portal keeps its form, however far away', () => {
+  for (const ms of [8e15, 1e18, Number.MAX_SAFE_INTEGER]) assert.match(portalTime(ms), /^9999-12-\d\d \d\d:\d\d$/);
+});
+
 test('the portal’s times are minutes in the zone of the server', () => {
   const zone = process.env.TZ;
   try {

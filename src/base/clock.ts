@@ -15,8 +15,11 @@ export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 const two = (value: number) => String(value).padStart(2, '0');
 
+/** The last minute with a year of four digits. */
+const lastMs = Date.UTC(9999, 11, 30, 23, 59);
+
 /** The portal's `YYYY-MM-DD HH:MM`, in the server's own zone. */
 export function portalTime(ms: number): string {
-  const at = new Date(ms);
+  const at = new Date(Math.min(ms, lastMs));
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }

@@ -16,8 +16,13 @@ export type Full<Table extends Members> = {
 
 export const text = z.string();
 export const flag = z.boolean();
-export const whole = z.int();
-export const amount = z.number();
+
+/** Seconds are added to the time of day and amounts to each other: the sum must still be a number one can count with. */
+const largest = 1e15;
+const most = `must be at most ${largest}`;
+const least = `must be at least -${largest}`;
+export const whole = z.int().min(-largest, least).max(largest, most);
+export const amount = z.number().min(-largest, least).max(largest, most);
 
 /** Files written by other gateways hold null where a list, a map or an object was never set. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).nullable();

@@ -141,3 +141,11 @@ test('the rule publishes itself as JSON Schema, with the bounds', () => {
   const schema = JSON.stringify(z.toJSONSchema(Key));
   assert.ok(schema.includes('"multipleOf":0.01'));
 });
+
+test('numbers nobody could add a time to are refused, with their place', () => {
+  for (const name of ['rate', 'per', 'quota_max', 'expires', 'quota_renewal_rate']) {
+    assert.deepEqual(faultsOf({ [name]: 9e15 }), [`${name}: must be at most 1000000000000000`]);
+    assert.deepEqual(faultsOf({ [name]: -9e15 }), [`${name}: must be at least -1000000000000000`]);
+    assert.deepEqual(faultsOf({ [name]: 4e9 }), []);
+  }
+});
