@@ -128,6 +128,25 @@ onEveryEngine('limits', current => {
 });
 
 onEveryEngine(
+  'limits of keys kept as hashes',
+  current => {
+    test('what is left is shown, and begun anew, for a key whose id nobody knows any more', async () => {
+      const app = current();
+      const limits = { quota_max: 2, quota_renewal_rate: 3600 };
+      const { statuses, id, rights } = await limitedApi(app, limits);
+      assert.deepEqual(await statuses(3), [200, 200, 403]);
+      const { key_hash } = (await app.ask('GET', `/api/keys/${encodeURIComponent(id)}`)).body;
+      const path = `/api/keys/${key_hash}`;
+      assert.equal((await app.ask('GET', path)).body.data.quota_remaining, 0);
+      assert.equal((await app.ask('PUT', path, { body: { access_rights: rights, ...limits } })).status, 200);
+      await settled(app);
+      assert.deepEqual(await statuses(3), [200, 200, 403]);
+    });
+  },
+  { settings: { 'keys.at_rest': 'hashed' } },
+);
+
+onEveryEngine(
   'limits of organisations',
   current => {
     test('the operator limits all calls of an organisation together, and lifts the limit again', async () => {

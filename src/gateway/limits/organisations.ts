@@ -17,30 +17,38 @@ export interface Organisations {
 
 const organisationsKept = 10_000;
 
+interface Known {
+  readonly digest: string;
+  readonly session: Session | undefined;
+}
+
 /** The key of an organisation's limits is called like the organisation. */
 export function organisationsOf(store: Pick<AccessStore, 'keys'>, vault: Vault): Organisations {
-  const known = new Lru<string, Session | null>(organisationsKept);
+  const known = new Lru<string, Known>(organisationsKept);
   /** Rises with every change: what was read before it is not remembered after it. */
   let generation = 0;
 
   return {
     find(orgId) {
-      const session = known.get(orgId);
-      if (session !== undefined) return session ?? undefined;
+      const kept = known.get(orgId);
+      if (kept) return kept.session;
       const begun = generation;
+      const digest = keyDigest(vault, orgId);
       const keep = (rows: Awaited<ReturnType<AccessStore['keys']>>) => {
         const row = rows.find(it => it.kind === 'organisation' && it.org_id === orgId);
-        const found = row && sessionOf(JSON.parse(row.body) as Key);
-        if (begun === generation) known.set(orgId, found ?? null);
-        return found;
+        const session = row && sessionOf(JSON.parse(row.body) as Key);
+        if (begun === generation) known.set(orgId, { digest, session });
+        return session;
       };
-      const rows = store.keys([keyDigest(vault, orgId)]);
+      const rows = store.keys([digest]);
       return rows instanceof Promise ? rows.then(keep) : keep(rows);
     },
     changed(changes) {
-      if (changes?.every(({ topic }) => topic !== 'keys')) return;
+      const ids = new Set(changes?.filter(({ topic }) => topic === 'keys').map(({ id }) => id));
+      if (changes && ids.size === 0) return;
       generation++;
-      known.clear();
+      if (!changes || ids.has('')) known.clear();
+      else known.deleteWhere(({ digest }) => ids.has(digest));
     },
   };
 }

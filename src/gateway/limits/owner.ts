@@ -10,15 +10,26 @@ const ownersKept = 10_000;
 /** Texts longer than this name a counter by their hash. */
 const longestText = 128;
 
+/** One for the thread: whose counters they are does not depend on the API. */
+const known = new WeakMap<object, Lru<string, string>>();
+
+function knownTo(digestOfKey: GatewayTools['digestOfKey']): Lru<string, string> {
+  const found = known.get(digestOfKey);
+  if (found) return found;
+  const made = new Lru<string, string>(ownersKept);
+  known.set(digestOfKey, made);
+  return made;
+}
+
 /** Whose counters a call is counted in: those of its key, or those that its pattern names. */
 export function owners({ digestOfKey }: Pick<GatewayTools, 'digestOfKey'>) {
-  const known = new Lru<string, string>(ownersKept);
+  const ofKeys = knownTo(digestOfKey);
 
   function ofKey(keyId: string): string {
-    const owner = known.get(keyId);
+    const owner = ofKeys.get(keyId);
     if (owner !== undefined) return owner;
     const made = keyOwner(digestOfKey(keyId));
-    known.set(keyId, made);
+    ofKeys.set(keyId, made);
     return made;
   }
 
