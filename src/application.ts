@@ -51,6 +51,8 @@ const problem = problems('start', {
 export interface Surroundings {
   readonly log: Log;
   readonly clock: Clock;
+  /** The program of a traffic thread, where it is not the usual one. */
+  readonly threadProgram?: URL | undefined;
 }
 
 /** The installation without listeners: what commands other than `start` work on too. */
@@ -313,7 +315,7 @@ async function openListeners(
 }
 
 /** The traffic threads, told of every change as soon as it is committed. */
-async function openTraffic(settings: Settings, { log }: Surroundings, installation: Installation) {
+async function openTraffic(settings: Settings, { log, threadProgram }: Surroundings, installation: Installation) {
   const { records, directory, shared, counters, dataKey, tools } = installation;
   const provider = oauthProvider({ ...tools, log });
   await counters.start();
@@ -327,6 +329,7 @@ async function openTraffic(settings: Settings, { log }: Surroundings, installati
     count: settings.threads,
     version,
     log,
+    program: threadProgram,
     answers: { oauth: provider.answer },
     onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
   });

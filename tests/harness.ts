@@ -46,6 +46,7 @@ export type EngineName = (typeof engines)[number];
 export interface AppOptions {
   settings?: Partial<Record<SettingName, string>>;
   clock?: Clock;
+  threadProgram?: URL;
 }
 
 const logs = process.env.GW_TEST_LOGS;
@@ -71,7 +72,11 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
   });
   const write = (line: string) => void (logs && appendFileSync(join(logs, `app-${process.pid}.log`), line));
   const log = createLog({ level: settings['log.level'], format: 'json', write });
-  const application = await startApplication(settings, { log, clock: options.clock ?? systemClock });
+  const application = await startApplication(settings, {
+    log,
+    clock: options.clock ?? systemClock,
+    threadProgram: options.threadProgram,
+  });
   const credentials = application.credentials!;
   rememberSecrets(credentials);
   const url = application.urls as TestApp['url'];

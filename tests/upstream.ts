@@ -52,8 +52,8 @@ export async function startUpstream(): Promise<Upstream> {
 const patienceMs = 10_000;
 
 /** Waits until `check` stops throwing and gives what it returned; fails with its last complaint. */
-export async function eventually<T>(check: () => Promise<T> | T): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+export async function eventually<T>(check: () => Promise<T> | T, withinMs = patienceMs): Promise<T> {
+  const deadline = Date.now() + withinMs;
   for (;;) {
     try {
       return await check();

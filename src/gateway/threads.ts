@@ -19,6 +19,8 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   /** 0: one for each core. */
   readonly count: number;
   readonly log: Log;
+  /** The program of a thread, where it is not the usual one. */
+  readonly program?: URL | undefined;
   /** What traffic threads may ask of this one. */
   readonly answers: MainAnswers;
   readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
@@ -34,6 +36,8 @@ export interface Threads {
   readonly ask: Ask<TrafficAnswers>;
   close(): Promise<void>;
 }
+
+const usualProgram = new URL('./thread.ts', import.meta.url);
 
 /** Where the system lets several threads listen on one port. */
 const sharesPorts = process.platform === 'linux';
@@ -57,8 +61,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let asked = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, answers, count: _count, ...data } = options;
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
+    const { log, onEvent, answers, count: _count, program = usualProgram, ...data } = options;
+    const worker = new Worker(program, {
       workerData: { ...data, port, reusePort: count > 1 },
     });
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));

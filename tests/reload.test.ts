@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { BroadcastChannel } from 'node:worker_threads';
+import { Agent, request } from 'undici';
+import { startApp, type TestApp } from './harness.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** A minute of steady traffic, while the definition it goes through changes all the time. */
+const lastsMs = 60_000;
+const changes = 200;
+const callers = 12;
+
+describe('changes under load', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite', { settings: { threads: '2' } }), startUpstream()]);
+    upstream.answer = (asked, response) => response.end(asked.url);
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+
+  test('no call fails, none is answered by a mix of revisions, and the newest revision arrives', {
+    timeout: 180_000,
+  }, async () => {
+    const revision = (n: number) => `${upstream.url}/r${n}/x?rev=r${n}`;
+    const definition = openApi({ url: revision(0) });
+    const url = await publish(app, definition);
+    const agent = new Agent({ connections: callers });
+    const seen = new Set<string>();
+    let calls = 0;
+    let over = false;
+
+    async function keepCalling(): Promise<void> {
+      while (!over) {
+        const { statusCode, body } = await request(`${url}/call`, { dispatcher: agent });
+        const text = await body.text();
+        assert.equal(statusCode, 200, text);
+        const [, path, query] = /^\/(r\d+)\/x\/call\?rev=(r\d+)$/.exec(text) ?? [];
+        assert.ok(path !== undefined && path === query, `mixed: ${text}`);
+        seen.add(path);
+        calls++;
+      }
+    }
+
+    const started = performance.now();
+    const traffic = Promise.all(Array.from({ length: callers }, keepCalling));
+    for (let n = 1; n <= changes; n++) {
+      const next = { ...definition, proxy: { ...definition.proxy, target_url: revision(n) } };
+      const { status, text } = await app.ask('PUT', `/api/apis/${definition.api_id}`, {
+        body: { api_definition: next },
+      });
+      assert.equal(status, 200, text);
+      // Spread over the minute by waiting for traffic, not for a clock: each revision sees calls.
+      const until = calls + callers;
+      await eventually(() => assert.ok(calls > until || over));
+    }
+    await settled(app);
+    const last = `r${changes}`;
+    await eventually(() => assert.ok(seen.has(last)));
+    await eventually(() => assert.ok(performance.now() - started > lastsMs), 2 * lastsMs);
+    over = true;
+    await traffic;
+    await agent.close();
+    assert.ok(seen.size > changes / 2, `${seen.size} of ${changes} revisions were seen in ${calls} calls`);
+  });
+
+  test('a traffic thread that dies is logged and replaced, and the other goes on meanwhile', async () => {
+    const program = new URL('mortal-thread.ts', import.meta.url);
+    const mortal = await startApp('sqlite', { settings: { threads: '2' }, threadProgram: program });
+    const url = await publish(mortal, openApi(upstream));
+    const alive = new Set<number>();
+    const births = new BroadcastChannel('gw-test-born');
+    births.onmessage = ({ data }) => alive.add(data as number);
+    const deaths = new BroadcastChannel('gw-test-die');
+    const rollCall = new BroadcastChannel('gw-test-roll-call');
+    rollCall.postMessage('who?');
+    await eventually(() => assert.equal(alive.size, 2));
+    const [first] = alive;
+    deaths.postMessage(first);
+    // One by one on new connections: whoever is alive answers, and nobody waits for the dead.
+    for (let n = 0; n < 20; n++) {
+      const { statusCode, body } = await eventually(() => request(`${url}/x`, { headers: { connection: 'close' } }));
+      await body.dump();
+      assert.equal(statusCode, 200);
+    }
+    await eventually(() => assert.equal(alive.size, 3));
+    for (const channel of [births, deaths, rollCall]) channel.close();
+    await mortal.close();
+  });
+});
