@@ -53,6 +53,8 @@ export interface Surroundings {
   readonly clock: Clock;
   /** The program of a traffic thread, where it is not the usual one. */
   readonly threadProgram?: URL | undefined;
+  /** Where the log lines of traffic threads go; standard error unless said. */
+  readonly writeLog?: ((lines: string) => void) | undefined;
 }
 
 /** The installation without listeners: what commands other than `start` work on too. */
@@ -315,7 +317,11 @@ async function openListeners(
 }
 
 /** The traffic threads, told of every change as soon as it is committed. */
-async function openTraffic(settings: Settings, { log, threadProgram }: Surroundings, installation: Installation) {
+async function openTraffic(
+  settings: Settings,
+  { log, threadProgram, writeLog }: Surroundings,
+  installation: Installation,
+) {
   const { records, directory, shared, counters, dataKey, tools } = installation;
   const provider = oauthProvider({ ...tools, log });
   await counters.start();
@@ -330,6 +336,7 @@ async function openTraffic(settings: Settings, { log, threadProgram }: Surroundi
     version,
     log,
     program: threadProgram,
+    writeLog,
     answers: { oauth: provider.answer },
     onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
   });

@@ -76,6 +76,7 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     log,
     clock: options.clock ?? systemClock,
     threadProgram: options.threadProgram,
+    writeLog: write,
   });
   const credentials = application.credentials!;
   rememberSecrets(credentials);

@@ -21,6 +21,8 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   readonly log: Log;
   /** The program of a thread, where it is not the usual one. */
   readonly program?: URL | undefined;
+  /** Where the log lines of threads go; standard error unless said. */
+  readonly writeLog?: ((lines: string) => void) | undefined;
   /** What traffic threads may ask of this one. */
   readonly answers: MainAnswers;
   readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
@@ -61,10 +63,12 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let asked = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, answers, count: _count, program = usualProgram, ...data } = options;
+    const { log, onEvent, answers, count: _count, program = usualProgram, writeLog, ...data } = options;
     const worker = new Worker(program, {
       workerData: { ...data, port, reusePort: count > 1 },
+      stderr: writeLog !== undefined,
     });
+    if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
     const answer = answerer({ ...answers }, reply => worker.postMessage(reply));
