@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OasDefinition } from './oas.ts';
+import { fileName, publicForm } from './oas-export.ts';
+
+const document: OasDefinition = {
+  openapi: '3.0.3',
+  info: { title: 'A', version: '1', 'x-own': 1 },
+  paths: {},
+  'x-author': 'kept',
+  'x-gw-streaming': { streams: {} },
+  'x-gw-api-gateway': {
+    info: { name: 'A' },
+    upstream: { url: 'https://inside.example.org/v1/' },
+    server: { listenPath: { value: '/a/' } },
+  },
+};
+
+test('outsiders see nothing of the gateway, and are led to it', () => {
+  const servers = [
+    { url: 'https://{host}/v1', variables: { host: { default: 'INSIDE.example.org' } } },
+    { url: 'https://docs.example.org', description: 'elsewhere' },
+    { url: 'https://gw.example.org/a' },
+  ];
+  assert.deepEqual(publicForm({ ...document, servers }, ['https://gw.example.org/a/']), {
+    openapi: '3.0.3',
+    info: document.info,
+    paths: {},
+    'x-author': 'kept',
+    servers: [{ url: 'https://gw.example.org/a/' }, { url: 'https://docs.example.org', description: 'elsewhere' }],
+  });
+  assert.equal('servers' in publicForm(document, []), false);
+});
+
+test('a file says what it holds', () => {
+  assert.deepEqual(
+    [fileName('a1', false), fileName('', false), fileName('a1', true), fileName('', true)],
+    ['GwOasApiDef-a1.json', 'GwOasApiDef.json', 'oas-a1.json', 'oas.json'],
+  );
+});

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkOas } from './oas.ts';
+import { type ImportAsked, importedOas } from './oas-import.ts';
+import { at, type Bag, put } from './tree.ts';
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+
+const pets = () => ({
+  openapi: '3.0.3',
+  info: { title: 'Pets', version: '1' },
+  servers: [{ url: 'https://{where}.example.org/v1', variables: { where: { default: 'eu' } } }],
+  paths: {
+    '/pets': {
+      get: { operationId: 'list', responses: { 200: { description: 'all', ...json({ type: 'array' }) } } },
+      post: { requestBody: { $ref: '#/components/requestBodies/Pet' }, responses: { 204: { description: 'none' } } },
+    },
+    '/pets/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      delete: { responses: { default: { $ref: '#/components/responses/a~1b' } } },
+    },
+  },
+  components: {
+    requestBodies: { Pet: json({ type: 'object' }) },
+    responses: { 'a/b': { description: 'x', content: { 'text/plain': { example: 'gone' } } } },
+  },
+});
+
+function imported(document: object, asked: ImportAsked = {}): Bag {
+  const made = importedOas(document, asked);
+  assert.ok(made.ok, JSON.stringify(made));
+  assert.deepEqual(checkOas(made.definition), { ok: true, definition: made.definition });
+  return (made.definition as Bag)['x-gw-api-gateway'] as Bag;
+}
+
+function faults(document: unknown, asked: ImportAsked = {}): string[] {
+  const made = importedOas(document, asked);
+  return made.ok ? [] : made.faults.map(({ path, message }) => `${path}: ${message}`);
+}
+
+test('a plain document becomes an API in service, with the gateway’s usual settings', () => {
+  assert.deepEqual(imported(pets()), {
+    info: { name: 'Pets', state: { active: true, internal: false } },
+    upstream: { url: 'https://eu.example.org/v1' },
+    server: { listenPath: { value: '/', strip: true } },
+    middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
+  });
+});
+
+test('what is given is not changed, and every operation of what is made has an id', () => {
+  const given = pets();
+  const made = importedOas(given, { allowList: true });
+  assert.deepEqual(given, pets());
+  assert.ok(made.ok);
+  assert.equal(at(made.definition, ['paths', '/pets', 'post', 'operationId']), 'petsPOST');
+  assert.equal(at(made.definition, ['paths', '/pets', 'get', 'operationId']), 'list');
+});
+
+test('where it is reached, what is behind it and what it is called can be said', () => {
+  const asked = { upstreamURL: 'http://a.test:1/x', listenPath: 'pets/', customDomain: 'pets.test', apiID: 'pets-1' };
+  const made = imported(pets(), asked);
+  assert.deepEqual(made.server, {
+    listenPath: { value: '/pets/', strip: true },
+    customDomain: { enabled: true, name: 'pets.test' },
+  });
+  assert.deepEqual([at(made, ['info', 'id']), at(made, ['upstream', 'url'])], ['pets-1', 'http://a.test:1/x']);
+});
+
+test('without an address of the service behind it nothing is made', () => {
+  const at0 = (url: unknown, variables?: object) => ({ ...pets(), servers: [{ url, variables }] });
+  assert.deepEqual(faults({ ...pets(), servers: [] }), [
+    'upstreamURL: is required, since the document names no servers',
+  ]);
+  const open = 'servers[0].url: the variable {v} has no default: give upstreamURL';
+  assert.deepEqual(faults(at0('http://{v}.test')), [open]);
+  assert.deepEqual(faults(at0('http://{v}.test', { v: { enum: ['a'] } })), [open]);
+  for (const url of ['/v1', 'v1', 7, 'http:///x', 'mailto:a@b'])
+    assert.deepEqual(faults(at0(url)), ['servers[0].url: is not an absolute URL: give upstreamURL']);
+  for (const upstreamURL of ['/v1', 'example.org', 'http://', 'http://a b'])
+    assert.deepEqual(faults(pets(), { upstreamURL }), ['upstreamURL: must be an absolute URL']);
+  assert.deepEqual(faults('text'), [': must be an object']);
+});
+
+test('the allow list takes every operation', () => {
+  const on = { allow: { enabled: true } };
+  assert.deepEqual(at(imported(pets(), { allowList: true }), ['middleware', 'operations']), {
+    list: on,
+    petsPOST: on,
+    'pets/{id}DELETE': on,
+  });
+});
+
+test('validation takes the operations that have something to validate, also behind references', () => {
+  const validated = { validateRequest: { enabled: true, errorResponseCode: 422 } };
+  assert.deepEqual(at(imported(pets(), { validateRequest: true }), ['middleware', 'operations']), {
+    petsPOST: validated,
+    'pets/{id}DELETE': validated,
+  });
+});
+
+test('mock replies take the operations whose responses say what to reply', () => {
+  const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
+  assert.deepEqual(at(imported(pets(), { mockResponse: true }), ['middleware', 'operations']), {
+    list: mocked,
+    'pets/{id}DELETE': mocked,
+  });
+});
+
+test('false is said too, and references that lead nowhere or round in circles are nothing', () => {
+  const document = pets();
+  put(document as Bag, ['components', 'requestBodies', 'Pet'], { $ref: '#/components/requestBodies/Pet' });
+  put(document as Bag, ['paths', '/pets', 'get', 'responses', '200'], { $ref: 'other.yaml#/x' });
+  const made = imported(document, { validateRequest: false, mockResponse: false, allowList: false });
+  const off = { allow: { enabled: false } };
+  assert.deepEqual(at(made, ['middleware', 'operations']), {
+    list: off,
+    petsPOST: off,
+    'pets/{id}DELETE': {
+      ...off,
+      validateRequest: { enabled: false, errorResponseCode: 422 },
+      mockResponse: { enabled: false, fromOASExamples: { enabled: false } },
+    },
+  });
+});
+
+const schemes = {
+  key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  login: { type: 'http', scheme: 'basic' },
+  signed: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  opaque: { type: 'http', scheme: 'bearer' },
+};
+
+const secured = (...security: object[]) => ({ ...pets(), security, components: { securitySchemes: schemes } });
+const authorization = { enabled: true, name: 'Authorization' };
+
+test('authentication is taken from what the document asks of its callers', () => {
+  const document = secured({ key: [], signed: [], opaque: [] });
+  assert.deepEqual(at(imported(document, { authentication: true }), ['server', 'authentication']), {
+    enabled: true,
+    securitySchemes: { key: { enabled: true }, signed: { enabled: true, header: authorization } },
+    baseIdentityProvider: 'auth_token',
+  });
+  assert.deepEqual(at(imported(document, { authentication: false }), ['server', 'authentication']), {
+    enabled: false,
+    securitySchemes: { key: { enabled: false }, signed: { enabled: false, header: authorization } },
+  });
+  const none = 'authentication: the document has no security to take it from';
+  assert.deepEqual(faults(pets(), { authentication: true }), [none]);
+});
+
+test('of several requirements the first counts, unless alternatives are asked for', () => {
+  const document = secured({ signed: [] }, { login: [] });
+  const entry = (enabled: boolean) => ({ enabled, header: authorization });
+  assert.deepEqual(at(imported(document, { authentication: true }), ['server', 'authentication']), {
+    enabled: true,
+    securitySchemes: { signed: entry(true), login: entry(false) },
+  });
+  const asked = { authentication: true, securityProcessingMode: 'compliant' } as const;
+  assert.deepEqual(at(imported(document, asked), ['server', 'authentication']), {
+    securityProcessingMode: 'compliant',
+    enabled: true,
+    securitySchemes: { signed: entry(true), login: entry(true) },
+    baseIdentityProvider: 'jwt_claim',
+  });
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { OasDefinition } from './oas.ts';
+import type { ImportAsked } from './oas-import.ts';
+import { patchedOas } from './oas-patch.ts';
+import { at, type Bag } from './tree.ts';
+
+const stored: OasDefinition = {
+  openapi: '3.0.3',
+  info: { title: 'Old', version: '1' },
+  servers: [{ url: 'https://old.example.org' }],
+  paths: { '/a': { get: { operationId: 'a' } }, '/b': { get: { operationId: 'b' } } },
+  'x-gw-api-gateway': {
+    info: { id: 'kept', name: 'Named by hand' },
+    upstream: { url: 'https://up.example.org' },
+    server: { listenPath: { value: '/kept/', strip: false } },
+    middleware: { operations: { a: { block: { enabled: true } }, b: { cache: { enabled: true } } } },
+  },
+};
+const newer = () => ({
+  openapi: '3.1.0',
+  info: { title: 'New', version: '2' },
+  paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: {} } },
+});
+
+function patched(given: unknown, asked: ImportAsked = {}): Bag {
+  const before = structuredClone(stored);
+  const made = patchedOas(stored, given, asked);
+  assert.ok(made.ok, JSON.stringify(made));
+  assert.deepEqual(stored, before);
+  return made.definition as Bag;
+}
+
+test('the document is replaced, what the gateway knows of it stays without the operations that are gone', () => {
+  assert.deepEqual(patched(newer()), {
+    ...newer(),
+    paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: { operationId: 'cPOST' } } },
+    servers: stored.servers,
+    'x-gw-api-gateway': {
+      ...stored['x-gw-api-gateway'],
+      middleware: { operations: { a: { block: { enabled: true } } } },
+    },
+  });
+});
+
+test('servers of the newer document take the place of the old ones', () => {
+  const servers = [{ url: 'https://new.example.org' }];
+  assert.deepEqual(patched({ ...newer(), servers }).servers, servers);
+});
+
+test('what is asked for is changed, the rest is not', () => {
+  const asked = { listenPath: '/moved', upstreamURL: 'http://b.test', customDomain: 'd.test', allowList: true };
+  const extension = patched(newer(), asked)['x-gw-api-gateway'] as Bag;
+  assert.deepEqual(extension.server, {
+    listenPath: { value: '/moved', strip: false },
+    customDomain: { enabled: true, name: 'd.test' },
+  });
+  assert.equal(at(extension, ['upstream', 'url']), 'http://b.test');
+  assert.deepEqual(extension.info, { id: 'kept', name: 'Named by hand' });
+  assert.deepEqual(at(extension, ['middleware', 'operations']), {
+    a: { block: { enabled: false }, allow: { enabled: true } },
+    cPOST: { allow: { enabled: true } },
+  });
+});
+
+test('a part for the gateway that comes along is taken, alone as it is', () => {
+  const own = { ...newer(), 'x-gw-api-gateway': { info: { name: 'Own' }, server: { listenPath: { value: '/own' } } } };
+  assert.equal(patched(own), own);
+  assert.equal(at(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
+  assert.equal(at(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']), '/x');
+});
+
+test('what is no document, and what cannot be done, is told', () => {
+  const faults = (given: unknown, asked: ImportAsked = {}) => {
+    const made = patchedOas(stored, given, asked);
+    return made.ok ? [] : made.faults.map(({ path, message }) => `${path}: ${message}`);
+  };
+  assert.deepEqual(faults(7), [': must be an object']);
+  assert.deepEqual(faults({ 'x-gw-api-gateway': 7 }, { allowList: true }), ['x-gw-api-gateway: must be an object']);
+  assert.deepEqual(faults(newer(), { upstreamURL: 'nowhere' }), ['upstreamURL: must be an absolute URL']);
+});

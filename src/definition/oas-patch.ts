@@ -1,0 +1,26 @@
+import type { Checked } from './faults.ts';
+import type { OasDefinition } from './oas.ts';
+import { extensionName } from './oas.ts';
+import { asksNothing, configure, type ImportAsked } from './oas-import.ts';
+import { forgetGoneOperations, withOperationIds } from './oas-import-operations.ts';
+import { streamingName } from './streams.ts';
+import type { Bag } from './tree.ts';
+import { isBag } from './tree.ts';
+
+/**
+ * A stored API with a newer document. What the gateway knows of the API stays, without what it knew of operations that
+ * are gone; the servers of the author stay where the newer document names none. A document that brings its own part for
+ * the gateway, and asks for nothing beside it, is taken as it is.
+ */
+export function patchedOas(stored: OasDefinition, given: unknown, asked: ImportAsked): Checked<unknown> {
+  if (!isBag(given)) return { ok: false, faults: [{ path: '', message: 'must be an object' }] };
+  if (given[extensionName] !== undefined && asksNothing(asked)) return { ok: true, definition: given };
+  const document = withOperationIds(given);
+  const extension = document[extensionName] ?? (structuredClone(stored[extensionName]) as Bag);
+  if (!isBag(extension)) return { ok: false, faults: [{ path: extensionName, message: 'must be an object' }] };
+  const kept = ['servers', streamingName].filter(name => document[name] === undefined && stored[name] !== undefined);
+  const next: Bag = { ...document, ...Object.fromEntries(kept.map(name => [name, stored[name]])) };
+  forgetGoneOperations(extension, next);
+  const faults = configure(extension, next, asked);
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition: { ...next, [extensionName]: extension } };
+}
