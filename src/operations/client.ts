@@ -47,8 +47,8 @@ export function client<List extends readonly unknown[]>({ url, headers, fetch: s
     const { params, query, body } = asked as { params?: Values; query?: Values; body?: unknown };
     const reply = await send(url + pathWith(path, params ?? {}) + queryText(query ?? {}), {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': typeOf(body) }) },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await reply.text();
     const value = text === '' ? undefined : parsed(text);
@@ -58,6 +58,9 @@ export function client<List extends readonly unknown[]>({ url, headers, fetch: s
 }
 
 type Values = Record<string, unknown>;
+
+/** Text goes as it is. */
+const typeOf = (body: unknown) => (typeof body === 'string' ? 'text/plain' : 'application/json');
 
 const pathWith = (path: string, params: Values) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) =>

@@ -154,9 +154,9 @@ function clean(given: unknown): Record<string, unknown> {
 
 const routePath = (path: string) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
-/** A key's id is a credential: what is written down names the operation instead. */
+/** A key's id is a credential, and so is a token: what is written down names the operation instead. */
 const auditPath = (it: AnyOperation, request: FastifyRequest) =>
-  /\{key_?id\}/i.test(it.path) ? it.path : pathOf(request);
+  /\{(key_?id|token)\}/i.test(it.path) ? it.path : pathOf(request);
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
 
 function send(reply: FastifyReply, surface: Surface, { status, body, headers }: Rendered) {

@@ -41,5 +41,16 @@ export const modifiedAnswer = z.object({
   action: z.string(),
   key_hash: z.string().optional(),
 });
+export type Action = 'added' | 'modified' | 'deleted' | 'updated';
+export const modified = (key: string, action: Action, keyHash = '') => ({
+  key,
+  status: 'ok',
+  action,
+  ...(keyHash && { key_hash: keyHash }),
+});
+
+/** And where there is nothing to name. */
+export const messageAnswer = z.object({ status: z.string(), message: z.string() });
+export const ok = (message: string) => ({ status: 'ok', message });
 
 export type { Page };

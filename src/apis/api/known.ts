@@ -8,6 +8,8 @@ export interface KnownApi {
   readonly name: string;
   /** The one way in, by the name lists are filtered by; `other` where there are several or a rare one. */
   readonly authType: string;
+  /** Every way in. */
+  readonly authTypes: readonly string[];
   readonly keepsQuota: boolean;
 }
 
@@ -31,6 +33,7 @@ function knownApi({ api_id, org_id, summary }: StoredApi): KnownApi {
     orgId: org_id,
     name: summary.name,
     authType: more.length === 0 ? only : 'other',
+    authTypes: summary.auth_types,
     keepsQuota: summary.keeps_quota,
   };
 }
