@@ -116,6 +116,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     sessions,
     certificates: certificatesOf(store),
     ...tokens.tools,
+    digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
   } as Partial<GatewayTools> as GatewayTools;
 

@@ -10,9 +10,11 @@ import { problem as accessProblem } from '../problems.ts';
 import { problem } from './problems.ts';
 import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
 import type { OauthClientStore } from './store.ts';
+import type { OauthTokenStore } from './token-store.ts';
 
 export interface OauthTools {
   oauthClients: OauthClientStore;
+  oauthTokens: OauthTokenStore;
   policies: PolicyStore;
   findApi: FindApi;
   clock: Clock;
@@ -119,6 +121,31 @@ export const deleteOauthClient = operation({
   },
 });
 
+/** Tokens on a page. Below 1 the list is as long as one answer may be. */
+const tokensOnPage = 100;
+const tokensAtMost = 10_000;
+
+export const listOauthTokens = operation({
+  ...declared,
+  name: 'listOauthTokens',
+  method: 'GET',
+  path: '/api/apis/oauth/{apiId}/{clientId}/tokens',
+  about:
+    'Lists the access tokens a client obtained and that are in force, newest first. Where only hashes of keys are kept, ' +
+    'the hashes of the tokens.',
+  permission: 'oauth:read',
+  params,
+  query: pageQuery.extend({ p: pageQuery.shape.p.default(-1) }),
+  returns: z.array(z.object({ code: z.string(), expires: z.int().describe('Unix seconds') })),
+  problems: [accessProblem.api_not_found, problem.client_not_found],
+  async handle({ actor, params: { apiId: id, clientId }, query: { p } }, tools: OauthTools) {
+    const { apiId } = await apiOf(tools, id, actor.orgId);
+    if (!(await tools.oauthClients.get(apiId, clientId))) throw problem.client_not_found();
+    const asked = p < 1 ? pageOf(1, tokensAtMost) : pageOf(p, tokensOnPage);
+    return tools.oauthTokens.inForce(apiId, clientId, tools.clock.now(), asked);
+  },
+});
+
 export const rotateOauthSecret = operation({
   surface: 'gateway',
   noun: 'oauth',
@@ -147,5 +174,6 @@ export const oauthOperations = [
   createOauthClient,
   getOauthClient,
   deleteOauthClient,
+  listOauthTokens,
   rotateOauthSecret,
 ];

@@ -1,0 +1,647 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { hashPassword } from '#base/passwords.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../../tests/bench.ts';
+import { type Publisher, startPublisher } from '../../../../tests/tokens.ts';
+import { eventually } from '../../../../tests/upstream.ts';
+import type { Api } from '../../api.ts';
+
+const gatewaySecret = 'the secret of this gateway, for login pages';
+const back = 'https://good.example/back';
+const rights = { bench: { versions: ['Default'] } };
+const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+const everyGrant = ['authorization_code', 'refresh_token', 'password', 'client_credentials'];
+const verifier = 'v'.repeat(43);
+const challenge = createHash('sha256').update(verifier).digest('base64url');
+
+describe('the OAuth provider', () => {
+  let bench: Bench;
+  let api: Api;
+  const definition = (meta: object = {}, more: object = {}) => ({
+    use_oauth2: true,
+    oauth_meta: {
+      allowed_access_types: everyGrant,
+      allowed_authorize_types: ['code', 'token'],
+      auth_login_redirect: 'https://login.example/in',
+      ...meta,
+    },
+    ...more,
+  });
+  before(async () => {
+    bench = await openBench({ 'gateway.secret': gatewaySecret, 'oauth.notice_pause_seconds': '0' });
+    api = await bench.compile(definition());
+    await bench.policy({ id: 'shop-policy', access_rights: rights, rate: 5, per: 1, meta_data: { plan: 'p' } });
+    await bench.policy({ id: 'closed', state: 'draft', access_rights: rights, rate: 5, per: 1 });
+    await client('shop', { redirect_uri: `${back}, myapp://back` });
+    await client('single');
+    await client('bare', { redirect_uri: '' });
+    await client('poor', { policy_id: '' });
+    await client('late', { policy_id: 'closed' });
+  });
+  after(() => bench.close());
+  beforeEach(() => {
+    bench.time.nowMs = startMs;
+  });
+
+  async function client(client_id: string, more: object = {}): Promise<void> {
+    await bench.oauthClients.insert({
+      id: client_id,
+      org_id: orgId,
+      api_id: 'bench',
+      client_id,
+      secret: `${client_id} secret`,
+      redirect_uri: back,
+      policy_id: 'shop-policy',
+      description: '',
+      client_name: '',
+      meta_data: { team: 'a' },
+      created_at: '2030-01-01T00:00:00Z',
+      ...more,
+    });
+  }
+
+  interface Posted {
+    headers?: Record<string, string>;
+    to?: Api;
+    method?: string;
+  }
+  async function post(target: string, form: Record<string, string> | string, posted: Posted = {}) {
+    const { headers = {}, to = api, method = 'POST' } = posted;
+    const body = typeof form === 'string' ? form : new URLSearchParams(form).toString();
+    const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const given = await bench.ask(to, { method, target, headers: { ...type, ...headers }, body });
+    return { ...given, json: given.body === '' ? undefined : JSON.parse(given.body) };
+  }
+  const agree = (form: Record<string, string> = {}, secret = gatewaySecret, to = api) =>
+    post(
+      '/gw/oauth/authorize-client/',
+      { response_type: 'code', client_id: 'shop', redirect_uri: back, ...form },
+      { headers: { 'X-Gw-Authorization': secret }, to },
+    );
+  const token = (form: Record<string, string>, id = 'shop', secret = `${id} secret`, to = api) =>
+    post('/oauth/token', form, { headers: { Authorization: basic(id, secret) }, to });
+  const call = (accessToken: string) => bench.send(api, { headers: { Authorization: `Bearer ${accessToken}` } });
+  const newCode = async (form: Record<string, string> = {}): Promise<string> => (await agree(form)).json.code;
+  const swap = (code: string, more: Record<string, string> = {}, id?: string) =>
+    token({ grant_type: 'authorization_code', code, redirect_uri: back, ...more }, id);
+  function denied({ status, json }: Awaited<ReturnType<typeof post>>, error: string): void {
+    assert.deepEqual([status, json.error, typeof json.error_description], [403, error, 'string']);
+  }
+
+  describe('asking a person', () => {
+    const authorize = (query: Record<string, string>, method = 'GET') =>
+      method === 'GET'
+        ? post(`/oauth/authorize?${new URLSearchParams(query)}`, '', { method })
+        : post('/oauth/authorize/', query);
+    const asked = { response_type: 'code', client_id: 'shop', redirect_uri: back, state: 'a b' };
+
+    test('sends them to the login page with everything the client said', async () => {
+      const { status, headers, body } = await authorize(asked);
+      assert.deepEqual([status, body], [307, '']);
+      assert.equal(headers.get('location'), `https://login.example/in?${new URLSearchParams(asked)}`);
+      const posted = await authorize(asked, 'POST');
+      assert.deepEqual([posted.status, posted.headers.get('location')], [307, 'https://login.example/in']);
+    });
+
+    test('refuses what cannot be answered, before anybody signs in', async () => {
+      for (const [wrong, message] of [
+        [{ response_type: '' }, /lacks a parameter/],
+        [{ response_type: 'id_token' }, /response type/],
+        [{ client_id: '' }, /lacks a parameter/],
+        [{ client_id: 'nobody' }, /cannot be answered/],
+        [{ client_id: 'bare' }, /has no redirect_uri/],
+        [{ redirect_uri: '' }, /redirect_uri is required/],
+        [{ redirect_uri: 'https://evil.example/' }, /not one of the client’s/],
+        [{ code_challenge: 'x'.repeat(43) }, /must be S256/],
+        [{ code_challenge: verifier, code_challenge_method: 'plain' }, /must be S256/],
+        [{ code_challenge: 'short', code_challenge_method: 'S256' }, /malformed/],
+        [{ scope: 'a"b' }, /scope/],
+      ] as const) {
+        const { status, json } = await authorize({ ...asked, ...wrong });
+        assert.equal(status, 403);
+        assert.equal(json.status, 'error');
+        assert.match(json.message, message);
+      }
+      const twice = await post(`/oauth/authorize?${new URLSearchParams(asked)}&redirect_uri=https://evil.example`, '', {
+        method: 'GET',
+      });
+      assert.equal(twice.status, 403);
+      const codeOnly = await bench.compile(definition({ allowed_authorize_types: ['code'] }));
+      const implicit = `/oauth/authorize?${new URLSearchParams({ ...asked, response_type: 'token' })}`;
+      assert.equal((await post(implicit, '', { method: 'GET', to: codeOnly })).status, 403);
+    });
+
+    test('answers go only to an address the client registered, letter for letter', async () => {
+      for (const uri of [
+        'https://good.example.evil/back',
+        'https://good.example@evil.example/back',
+        'https://good.example/back/../../evil',
+        'https://good.example/back?x=1',
+        'https://good.example/back#f',
+        'https://good.example/backdoor',
+        'https://good.example:444/back',
+        'http://good.example/back',
+        'HTTPS://good.example/back',
+        ' https://good.example/back',
+        `${back},myapp://back`,
+      ])
+        denied(await agree({ redirect_uri: uri }), 'invalid_request');
+      assert.equal((await agree({ redirect_uri: 'myapp://back' })).status, 200);
+      assert.equal((await agree({ redirect_uri: '', client_id: 'single' })).status, 200);
+    });
+  });
+
+  describe('the login page', () => {
+    test('gets a code and where to send it, with the state', async () => {
+      const { status, json } = await agree({ state: 's&1' });
+      assert.equal(status, 200);
+      assert.match(json.code, /^[\w-]{22}$/);
+      assert.deepEqual(json, {
+        code: json.code,
+        state: 's&1',
+        redirect_to: `${back}?${new URLSearchParams({ code: json.code, state: 's&1' })}`,
+      });
+      assert.deepEqual(Object.keys((await agree()).json), ['code', 'redirect_to']);
+    });
+
+    test('must know the secret of the gateway', async () => {
+      for (const secret of ['', 'wrong']) {
+        const { status, json } = await agree({}, secret);
+        assert.equal(status, 403);
+        const message = 'Attempted administrative access with invalid or missing key!';
+        assert.deepEqual(json, { status: 'error', message });
+      }
+    });
+
+    test('gets a token for the browser at once, where the API offers that', async () => {
+      const { status, json } = await agree({ response_type: 'token', state: 's', scope: 'r w' });
+      assert.equal(status, 200);
+      const { access_token, redirect_to, ...rest } = json;
+      assert.deepEqual(rest, { token_type: 'bearer', expires_in: 3600, scope: 'r w', state: 's' });
+      const fragment = new URLSearchParams({
+        access_token,
+        token_type: 'bearer',
+        expires_in: '3600',
+        scope: 'r w',
+        state: 's',
+      });
+      assert.equal(redirect_to, `${back}#${fragment}`);
+      assert.equal((await call(access_token)).status, 0);
+    });
+
+    test('may say itself what the token opens; otherwise the client’s policy does', async () => {
+      const rules = { access_rights: rights, rate: 77, per: 1, meta_data: { team: 'mine', x: 1 }, alias: 'ruled' };
+      const ruled = (await swap(await newCode({ key_rules: JSON.stringify(rules) }))).json;
+      const { session } = (await call(ruled.access_token)).call;
+      assert.deepEqual([session?.alias, session?.limits.rate?.rate], ['ruled', 77]);
+      assert.deepEqual(session?.metaData, { team: 'mine', x: 1 });
+      const { session: plain } = (await call((await swap(await newCode())).json.access_token)).call;
+      assert.deepEqual(
+        [plain?.policyIds, plain?.oauthClientId, plain?.metaData],
+        [['shop-policy'], 'shop', { team: 'a', plan: 'p' }],
+      );
+    });
+
+    test('cannot give what nobody may have', async () => {
+      for (const key_rules of ['nonsense', '[]', '{"rate":"x"}', '{"rate":5}', '{"apply_policies":["none"]}'])
+        denied(await agree({ key_rules }), 'invalid_request');
+      denied(await agree({ key_rules: '{"apply_policies":["closed"]}' }), 'invalid_request');
+      denied(await agree({ client_id: 'poor' }), 'unauthorized_client');
+      denied(await agree({ client_id: 'late' }), 'unauthorized_client');
+      denied(await agree({ client_id: 'bare' }), 'unauthorized_client');
+      const wrong = await agree({ client_id: 'nobody', state: 'kept' });
+      denied(wrong, 'server_error');
+      assert.equal(wrong.json.state, 'kept');
+    });
+  });
+
+  describe('codes', () => {
+    test('are swapped for tokens, with the headers that keep them from being kept', async () => {
+      const { status, json, headers } = await swap(await newCode({ scope: 'r' }));
+      assert.equal(status, 200);
+      const { access_token, refresh_token, ...rest } = json;
+      assert.deepEqual(rest, { token_type: 'bearer', expires_in: 3600, scope: 'r' });
+      assert.ok(refresh_token);
+      for (const [name, value] of Object.entries({
+        'content-type': 'application/json',
+        'x-content-type-options': 'nosniff',
+        'x-xss-protection': '1; mode=block',
+        'x-frame-options': 'DENY',
+        'strict-transport-security': 'max-age=63072000; includeSubDomains',
+        'cache-control': 'no-cache, no-store, must-revalidate',
+        pragma: 'no-cache',
+        expires: '0',
+      }))
+        assert.equal(headers.get(name), value);
+      const found = await call(access_token);
+      assert.deepEqual([found.status, found.call.keyId, found.call.identityFrom], [0, access_token, 'oauth']);
+      assert.equal(found.call.session?.expires, startMs / 1000 + 3600);
+    });
+
+    test('a JSON body does as well as a form', async () => {
+      const body = JSON.stringify({ grant_type: 'authorization_code', code: await newCode(), redirect_uri: back });
+      const headers = { Authorization: basic('shop', 'shop secret'), 'Content-Type': 'application/json' };
+      assert.equal((await post('/oauth/token/', body, { headers })).status, 200);
+      for (const broken of ['[]', 'x', '{"grant_type":1}', `{"grant_type":"password",${body.slice(1)}`])
+        denied(await post('/oauth/token', broken, { headers }), 'invalid_request');
+    });
+
+    test('are good once; whoever comes second takes the tokens of the first away', async () => {
+      const code = await newCode();
+      const first = (await swap(code)).json;
+      assert.equal((await call(first.access_token)).status, 0);
+      denied(await swap(code), 'invalid_grant');
+      bench.changed();
+      assert.equal((await call(first.access_token)).status, 403);
+      denied(await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token }), 'invalid_grant');
+    });
+
+    test('are good for one of many who come at the same time', async () => {
+      const code = await newCode();
+      const all = await Promise.all(Array.from({ length: 8 }, () => swap(code)));
+      assert.deepEqual(all.map(({ status }) => status).sort(), [200, 403, 403, 403, 403, 403, 403, 403]);
+    });
+
+    test('are for their client, their address and their time', async () => {
+      const codes = await Promise.all([1, 2, 3, 4].map(() => newCode()));
+      denied(await swap(codes[0]!, {}, 'single'), 'invalid_grant');
+      assert.equal((await swap(codes[0]!)).status, 200, 'another client’s try does not use it up');
+      for (const redirect_uri of ['', 'myapp://back', `${back}/`])
+        denied(await swap(codes[1]!, { redirect_uri }), 'invalid_grant');
+      denied(await swap(codes[1]!), 'invalid_grant');
+      bench.time.nowMs += 249_999;
+      assert.equal((await swap(codes[2]!)).status, 200);
+      bench.time.nowMs += 1;
+      denied(await swap(codes[3]!), 'invalid_grant');
+      denied(await swap('no-such-code'), 'invalid_grant');
+      denied(await swap(''), 'invalid_request');
+    });
+
+    test('an address left to the client’s record may be left out again', async () => {
+      const code = await newCode({ client_id: 'single', redirect_uri: '' });
+      assert.equal((await swap(code, { redirect_uri: '' }, 'single')).status, 200);
+      const other = await newCode({ client_id: 'single', redirect_uri: '' });
+      denied(await swap(other, { redirect_uri: 'https://evil.example' }, 'single'), 'invalid_grant');
+    });
+
+    test('that began with a challenge need its answer, and an answer needs a challenge', async () => {
+      const asked = { code_challenge: challenge, code_challenge_method: 'S256' };
+      assert.equal((await swap(await newCode(asked), { code_verifier: verifier })).status, 200);
+      denied(await swap(await newCode(asked)), 'invalid_grant');
+      denied(await swap(await newCode(asked), { code_verifier: 'w'.repeat(43) }), 'invalid_grant');
+      denied(await swap(await newCode(asked), { code_verifier: challenge }), 'invalid_grant');
+      denied(await swap(await newCode(), { code_verifier: verifier }), 'invalid_grant');
+      denied(await agree({ code_challenge: verifier, code_challenge_method: 'plain' }), 'invalid_request');
+      denied(await agree({ code_challenge_method: 'S256' }), 'invalid_request');
+    });
+  });
+
+  describe('clients', () => {
+    const asked = { grant_type: 'client_credentials' };
+
+    test('show their secret in the head, and only there', async () => {
+      denied(await post('/oauth/token', asked), 'invalid_request');
+      denied(
+        await post('/oauth/token', { ...asked, client_id: 'shop', client_secret: 'shop secret' }),
+        'invalid_request',
+      );
+      for (const Authorization of ['Basic', 'Basic !', 'Bearer x', `Basic ${Buffer.from('shop').toString('base64')}`])
+        denied(await post('/oauth/token', asked, { headers: { Authorization } }), 'invalid_request');
+      denied(await token(asked, 'shop', 'wrong'), 'unauthorized_client');
+      denied(await token(asked, 'shop', ''), 'unauthorized_client');
+      denied(await token(asked, 'nobody'), 'server_error');
+      denied(await token(asked, 'bare'), 'unauthorized_client');
+      denied(await token(asked, 'poor'), 'unauthorized_client');
+    });
+
+    test('ask with POST, for a grant the API offers', async () => {
+      const headers = { Authorization: basic('shop', 'shop secret') };
+      denied(
+        await post('/oauth/token?grant_type=client_credentials', '', { method: 'GET', headers }),
+        'invalid_request',
+      );
+      denied(await token({}), 'invalid_request');
+      denied(
+        await post('/oauth/token', 'grant_type=client_credentials&grant_type=password', { headers }),
+        'invalid_request',
+      );
+      for (const grant_type of ['assertion', 'implicit', 'constructor', 'x'])
+        denied(await token({ grant_type, assertion_type: 't', assertion: 'a' }), 'unsupported_grant_type');
+      const fewer = await bench.compile(definition({ allowed_access_types: ['password'] }));
+      denied(await token(asked, 'shop', 'shop secret', fewer), 'unsupported_grant_type');
+      const put = await post('/oauth/token', '', { method: 'PUT' });
+      assert.deepEqual([put.status, put.headers.get('allow')], [405, 'GET, POST']);
+    });
+
+    test('get a token for themselves, without a refresh token', async () => {
+      const { status, json } = await token({ ...asked, scope: 'r' });
+      assert.equal(status, 200);
+      assert.deepEqual(Object.keys(json), ['access_token', 'token_type', 'expires_in', 'scope']);
+      assert.equal((await call(json.access_token)).status, 0);
+      denied(await token({ ...asked, scope: 'r\u0000' }), 'invalid_scope');
+    });
+
+    test('may assert something only where the API lets them', async () => {
+      const asserting = await bench.compile(definition({ allowed_access_types: ['assertion'] }));
+      const form = { grant_type: 'assertion', assertion_type: 't', assertion: 'a' };
+      const { status, json } = await token(form, 'shop', 'shop secret', asserting);
+      assert.deepEqual([status, json.refresh_token], [200, undefined]);
+      denied(await token({ grant_type: 'assertion' }, 'shop', 'shop secret', asserting), 'invalid_request');
+    });
+
+    test('whose API names another status for refusals get that one', async () => {
+      const other = await openBench({ 'oauth.error_status': '400' });
+      const to = await other.compile(definition());
+      const given = await other.ask(to, { method: 'POST', target: '/oauth/token', body: '' });
+      assert.equal(given.status, 400);
+      await other.close();
+    });
+  });
+
+  describe('refresh tokens', () => {
+    const refresh = (refresh_token: string, id?: string) => token({ grant_type: 'refresh_token', refresh_token }, id);
+
+    test('are swapped for new tokens, and the old ones end', async () => {
+      const first = (await swap(await newCode({ scope: 'r' }))).json;
+      assert.equal((await call(first.access_token)).status, 0);
+      const { status, json } = await refresh(first.refresh_token);
+      assert.deepEqual([status, json.scope, json.expires_in], [200, 'r', 3600]);
+      bench.changed();
+      assert.equal((await call(first.access_token)).status, 403);
+      assert.equal((await call(json.access_token)).status, 0);
+      assert.notEqual(json.refresh_token, first.refresh_token);
+      assert.equal((await refresh(json.refresh_token)).status, 200);
+    });
+
+    test('one that is used twice ends everything that goes back to it', async () => {
+      const first = (await swap(await newCode())).json;
+      const second = (await refresh(first.refresh_token)).json;
+      denied(await refresh(first.refresh_token), 'invalid_grant');
+      bench.changed();
+      assert.equal((await call(second.access_token)).status, 403);
+      denied(await refresh(second.refresh_token), 'invalid_grant');
+    });
+
+    test('are good for one of many, for their client and for their time', async () => {
+      const first = (await swap(await newCode())).json;
+      denied(await refresh(first.refresh_token, 'single'), 'invalid_grant');
+      denied(await refresh(first.access_token), 'invalid_grant');
+      denied(await refresh('nothing'), 'invalid_grant');
+      denied(await refresh(''), 'invalid_request');
+      bench.time.nowMs += 1_209_600_000 - 1;
+      const all = await Promise.all([1, 2, 3].map(() => refresh(first.refresh_token)));
+      assert.deepEqual(all.map(({ status }) => status).sort(), [200, 403, 403]);
+      bench.time.nowMs = startMs;
+      const late = (await swap(await newCode())).json;
+      bench.time.nowMs += 1_209_600_000;
+      denied(await refresh(late.refresh_token), 'invalid_grant');
+    });
+
+    test('are not given where the API does not take them', async () => {
+      const to = await bench.compile(definition({ allowed_access_types: ['authorization_code'] }));
+      const { json } = await token(
+        { grant_type: 'authorization_code', code: await newCode(), redirect_uri: back },
+        'shop',
+        'shop secret',
+        to,
+      );
+      assert.equal(json.refresh_token, undefined);
+    });
+  });
+
+  describe('passwords', () => {
+    const signIn = (username: string, password: string) => token({ grant_type: 'password', username, password });
+    const user = async (name: string, more: object = {}) =>
+      bench.key(
+        {
+          access_rights: rights,
+          alias: name,
+          hmac_enabled: true,
+          hmac_string: 'secret of the user',
+          basic_auth_data: { password: await hashPassword('right'), hash_type: 'scrypt' },
+          ...more,
+        },
+        { name, kind: 'basic' },
+      );
+
+    test('of a user give the user’s rights without the user’s secrets', async () => {
+      const userKey = await user('user-1');
+      const { status, json } = await signIn('user-1', 'right');
+      assert.equal(status, 200);
+      assert.ok(json.refresh_token);
+      const { session } = (await call(json.access_token)).call;
+      assert.deepEqual(
+        [session?.alias, session?.password, session?.hmacSecret, session?.oauthClientId],
+        ['user-1', undefined, undefined, 'shop'],
+      );
+      const noted = (await bench.keys.getAnywhere(userKey))!.key.oauth_keys;
+      assert.deepEqual(noted, { shop: bench.keys.hashOf(json.access_token) });
+      const again = await signIn('user-1', 'right');
+      bench.changed();
+      assert.equal((await call(json.access_token)).status, 403, 'one token for a user and a client');
+      assert.equal((await call(again.json.access_token)).status, 0);
+    });
+
+    test('that are wrong, of nobody, or of somebody who is out: access_denied', async () => {
+      await user('user-2');
+      await user('user-off', { is_inactive: true });
+      await user('user-old', { expires: startMs / 1000 });
+      await bench.key({ access_rights: rights }, { name: 'no-password' });
+      for (const [name, password] of [
+        ['user-2', 'wrong'],
+        ['nobody-at-all', 'right'],
+        ['user-off', 'right'],
+        ['user-old', 'right'],
+        ['no-password', ''],
+        ['no-password', 'x'],
+      ] as const)
+        denied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
+    });
+
+    test('a user without rights has what the client’s policy gives, and never longer than the user', async () => {
+      await user('user-3', { access_rights: {}, expires: startMs / 1000 + 60 });
+      const { json } = await signIn('user-3', 'right');
+      assert.equal(json.expires_in, 60);
+      assert.deepEqual((await call(json.access_token)).call.session?.policyIds, ['shop-policy']);
+      bench.time.nowMs += 60_000;
+      denied(await token({ grant_type: 'refresh_token', refresh_token: json.refresh_token }), 'invalid_grant');
+    });
+  });
+
+  describe('access tokens', () => {
+    test('are sent as Bearer: 400 otherwise, 403 when nobody knows them', async () => {
+      const send = (Authorization: string) => bench.send(api, { headers: { Authorization } });
+      const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
+      for (const sent of ['', 'Bearer', 'Bearer ', access_token]) {
+        const { status, body, events } = await send(sent);
+        assert.deepEqual([status, body, events], [400, errorBody('Authorization field missing'), []]);
+      }
+      const basicHead = await send(`Basic ${access_token}`);
+      assert.deepEqual(
+        [basicHead.status, basicHead.body, basicHead.events],
+        [400, errorBody('Bearer token malformed'), []],
+      );
+      for (const text of ['nobody', "x'or/**/1=1--", 'x'.repeat(5000)]) {
+        const { status, body, events } = await send(`bearer ${text}`);
+        const key = bench.tools.sessions.hashOf(text);
+        assert.deepEqual(
+          [status, body, events],
+          [403, errorBody('Key not authorised'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],
+        );
+      }
+      const refreshToken = (await swap(await newCode())).json.refresh_token;
+      assert.equal((await send(`Bearer ${refreshToken}`)).status, 403, 'a refresh token opens nothing');
+      const stranger = await bench.compile({ ...definition(), org_id: 'ffffffffffffffffffffffff' });
+      const there = await bench.send(stranger, { headers: { Authorization: `Bearer ${access_token}` } });
+      assert.equal(there.status, 403);
+    });
+
+    test('known ones cost no query; they end in time', async () => {
+      const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
+      await call(access_token);
+      const before = bench.queries();
+      assert.equal((await call(access_token)).status, 0);
+      assert.equal(bench.queries(), before);
+      bench.time.nowMs += 3_600_000 - 1;
+      assert.equal((await call(access_token)).status, 0);
+      bench.time.nowMs += 1;
+      assert.equal((await call(access_token)).status, 403);
+    });
+
+    test('of a client that is gone open nothing', async () => {
+      await client('leaver');
+      const { access_token } = (await token({ grant_type: 'client_credentials' }, 'leaver')).json;
+      assert.equal((await call(access_token)).status, 0);
+      await bench.oauthClients.remove('bench', 'leaver');
+      bench.changed();
+      const { status, body, events } = await call(access_token);
+      assert.deepEqual(
+        [status, body, events],
+        [403, errorBody('Key not authorised. OAuth client access was revoked'), []],
+      );
+    });
+
+    test('are nowhere to be read in the records', async () => {
+      const code = await newCode();
+      const { access_token, refresh_token } = (await swap(code)).json;
+      const rows = JSON.stringify([
+        await bench.records.db.selectFrom('oauth_tokens').selectAll().execute(),
+        await bench.records.db.selectFrom('oauth_codes').selectAll().execute(),
+      ]);
+      for (const text of [code, access_token, refresh_token]) assert.ok(!rows.includes(text));
+    });
+
+    test('that are past are swept away', async () => {
+      await token({ grant_type: 'client_credentials' });
+      bench.time.nowMs += 100 * 86_400_000;
+      await token({ grant_type: 'client_credentials' });
+      const old = () =>
+        bench.records.db.selectFrom('oauth_tokens').select('id').where('expires_at', '<', bench.time.nowMs).execute();
+      await eventually(async () => assert.deepEqual(await old(), []));
+    });
+  });
+
+  describe('revoking', () => {
+    const revoke = (form: Record<string, string>) => post('/oauth/revoke', form);
+    const ok = (message: string) => ({ status: 'ok', message });
+    const no = (message: string) => ({ status: 'error', message });
+
+    test('a token ends when its holder says so', async () => {
+      const { access_token } = (await token({ grant_type: 'client_credentials' })).json;
+      await call(access_token);
+      assert.deepEqual((await revoke({ token: access_token, token_type_hint: 'refresh_token' })).status, 200);
+      bench.changed();
+      assert.equal((await call(access_token)).status, 0, 'it is no refresh token');
+      const { status, json } = await revoke({ token: access_token });
+      assert.deepEqual([status, json], [200, ok('token revoked successfully')]);
+      bench.changed();
+      assert.equal((await call(access_token)).status, 403);
+      assert.deepEqual((await revoke({ token: 'nothing' })).status, 200);
+      const missing = await revoke({});
+      assert.deepEqual([missing.status, missing.json], [400, no('token is required')]);
+    });
+
+    test('a refresh token takes its access token with it', async () => {
+      const { access_token, refresh_token } = (await swap(await newCode())).json;
+      await revoke({ token: refresh_token, token_type_hint: 'refresh_token' });
+      bench.changed();
+      assert.equal((await call(access_token)).status, 403);
+      denied(await token({ grant_type: 'refresh_token', refresh_token }), 'invalid_grant');
+    });
+
+    test('a client ends all its tokens and codes, with its secret', async () => {
+      const all = (form: Record<string, string>) => post('/oauth/revoke_all', form);
+      await client('ender');
+      const { access_token } = (await token({ grant_type: 'client_credentials' }, 'ender')).json;
+      const code = await newCode({ client_id: 'ender' });
+      for (const [form, status, message] of [
+        [{}, 401, 'client_id is required'],
+        [{ client_id: 'ender' }, 401, 'client_secret is required'],
+        [{ client_id: 'nobody', client_secret: 'x' }, 404, 'error getting oauth client'],
+        [{ client_id: 'ender', client_secret: 'x' }, 401, 'client secret is wrong'],
+      ] as [Record<string, string>, number, string][]) {
+        const given = await all(form);
+        assert.deepEqual([given.status, given.json], [status, no(message)]);
+      }
+      assert.equal((await call(access_token)).status, 0);
+      const done = await all({ client_id: 'ender', client_secret: 'ender secret' });
+      assert.deepEqual([done.status, done.json], [200, ok('tokens revoked successfully')]);
+      bench.changed();
+      assert.equal((await call(access_token)).status, 403);
+      denied(await swap(code, {}, 'ender'), 'invalid_grant');
+    });
+  });
+
+  describe('notices', () => {
+    let told: Publisher;
+    let telling: Api;
+    before(async () => {
+      told = await startPublisher();
+      const notifications = { shared_secret: 'between us', oauth_on_keychange_url: `${told.url}/told` };
+      telling = await bench.compile(definition({}, { notifications }));
+    });
+    after(() => told.close());
+    beforeEach(() => {
+      told.bodies = [];
+      told.away = false;
+      told.pages['/told'] = {};
+    });
+
+    test('tell of every token, with the secret both sides know', async () => {
+      const code = await newCode();
+      const first = (
+        await token({ grant_type: 'authorization_code', code, redirect_uri: back }, 'shop', 'shop secret', telling)
+      ).json;
+      await eventually(() => assert.equal(told.bodies.length, 1));
+      assert.equal(told.bodies[0]!.headers['x-gw-shared-secret'], 'between us');
+      assert.deepEqual(JSON.parse(told.bodies[0]!.body), {
+        auth_code: code,
+        old_refresh_token: '',
+        notification_type: 'new',
+        new_oauth_token: first.access_token,
+        refresh_token: first.refresh_token,
+      });
+      const { refresh_token } = first;
+      const second = (await token({ grant_type: 'refresh_token', refresh_token }, 'shop', 'shop secret', telling)).json;
+      await eventually(() => assert.equal(told.bodies.length, 2));
+      assert.deepEqual(JSON.parse(told.bodies[1]!.body), {
+        auth_code: '',
+        old_refresh_token: refresh_token,
+        notification_type: 'refresh',
+        new_oauth_token: second.access_token,
+        refresh_token: second.refresh_token,
+      });
+    });
+
+    test('are sent three times at most, and nobody waits for them', async () => {
+      told.away = true;
+      const { status } = await token({ grant_type: 'client_credentials' }, 'shop', 'shop secret', telling);
+      assert.equal(status, 200);
+      await eventually(() => assert.equal(told.bodies.length, 3));
+      told.away = false;
+      await token({ grant_type: 'client_credentials' }, 'shop', 'shop secret', telling);
+      await eventually(() => assert.equal(told.bodies.length, 4));
+    });
+  });
+});
