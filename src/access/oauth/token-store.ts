@@ -41,6 +41,8 @@ const purpose = 'oauth token';
 export const tokenDigest = (vault: Vault, token: string): string => vault.digest(token, purpose);
 /** Rows one sweep removes, so that it never holds the database for long. */
 const sweptAtOnce = 1000;
+/** Of more than this, threads forget everything at once. */
+const toldAtOnce = 1000;
 
 export function oauthTokenStore(records: Records, vault: Vault, settings: Settings) {
   const readable = settings['keys.at_rest'] === 'encrypted';
@@ -50,7 +52,8 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
   /** Threads that remember a removed token are told of it. */
   async function removed(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
     const gone = await query.execute();
-    for (const { digest } of gone) records.touch('oauth', digest);
+    if (gone.length > toldAtOnce) records.touch('oauth');
+    else for (const { digest } of gone) records.touch('oauth', digest);
     return gone.length;
   }
   const deletion = () => records.db.deleteFrom('oauth_tokens').returning('digest');

@@ -295,6 +295,22 @@ describe('JSON Web Tokens, keys others publish', () => {
     }
   });
 
+  test('several key sets are tried in their order, each for its own time', async () => {
+    const other = rsaPair();
+    publisher.pages['/first'] = { keys: [jwkOf(rsa.publicKey, { kid: 'a' })] };
+    publisher.pages['/second'] = { keys: [jwkOf(other.publicKey, { kid: 'b' })] };
+    const sets = ['/first', '/second'].map(path => ({ url: publisher.url + path, cache_timeout: '30s' }));
+    const api = await bench.compile({ ...central, jwt_source: '', jwt_jwks_uris: sets });
+    const token = mint({ sub: 'm' }, other.privateKey, { header: { kid: 'b' } });
+    assert.equal((await send(api, token)).status, 0);
+    assert.equal((await send(api, mint({ sub: 'm' }, rsa.privateKey, { header: { kid: 'a' } }))).status, 0);
+    publisher.pages['/second'] = { keys: [] };
+    bench.time.nowMs += 29_999;
+    assert.equal((await send(api, token)).status, 0);
+    bench.time.nowMs += 1;
+    assert.equal((await send(api, token)).status, 403);
+  });
+
   test('a public key of the set is no shared secret', async () => {
     publisher.pages['/mixed'] = { keys: [jwkOf(rsa.publicKey, { kid: 'k' }), { kty: 'oct', kid: 'k', k: 'c2VjcmV0' }] };
     const api = await bench.compile({ ...central, jwt_source: `${publisher.url}/mixed` });

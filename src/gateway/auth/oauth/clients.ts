@@ -1,6 +1,6 @@
 import type { StoredClient } from '#access/oauth/schema.ts';
 import type { OauthClientStore } from '#access/oauth/store.ts';
-import { type Denied, denied } from './replies.ts';
+import { type Denied, denied, isDenied } from './replies.ts';
 
 /** Which client asks, and where its answers may go. */
 
@@ -38,17 +38,42 @@ export function readBasic(authorization: string): BasicCredentials | undefined {
   return colon < 0 ? undefined : { id: text.slice(0, colon), secret: text.slice(colon + 1) };
 }
 
+/** Some clients escape what stands before and after the colon, as forms do; most do not. */
+function unescaped({ id, secret }: BasicCredentials): BasicCredentials | undefined {
+  if (!/[%+]/.test(id + secret)) return undefined;
+  try {
+    const [first, second] = [id, secret].map(text => decodeURIComponent(text.replaceAll('+', ' ')));
+    return { id: first!, secret: second! };
+  } catch {
+    // A per cent sign may stand for itself.
+    return undefined;
+  }
+}
+
+type Clients = Pick<OauthClientStore, 'get' | 'clientSecretMatches'>;
+
 /** Clients show their secret in the head only: bodies end up in more logs. */
 export async function authenticated(
-  clients: Pick<OauthClientStore, 'get' | 'clientSecretMatches'>,
+  clients: Clients,
   apiId: string,
   authorization: string,
 ): Promise<StoredClient | Denied> {
   const shown = readBasic(authorization);
   if (!shown) return denied('invalid_request', 'The client must authenticate with HTTP Basic');
-  const right = await clients.clientSecretMatches(apiId, shown.id, shown.secret);
-  const client = await clients.get(apiId, shown.id);
-  if (!client) return denied('server_error');
-  if (!right) return denied('unauthorized_client');
+  const found = await shownClient(clients, apiId, shown);
+  const other = isDenied(found) ? unescaped(shown) : undefined;
+  const client = other ? await shownClient(clients, apiId, other) : found;
+  if (isDenied(client)) return client;
   return client.redirect_uri.trim() === '' ? denied('unauthorized_client', 'The client has no redirect_uri') : client;
+}
+
+async function shownClient(
+  clients: Clients,
+  apiId: string,
+  { id, secret }: BasicCredentials,
+): Promise<StoredClient | Denied> {
+  const right = await clients.clientSecretMatches(apiId, id, secret);
+  const client = await clients.get(apiId, id);
+  if (!client) return denied('server_error');
+  return right ? client : denied('unauthorized_client');
 }

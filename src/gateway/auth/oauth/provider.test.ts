@@ -315,6 +315,15 @@ describe('the OAuth provider', () => {
       denied(await token(asked, 'poor'), 'unauthorized_client');
     });
 
+    test('may escape what is in the head, as forms are', async () => {
+      await client('a+b', { secret: 's%20 +/=' });
+      assert.equal((await token(asked, 'a+b', 's%20 +/=')).status, 200);
+      const escaped = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
+      assert.equal((await token(asked, escaped('a+b'), escaped('s%20 +/='))).status, 200);
+      denied(await token(asked, escaped('a+b'), 's%20%20'), 'unauthorized_client');
+      denied(await token(asked, 'a+b', '%'), 'unauthorized_client');
+    });
+
     test('ask with POST, for a grant the API offers', async () => {
       const headers = { Authorization: basic('shop', 'shop secret') };
       denied(
