@@ -3,6 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { environmentName, flagName, settingNames } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
+import { rows } from '#definition/rows.ts';
+import { refusals } from '#gateway/refusals.ts';
 import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';
@@ -12,6 +14,8 @@ export function generatedDocs(): Record<string, string> {
   return {
     'docs/reference/settings.md': settingsPage(),
     'docs/reference/operations.md': operationsPage(catalogue as readonly AnyOperation[]),
+    'docs/reference/refusals.md': refusalsPage(),
+    'docs/reference/definition.md': definitionPage(),
   };
 }
 
@@ -40,6 +44,41 @@ In a file, dots may be nesting: \`gateway.port\` is \`port\` under \`gateway\`. 
 
 ${table(['Name', 'Environment', 'Flag', 'Value', 'Default', 'Meaning'], rows)}
 `;
+}
+
+function refusalsPage(): string {
+  const lines = Object.entries(refusals).map(([code, { status, message, event, about }]) =>
+    row(`\`${code}\``, status, message, event ?? '', about),
+  );
+  return `# Refusals
+
+Every way the gateway says no to a caller. The code stands in analytics records and in what \`POST /gw/debug\` tells; the words
+are what the caller reads. This page is generated.
+
+${table(['Code', 'Status', 'Message', 'Event', 'Meaning'], lines)}
+`;
+}
+
+function definitionPage(): string {
+  const parts = [...Map.groupBy(rows(), it => it.facet)].map(([facet, fields]) => {
+    const lines = fields.map(it =>
+      row(
+        it.field,
+        it.classic ? `\`${it.classic}\`` : '',
+        it.oas ? `\`${it.oas}\`` : '',
+        it.rule,
+        it.default ?? '',
+        it.about,
+      ),
+    );
+    return `## ${facet}\n\n${fields[0]!.facetAbout}\n\n${table(['Field', 'Classic', 'OpenAPI form', 'Value', 'Default', 'Meaning'], lines)}\n`;
+  });
+  return `# API definitions
+
+Every field of both forms: where it stands in a classic definition and in the \`x-gw-api-gateway\` extension of an OpenAPI document.
+This page is generated.
+
+${parts.join('\n')}`;
 }
 
 function operationsPage(operations: readonly AnyOperation[]): string {
