@@ -6,6 +6,8 @@ import { keyOperations } from '#access/keys/operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
+import { logOperations } from '#analytics/log-operations.ts';
+import { usageOperations } from '#analytics/usage-operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
@@ -13,6 +15,7 @@ import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { debugOperations } from '#gateway/debug/operations.ts';
+import { auditOperations } from '#people/audit/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
@@ -28,6 +31,7 @@ export const catalogue = [
   ...organisationOperations,
   ...adminUserOperations,
   ...userOperations,
+  ...auditOperations,
   ...hookOperations,
   ...classicOperations,
   ...apiListOperations,
@@ -43,6 +47,8 @@ export const catalogue = [
   ...organisationKeyOperations,
   ...oauthOperations,
   ...debugOperations,
+  ...usageOperations,
+  ...logOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,

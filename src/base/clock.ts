@@ -11,6 +11,9 @@ export const zeroTime = '0001-01-01T00:00:00Z';
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
 
+/** As people and HTTP write it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+export const dateText = (ms: number): string => new Date(ms).toUTCString();
+
 export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 const two = (value: number) => String(value).padStart(2, '0');

@@ -9,7 +9,7 @@ import { docsPage } from './docs-page.ts';
 import { failureLimit } from './failures.ts';
 import { check } from './faults.ts';
 import { openApi } from './openapi.ts';
-import { type AnyOperation, changes, type SurfaceName } from './operation.ts';
+import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
 import { type Rendered, render } from './render.ts';
 import { type Surface, surfaces } from './surfaces.ts';
@@ -82,6 +82,13 @@ function doorkeeper({ authenticate, failuresPerMinute, clock }: ListenerOptions)
 }
 
 const actors = new WeakMap<FastifyRequest, Actor>();
+type AnyCall = Call<unknown, unknown, unknown>;
+
+/** What an audit record says the call was about. */
+interface Concerned {
+  object: string;
+  orgId: string;
+}
 
 function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerOptions, door: Door): void {
   const surface = surfaces[it.surface];
@@ -94,7 +101,7 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
-  async function answer(request: FastifyRequest, actor: Actor, audit: (object: string) => void) {
+  async function answer(request: FastifyRequest, actor: Actor, audit: AnyCall['audit']) {
     const params = it.params && check(it.params, clean(request.params));
     const query = it.query && check(it.query, clean(request.query));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
@@ -105,16 +112,17 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     return options.checkAnswers ? checkedAnswer(it, value) : value;
   }
 
-  async function record(request: FastifyRequest, status: number, object: string) {
+  async function record(request: FastifyRequest, status: number, { object, orgId }: Concerned) {
     const actor = actors.get(request);
     if (!actor || !changes(it)) return;
     const { method, ip } = request;
-    await options.writeAudit({ actor, action: it.name, method, url: auditPath(it, request), status, ip, object });
+    const entry = { action: it.name, method, url: auditPath(it, request), status, ip, object };
+    await options.writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
   }
 
-  async function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, object: string) {
+  async function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, concerned: Concerned) {
     const rendered = render(error, surface, options.log);
-    await record(request, rendered.status, object);
+    await record(request, rendered.status, concerned);
     return send(reply, surface, rendered);
   }
 
@@ -122,18 +130,18 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     method: it.method,
     url: routePath(it.path),
     onRequest,
-    errorHandler: (error, request, reply) => fail(request, reply, error, ''),
+    errorHandler: (error, request, reply) => fail(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
-      let object = '';
+      const concerned = { object: '', orgId: '' };
       try {
-        const body = await answer(request, actors.get(request)!, name => {
-          object = name;
+        const body = await answer(request, actors.get(request)!, (object, orgId = '') => {
+          Object.assign(concerned, { object, orgId });
         });
-        await record(request, it.status ?? 200, object);
+        await record(request, it.status ?? 200, concerned);
         reply.code(it.status ?? 200).type(it.produces ?? surface.contentType);
         return it.produces ? body : JSON.stringify(body);
       } catch (error) {
-        return fail(request, reply, error, object);
+        return fail(request, reply, error, concerned);
       }
     },
   });
@@ -154,9 +162,15 @@ function clean(given: unknown): Record<string, unknown> {
 
 const routePath = (path: string) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
-/** A key's id is a credential, and so is a token: what is written down names the operation instead. */
-const auditPath = (it: AnyOperation, request: FastifyRequest) =>
-  /\{(key_?id|token)\}/i.test(it.path) ? it.path : pathOf(request);
+/** A key's id is a credential, and so is a token: what is written down leaves them out. */
+function auditPath(it: AnyOperation, request: FastifyRequest): string {
+  if (!credentialInPath.test(it.path)) return pathOf(request);
+  const params = request.params as Record<string, string>;
+  return it.path.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) =>
+    credentialInPath.test(whole) ? whole : encodeURIComponent(params[name.replaceAll('-', '_')] ?? ''),
+  );
+}
+const credentialInPath = /\{(key_?id|token)\}/i;
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
 
 function send(reply: FastifyReply, surface: Surface, { status, body, headers }: Rendered) {

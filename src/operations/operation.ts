@@ -24,8 +24,8 @@ export interface Call<P, Q, B> {
   readonly body: B;
   readonly actor: Actor;
   readonly address: string;
-  /** Names the object that changed, for the audit record. */
-  audit(object: string): void;
+  /** Names the object that changed, for the audit record; and its organisation, where that is not the caller's. */
+  audit(object: string, orgId?: string): void;
 }
 
 export interface Operation<

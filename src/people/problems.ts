@@ -5,6 +5,7 @@ export const problem = problems('people', {
   organisation_exists: { status: 409, message: 'An organisation with this id already exists' },
   organisation_in_use: { status: 409, message: 'The organisation still has {what}: remove them first' },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
+  audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },
   email_exists: { status: 409, message: 'User email already exists for this Org' },
   bad_password: { status: 400, message: '{faults}' },

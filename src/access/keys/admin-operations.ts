@@ -52,7 +52,7 @@ export const createOrganisationKey = operation({
     const orgId = body.org_id || (await tools.defaultOrgId());
     if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
     const keyId = body.org_id || tokenOf(orgId, publicId());
-    audit(keyId);
+    audit(keyId, orgId);
     const known = await tools.keys.getAnywhere(keyId);
     if (known?.kind === 'organisation') return changeKey(tools, known, body);
     return createKey(tools, { orgId, keyId, kind: 'organisation' }, body);
@@ -86,6 +86,7 @@ export const updateOrganisationKey = operation({
   async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
     const stored = await organisationKey(tools.keys, keyId);
+    audit(keyId, stored.orgId);
     if (body.org_id && body.org_id !== stored.orgId)
       throw problem.organisation_changed({ detail: { id: stored.orgId } });
     await changeKey(tools, stored, body);
@@ -104,7 +105,9 @@ export const deleteOrganisationKey = operation({
   problems: [problem.not_found],
   async handle({ params: { keyId }, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
-    await removeKey(tools, await organisationKey(tools.keys, keyId));
+    const stored = await organisationKey(tools.keys, keyId);
+    audit(keyId, stored.orgId);
+    await removeKey(tools, stored);
     return done('Key deleted successfully');
   },
 });

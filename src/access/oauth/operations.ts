@@ -162,7 +162,8 @@ export const rotateOauthSecret = operation({
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ params: { apiID, keyName }, audit }, tools: OauthTools) {
     audit(keyName);
-    const { apiId } = await apiOf(tools, apiID);
+    const { apiId, orgId } = await apiOf(tools, apiID);
+    audit(keyName, orgId);
     const client = await tools.oauthClients.rotate(apiId, keyName, secretText());
     if (!client) throw problem.client_not_found();
     return shownClient(client);

@@ -1,20 +1,74 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
+import { publicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
+import type { PageAsked } from '#storage/collection.ts';
+import { problem as storageProblem } from '#storage/faults.ts';
 import type { Records } from '#storage/records.ts';
+import type { AuditRecord } from './schema.ts';
 
 export type AuditStore = ReturnType<typeof auditStore>;
 
+/** What a reader looks for; everything holds together. */
+export interface AuditFilter {
+  readonly orgId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly ip?: string | undefined;
+  readonly method?: string | undefined;
+  readonly status?: number | undefined;
+  /** Part of the path, in its case. */
+  readonly urlPart?: string | undefined;
+  readonly fromMs?: number | undefined;
+  readonly beforeMs?: number | undefined;
+}
+
+/** What has no column of its own. Records of earlier versions know no request. */
+interface Body {
+  surface: string;
+  actor_id: string;
+  object: string;
+  req_id?: string;
+}
+
+/** A bound on what "everything" means, so that one call cannot fill the memory. */
+const everythingAtMost = 100_000;
+const columns = ['id', 'org_id', 'at', 'actor', 'action', 'method', 'url', 'status', 'ip', 'body'] as const;
+
 /** Who changed what. Records are added and, when old, removed; never changed. */
 export function auditStore(records: Records, clock: Clock) {
+  const found = (filter: AuditFilter) => records.db.selectFrom('audit').where(matching(filter));
+
   return {
-    async write({ actor, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
-      const row = { org_id: actor.orgId, at: clock.now(), actor: actor.name, action, method, url, status, ip };
-      const body = JSON.stringify({ surface: actor.surface, actor_id: actor.id, object });
+    async write({ actor, orgId, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
+      const row = { org_id: orgId, at: clock.now(), actor: actor.name, action, method, url, status, ip };
+      const body: Body = { surface: actor.surface, actor_id: actor.id, object, req_id: publicId() };
       await records.db
         .insertInto('audit')
-        .values({ ...row, body })
+        .values({ ...row, body: JSON.stringify(body) })
         .execute();
     },
+
+    /** Newest first. */
+    async page(filter: AuditFilter, { page, size }: PageAsked): Promise<{ items: AuditRecord[]; pages: number }> {
+      const counted = found(filter).select(sql<number>`count(*)`.as('total'));
+      const total = Number((await counted.executeTakeFirstOrThrow()).total);
+      const all = page < 1;
+      if (all && total > everythingAtMost) throw storageProblem.too_many({ detail: { most: everythingAtMost } });
+      const rows = await found(filter)
+        .select(columns)
+        .orderBy('id', 'desc')
+        .limit(all ? everythingAtMost : size)
+        .offset(all ? 0 : (page - 1) * size)
+        .execute();
+      return { items: rows.map(recordOf), pages: all ? 1 : Math.max(1, Math.ceil(total / size)) };
+    },
+
+    async get(id: number, orgId?: string): Promise<AuditRecord | undefined> {
+      const row = await found({ orgId }).select(columns).where('id', '=', id).executeTakeFirst();
+      return row && recordOf(row);
+    },
+
     async removeOlderThan(days: number): Promise<void> {
       if (days === 0) return;
       await records.db
@@ -23,4 +77,23 @@ export function auditStore(records: Records, clock: Clock) {
         .execute();
     },
   };
+}
+
+function matching({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
+  const conditions = Object.entries({ org_id: orgId, ...equal })
+    .filter(([, value]) => value !== undefined)
+    .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`);
+  // Comparing with the part taken out is the one search both engines do in the case it was written in.
+  if (urlPart) conditions.push(sql<SqlBool>`replace(url, ${urlPart}, '') <> url`);
+  if (fromMs !== undefined) conditions.push(sql<SqlBool>`at >= ${fromMs}`);
+  if (beforeMs !== undefined) conditions.push(sql<SqlBool>`at < ${beforeMs}`);
+  return conditions.reduce((all, each) => sql<SqlBool>`${all} and ${each}`, sql<SqlBool>`1 = 1`);
+}
+
+type Row = Omit<AuditRecord, 'surface' | 'object' | 'reqId'> & { body: string };
+
+/** One engine counts in text. */
+function recordOf({ id, at, status, body, ...row }: Row): AuditRecord {
+  const { surface, object, req_id = '' } = JSON.parse(body) as Body;
+  return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, reqId: req_id };
 }

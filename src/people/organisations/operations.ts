@@ -46,7 +46,7 @@ export const createOrganisation = operation({
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
     const id = databaseId();
     await organisations.insert({ ...body, id, created_at: isoTime(clock.now()) });
-    audit(id);
+    audit(id, id);
     return done('Org created', id);
   },
 });
@@ -64,7 +64,7 @@ export const importOrganisation = operation({
   problems: [problem.organisation_exists],
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
     await organisations.insert({ ...body, created_at: isoTime(clock.now()) });
-    audit(body.id);
+    audit(body.id, body.id);
     return done('Org imported', body.id);
   },
 });
@@ -96,7 +96,7 @@ export const updateOrganisation = operation({
   returns: statusAnswer,
   problems: [problem.organisation_not_found],
   async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationTools) {
-    audit(orgId);
+    audit(orgId, orgId);
     const changed = await organisations.change(orgId, ({ created_at }) => ({ ...body, id: orgId, created_at }));
     if (!changed) throw problem.organisation_not_found();
     return done('Org updated');
@@ -113,7 +113,7 @@ export const deleteOrganisation = operation({
   returns: statusAnswer,
   problems: [problem.organisation_not_found, problem.organisation_in_use],
   async handle({ params: { orgId }, audit }, { organisations, users, holdings }: OrganisationTools) {
-    audit(orgId);
+    audit(orgId, orgId);
     const what = await holdings(orgId);
     if (what) throw problem.organisation_in_use({ detail: { what } });
     if (!(await organisations.remove(orgId))) throw problem.organisation_not_found();

@@ -38,7 +38,7 @@ export const adminCreateUser = operation({
     const createdAt = isoTime(clock.now());
     const user = newUser({ id: databaseId(), accessKey: publicId(), orgId, createdAt, write: body });
     await users.insert(user);
-    audit(user.id);
+    audit(user.id, orgId);
     return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
   },
 });
@@ -81,6 +81,7 @@ export const adminUpdateUser = operation({
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
     const user = await users.change({ id: userId }, it => ({ ...it, ...(given as Partial<StoredUser>), ...fresh }));
     if (!user) throw problem.user_not_found();
+    audit(userId, user.org_id);
     return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
   },
 });
@@ -102,6 +103,7 @@ const setReset = (name: string, action: string, about: string, held: boolean) =>
         return { ...it, user_permissions: held ? { ...rest, ResetPassword: 'admin' } : rest };
       });
       if (!user) throw problem.user_not_found();
+      audit(userId, user.org_id);
       return done('User updated', shownUser(user)) as z.output<typeof userAnswer>;
     },
   });

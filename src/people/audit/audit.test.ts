@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Clock } from '#base/clock.ts';
+import { onEveryEngine, startApp, type TestApp } from '../../../tests/harness.ts';
+
+interface Shown {
+  _id: string;
+  action: string;
+  object: string;
+  url: string;
+  status: number;
+  user: string;
+  org_id: string;
+  [member: string]: unknown;
+}
+
+const hook = { method: 'POST', target_path: 'http://127.0.0.1:9/' };
+
+onEveryEngine('audit logs', app => {
+  const logs = async (path: string, credential?: string): Promise<Shown[]> => {
+    const answer = await app().ask('GET', path, credential === undefined ? {} : { credential });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body.audit_logs;
+  };
+
+  test('a change leaves a record that holds every member, and can be read by its id', async () => {
+    const { accessKey, orgId } = await app().stranger();
+    const { body } = await app().ask('POST', '/api/hooks', { credential: accessKey, body: hook });
+    const [last] = await logs('/api/audit-logs', accessKey);
+    const { _id, req_id, date, timestamp, user, ...rest } = last!;
+    assert.match(_id, /^\d+$/);
+    assert.match(String(req_id), /^[0-9a-f]{32}$/);
+    assert.match(String(date), /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
+    assert.equal(Date.parse(String(date)) / 1000, timestamp);
+    assert.match(user, /@example\.org$/);
+    assert.deepEqual(rest, {
+      org_id: orgId,
+      ip: '127.0.0.1',
+      action: 'createHook',
+      method: 'POST',
+      url: '/api/hooks',
+      status: 200,
+      object: body.ID,
+      surface: 'dashboard',
+    });
+    const read = await app().ask('GET', `/api/audit-logs/${_id}`, { credential: accessKey });
+    assert.deepEqual(read.body, last);
+  });
+
+  test('an organisation sees what the operator did to it, and nothing of others', async () => {
+    const mine = await app().stranger();
+    const theirs = await app().stranger();
+    const seen = await logs('/api/audit-logs?p=-1', mine.accessKey);
+    assert.deepEqual(
+      seen.map(({ action, user, org_id }) => [action, user, org_id]),
+      [
+        ['adminCreateUser', 'admin secret', mine.orgId],
+        ['createOrganisation', 'admin secret', mine.orgId],
+      ],
+    );
+    const [foreign] = await logs('/api/audit-logs', theirs.accessKey);
+    const asked = { credential: mine.accessKey };
+    assert.equal((await app().ask('GET', `/api/audit-logs/${foreign!._id}`, asked)).status, 404);
+    assert.equal((await app().ask('GET', `/admin/audit-logs/${foreign!._id}`)).status, 200);
+    for (const id of ['0', 'abc', '-1', '9'.repeat(20)])
+      assert.equal((await app().ask('GET', `/api/audit-logs/${id}`, asked)).status, 404);
+  });
+
+  test('the operator sees everything, the portal’s changes too, or one organisation', async () => {
+    const { orgId } = await app().stranger();
+    await app().ask('POST', '/portal-api/organisations', { body: { Name: 'Audited' } });
+    const [last] = await logs('/admin/audit-logs');
+    assert.deepEqual([last!.action, last!.surface, last!.org_id], ['createPortalOrganisation', 'portal', '']);
+    assert.ok((await logs(`/admin/audit-logs?org_id=${orgId}`)).every(it => it.org_id === orgId));
+    assert.ok((await logs('/admin/audit-logs?org_id=')).every(it => it.org_id === ''));
+  });
+
+  test('filters narrow by what they name, and hold together', async () => {
+    const { accessKey, userId } = await app().stranger();
+    const credential = accessKey;
+    await app().ask('POST', '/api/hooks', { credential, body: hook });
+    await app().ask('POST', '/api/hooks', { credential, body: '{' });
+    await app().ask('DELETE', '/api/hooks/Gone', { credential });
+    await app().ask('PUT', `/api/users/${userId}/actions/revoke`, { credential });
+    const actions = async (query: string) => (await logs(`/api/audit-logs?${query}`, credential)).map(it => it.action);
+    const [{ user }] = (await logs('/api/audit-logs?action=createHook', credential)) as [Shown];
+    assert.deepEqual(await actions('action=createHook'), ['createHook', 'createHook']);
+    assert.deepEqual(await actions('action=createHook&status=400'), ['createHook']);
+    assert.deepEqual(await actions(`user=${encodeURIComponent(user.toUpperCase())}&method=delete`), ['deleteHook']);
+    assert.deepEqual(await actions('url=/Gone'), ['deleteHook']);
+    assert.deepEqual(await actions('url=/gone'), []);
+    assert.deepEqual(await actions('url=%25'), []);
+    assert.deepEqual(await actions('ip=127.0.0.2'), []);
+    assert.equal((await actions('ip=127.0.0.1&user=admin%20secret')).length, 2);
+    const today = new Date(app().application.installation.tools.clock.now()).toISOString().slice(0, 10);
+    assert.equal((await actions(`from_date=${today}&to_date=${today}`)).length, 6);
+    assert.deepEqual(await actions('to_date=2020-01-01'), []);
+    assert.deepEqual(await actions('from_date=2999-01-01'), []);
+    for (const [query, place] of [
+      ['from_date=yesterday', 'from_date'],
+      ['to_date=2020-02-31', 'to_date'],
+      ['status=ok', 'status'],
+      ['p=x', 'p'],
+    ] as const) {
+      const answer = await app().ask('GET', `/api/audit-logs?${query}`, { credential });
+      assert.equal(answer.status, 400);
+      assert.ok(answer.body.Message.startsWith(`${place}: `), answer.body.Message);
+    }
+  });
+
+  test('lists go page by page, newest first', async () => {
+    const { accessKey: credential } = await app().stranger();
+    for (let n = 0; n < 11; n++) await app().ask('DELETE', `/api/hooks/h${n}`, { credential });
+    const page = async (p: string) => (await app().ask('GET', `/api/audit-logs?p=${p}`, { credential })).body;
+    const first = await page('1');
+    assert.deepEqual([first.audit_logs.length, first.pages], [10, 2]);
+    assert.equal(first.audit_logs[0].object, 'h10');
+    assert.equal((await page('2')).audit_logs.length, 3);
+    assert.deepEqual(await page('99'), { audit_logs: [], pages: 2 });
+    assert.equal((await page('-1')).audit_logs.length, 13);
+  });
+
+  test('no record names a key, wherever its path says it', async () => {
+    const apiId = (await app().ask('POST', '/api/apis', { body: { api_definition: api('audited') } })).body.ID;
+    const body = { access_rights: { [apiId]: {} } };
+    const { key_id: keyId, key_hash: hash } = (await app().ask('POST', '/api/keys', { body })).body;
+    await app().ask('PUT', `/api/apis/${apiId}/keys/${keyId}`, { body });
+    await app().ask('DELETE', `/api/keys/${keyId}`);
+    const records = await logs('/api/audit-logs?p=-1');
+    assert.ok(!JSON.stringify(records).includes(keyId.slice(24)));
+    const ofKey = records.filter(it => it.object === hash);
+    assert.deepEqual(
+      ofKey.map(it => it.url),
+      ['/api/keys/{keyId}', `/api/apis/${apiId}/keys/{keyId}`, '/api/keys'],
+    );
+  });
+});
+
+const api = (name: string) => ({
+  name,
+  use_standard_auth: true,
+  proxy: { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' },
+});
+
+test('records older than so many days are removed, younger ones stay', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  const clock: Clock = { now: () => now };
+  const app: TestApp = await startApp('sqlite', { clock });
+  try {
+    await app.ask('DELETE', '/api/hooks/old');
+    now += 31 * 86_400_000;
+    await app.ask('DELETE', '/api/hooks/young');
+    await app.application.installation.tools.audit.removeOlderThan(30);
+    const { audit_logs } = (await app.ask('GET', '/api/audit-logs')).body;
+    assert.deepEqual(
+      audit_logs.map((it: Shown) => it.object),
+      ['young'],
+    );
+  } finally {
+    await app.close();
+  }
+});

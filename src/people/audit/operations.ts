@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { problem } from '../problems.ts';
+import { AuditLog, auditFilters, shownAudit } from './schema.ts';
+import type { AuditFilter, AuditStore } from './store.ts';
+
+interface AuditTools {
+  audit: AuditStore;
+  settings: Settings;
+}
+
+const query = z.object({ p: pageNumber, ...auditFilters });
+const params = z.object({ auditLogId: z.string() });
+const auditPage = z.object({ audit_logs: z.array(AuditLog), pages: z.int() });
+const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit_logs:read' } as const;
+const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
+
+const dayMs = 86_400_000;
+const startOf = (day: string | undefined) => (day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`));
+
+function filterOf({ user, action, ip, method, status, url, from_date, to_date }: z.output<typeof query>): AuditFilter {
+  const last = startOf(to_date);
+  return {
+    actor: user?.toLowerCase() || undefined,
+    action: action || undefined,
+    ip: ip || undefined,
+    method: method?.toUpperCase() || undefined,
+    status,
+    urlPart: url,
+    fromMs: startOf(from_date),
+    beforeMs: last === undefined ? undefined : last + dayMs,
+  };
+}
+
+async function listed({ audit, settings }: AuditTools, filter: AuditFilter, p: number) {
+  const { items, pages } = await audit.page(filter, pageOf(p, settings['management.page_size']));
+  return { audit_logs: items.map(shownAudit), pages };
+}
+
+async function read({ audit }: AuditTools, id: string, orgId?: string) {
+  const found = /^\d{1,15}$/.test(id) ? await audit.get(Number(id), orgId) : undefined;
+  if (!found) throw problem.audit_log_not_found();
+  return shownAudit(found);
+}
+
+export const listAuditLogs = operation({
+  ...ofOrganisation,
+  name: 'listAuditLogs',
+  method: 'GET',
+  path: '/api/audit-logs',
+  about: 'Lists who changed what in the caller’s organisation, or tried to, newest first.',
+  query,
+  returns: auditPage,
+  handle: ({ actor, query: asked }, tools: AuditTools) =>
+    listed(tools, { ...filterOf(asked), orgId: actor.orgId }, asked.p),
+});
+
+export const getAuditLog = operation({
+  ...ofOrganisation,
+  name: 'getAuditLog',
+  method: 'GET',
+  path: '/api/audit-logs/{auditLogId}',
+  about: 'Reads one audit record of the caller’s organisation.',
+  params,
+  returns: AuditLog,
+  problems: [problem.audit_log_not_found],
+  handle: ({ actor, params: { auditLogId } }, tools: AuditTools) => read(tools, auditLogId, actor.orgId),
+});
+
+export const listAllAuditLogs = operation({
+  ...ofInstallation,
+  name: 'listAllAuditLogs',
+  method: 'GET',
+  path: '/admin/audit-logs',
+  about: 'Lists who changed what anywhere: in organisations, on the portal, with the operator’s secrets.',
+  query: query.extend({ org_id: z.string().max(64).optional().describe('Only of this organisation; empty: of none') }),
+  returns: auditPage,
+  handle: ({ query: { org_id, ...asked } }, tools: AuditTools) =>
+    listed(tools, { ...filterOf(asked), orgId: org_id }, asked.p),
+});
+
+export const getAnyAuditLog = operation({
+  ...ofInstallation,
+  name: 'getAnyAuditLog',
+  method: 'GET',
+  path: '/admin/audit-logs/{auditLogId}',
+  about: 'Reads any audit record.',
+  params,
+  returns: AuditLog,
+  problems: [problem.audit_log_not_found],
+  handle: ({ params: { auditLogId } }, tools: AuditTools) => read(tools, auditLogId),
+});
+
+export const auditOperations = [listAuditLogs, getAuditLog, listAllAuditLogs, getAnyAuditLog];
