@@ -6,6 +6,11 @@ import { oauthCodeStore } from '#access/oauth/code-store.ts';
 import { oauthClientStore } from '#access/oauth/store.ts';
 import { oauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyStore } from '#access/policies/store.ts';
+import { logStore } from '#analytics/log-store.ts';
+import type { Family } from '#analytics/metrics/exposition.ts';
+import { addMetrics } from '#analytics/metrics/route.ts';
+import { recordTraffic } from '#analytics/traffic.ts';
+import { usageStore } from '#analytics/usage-store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
@@ -175,6 +180,8 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
       await oauthClients.forgetApi(apiId);
     },
     apiChanged: policies.apiChanged,
+    usage: usageStore(records),
+    logs: logStore(records),
     posts: postStore(records),
     portalWebhooks: portalWebhookStore(records, vault),
     ssoProfiles: ssoProfileStore(records, vault),
@@ -268,6 +275,7 @@ async function openListeners(
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   let ready = false;
   let trafficSettled = async () => {};
+  let metrics = (): readonly Family[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   const database = databaseWatch(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
@@ -284,12 +292,13 @@ async function openListeners(
   });
   const typedTools: ToolsOf<typeof catalogue> = { ...tools, askTraffic: (...asked) => askTraffic(...asked) };
 
+  const authenticate = authenticators(tools.users, tools.secrets);
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
     const app = createListener({
       surfaces,
       operations: catalogue,
       tools: typedTools,
-      authenticate: authenticators(tools.users, tools.secrets),
+      authenticate,
       writeAudit: entry => tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost')),
       log: around.log,
       clock: around.clock,
@@ -300,6 +309,8 @@ async function openListeners(
       checkAnswers: settings['management.check_answers'],
     });
     addHealth(app, health);
+    if (name !== 'portal')
+      addMetrics(app, { ...around, settings, version, authenticate, parts: health.parts, traffic: () => metrics() });
     stops.push(() => app.close());
     await listening(host, port, setting, () => app.listen({ host, port }));
     urls[name] = urlOf(host, app.server.address() as AddressInfo);
@@ -310,6 +321,7 @@ async function openListeners(
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic);
     trafficSettled = traffic.settled;
+    metrics = traffic.metrics;
     askTraffic = traffic.ask;
   }
   ready = true;
@@ -325,6 +337,7 @@ async function openTraffic(
   const { records, directory, shared, counters, dataKey, tools } = installation;
   const provider = oauthProvider({ ...tools, log });
   await counters.start();
+  const recorded = recordTraffic({ ...tools, log });
   const starting = startThreads({
     settings,
     database: settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database },
@@ -339,8 +352,11 @@ async function openTraffic(
     writeLog,
     answers: { oauth: provider.answer },
     onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
+    onReport: recorded.take,
+    onEnded: recorded.threadEnded,
   });
   const threads = await starting.catch(async error => {
+    await recorded.close();
     await counters.close();
     throw error;
   });
@@ -348,11 +364,13 @@ async function openTraffic(
   return {
     port: threads.port,
     settled: () => threads.refresh(),
+    metrics: () => recorded.families(threads),
     ask: threads.ask,
     async close() {
       forget();
       provider.close();
       await threads.close();
+      await recorded.close();
       await counters.close();
     },
   };

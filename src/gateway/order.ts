@@ -19,6 +19,7 @@ import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
 import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
 import { stripAuth } from './steps/strip-auth.ts';
+import { tracking } from './steps/tracking.ts';
 import { unsupported } from './steps/unsupported.ts';
 
 /**
@@ -33,6 +34,7 @@ export interface Place {
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
   { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
+  { step: tracking, why: 'Whatever becomes of the call, its record is kept or not as the definition says.' },
   { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
   { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },

@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { keyDigest } from '#access/keys/reading.ts';
+import type { Report } from '#analytics/measures.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
@@ -17,6 +18,7 @@ import { createEngine } from './engine.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { snapshotLoader } from './loader.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
+import { createRecorder } from './recorder.ts';
 import { trafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
 import { createListener } from './transport/listener.ts';
@@ -37,12 +39,18 @@ export interface ThreadData {
 }
 
 /** From the main thread. */
-export type Told = { readonly kind: 'changed'; readonly ask: number } | { readonly kind: 'stop' } | Question | Reply;
+export type Told =
+  | { readonly kind: 'changed'; readonly ask: number }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'stop' }
+  | Question
+  | Reply;
 /** To the main thread. */
 export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly revision: number }
+  | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> }
   | Question
   | Reply;
@@ -125,6 +133,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     headersTimeoutMs: settings['upstream.timeout_ms'],
     connections: settings['upstream.connections'],
   });
+  const recorder = createRecorder({
+    settings,
+    post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
+  });
   await loader.refresh();
   const own = ownPaths({
     version: data.version,
@@ -135,7 +147,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
   });
-  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record: () => undefined });
+  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record: recorder.record });
   const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
   const listener = createListener({
     ...transports,
@@ -162,6 +174,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
 
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
+    else if (message.kind === 'taken') recorder.taken();
     else if (message.kind === 'ask') void answer(message);
     else if (message.kind === 'reply') tokens.hear(message);
     else {
@@ -170,6 +183,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     }
   });
   async function end(): Promise<void> {
+    recorder.close();
     await pools.close();
     await tokens.close();
     await reader.close();

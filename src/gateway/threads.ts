@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import type { Report } from '#analytics/measures.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import { type Ask, answerer, asker, problem as asksProblem } from './asks.ts';
@@ -26,12 +27,18 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   /** What traffic threads may ask of this one. */
   readonly answers: MainAnswers;
   readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
+  /** What a thread has counted and written down. */
+  readonly onReport: (thread: number, report: Report) => void;
+  readonly onEnded: (thread: number) => void;
 }
 
 /** Traffic threads of one process. */
 export interface Threads {
   readonly port: number;
   readonly count: number;
+  readonly running: number;
+  /** How often one ended by itself and was replaced. */
+  readonly restarts: number;
   /** Tells every thread to look for changes; resolves when all of them serve what was committed before the call. */
   refresh(): Promise<void>;
   /** Asks one of them. */
@@ -61,9 +68,20 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let closing = false;
   let port = options.port;
   let asked = 0;
+  let restarts = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, answers, count: _count, program = usualProgram, writeLog, ...data } = options;
+    const {
+      log,
+      onEvent,
+      onReport,
+      onEnded,
+      answers,
+      count: _count,
+      program = usualProgram,
+      writeLog,
+      ...data
+    } = options;
     const worker = new Worker(program, {
       workerData: { ...data, port, reusePort: count > 1 },
       stderr: writeLog !== undefined,
@@ -73,20 +91,15 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
     const answer = answerer({ ...answers }, reply => worker.postMessage(reply));
     const thread: Thread = { worker, answered: new Map(), asking, exited };
+    const id = worker.threadId;
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
+      onEnded(id);
       for (const done of thread.answered.values()) done();
       asking.end();
-      if (!closing)
-        setTimeout(
-          () =>
-            void (
-              closing || start().catch(error => log.error({ err: error }, 'a traffic thread could not be replaced'))
-            ),
-          restartPauseMs,
-        );
+      if (!closing) setTimeout(replace, restartPauseMs);
     });
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: Tells) => {
@@ -99,10 +112,19 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
           thread.answered.delete(message.ask);
         } else if (message.kind === 'reply') asking.hear(message);
         else if (message.kind === 'ask') void answer(message);
-        else onEvent(message.event, message.detail);
+        else if (message.kind === 'report') {
+          onReport(id, message.report);
+          if (message.report.batch) worker.postMessage({ kind: 'taken' } satisfies Told);
+        } else onEvent(message.event, message.detail);
       });
       exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
     });
+  }
+
+  function replace(): void {
+    if (closing) return;
+    restarts++;
+    start().catch(error => options.log.error({ err: error }, 'a traffic thread could not be replaced'));
   }
 
   async function close(): Promise<void> {
@@ -125,6 +147,12 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       return port;
     },
     count,
+    get running() {
+      return threads.size;
+    },
+    get restarts() {
+      return restarts;
+    },
     async refresh() {
       const ask = ++asked;
       await Promise.all(

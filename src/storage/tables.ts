@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { AnalyticsTables } from './analytics-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
 
 /**
@@ -22,7 +23,7 @@ interface Issued extends Record {
   used_at: number;
 }
 
-export interface Tables extends PortalTables {
+export interface Tables extends PortalTables, AnalyticsTables {
   meta: { name: string; value: string };
   /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
   changes: { revision: number; topic: string; id: string };

@@ -4,6 +4,14 @@ import { portalCatalogue } from './0002-portal-catalogue.ts';
 import { portalContent } from './0003-portal-content.ts';
 import { counters } from './0004-counters.ts';
 import { oauthTokens } from './0005-oauth-tokens.ts';
+import { analytics } from './0006-analytics.ts';
 
 /** In order. A step's number is its place here, from 1. */
-export const migrations: readonly Migration[] = [foundation, portalCatalogue, portalContent, counters, oauthTokens];
+export const migrations: readonly Migration[] = [
+  foundation,
+  portalCatalogue,
+  portalContent,
+  counters,
+  oauthTokens,
+  analytics,
+];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { FindApi } from '#access/known-apis.ts';
+import { publicApiId } from '#access/known-apis.ts';
+import type { Settings } from '#base/settings.ts';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf } from '#operations/shapes.ts';
+import type { LogStore } from './log-store.ts';
+import { logPage } from './schema.ts';
+
+const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
+
+export const listLogs = operation({
+  name: 'listLogs',
+  surface: 'dashboard',
+  method: 'GET',
+  path: '/api/logs',
+  noun: 'analytics',
+  permission: 'log:read',
+  about: 'Shows single calls of the caller’s organisation, newest first.',
+  query: z.object({
+    start: seconds.describe('Unix seconds'),
+    end: seconds.describe('Unix seconds; that second is part of it'),
+    api_id: z.string().max(1000).optional(),
+    key: z.string().max(1000).optional().describe('The hash of a key'),
+    status: z.coerce.number().int().min(0).max(999).optional(),
+    errors: z.enum(['true', 'false', '1', '0']).default('false').describe('Only calls that failed'),
+    p: pageNumber,
+  }),
+  returns: logPage,
+  async handle({ actor, query }, tools: { logs: LogStore; settings: Settings; findApi: FindApi }) {
+    const { start, end, api_id, key, status, errors, p } = query;
+    if (end < start) throw invalid([{ path: 'end', message: 'must not be before start' }]);
+    const found = await tools.logs.page(
+      {
+        orgId: actor.orgId,
+        from: start * 1000,
+        to: end * 1000 + 999,
+        apiId: api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, api_id),
+        keyHash: key?.toLowerCase(),
+        status,
+        failed: errors === 'true' || errors === '1',
+      },
+      pageOf(p, tools.settings['management.page_size']),
+    );
+    return { data: found.items, pages: found.pages };
+  },
+});
+
+export const logOperations = [listLogs];

@@ -1,0 +1,98 @@
+import { sql } from 'kysely';
+import type { Page, PageAsked } from '#storage/collection.ts';
+import { problem } from '#storage/faults.ts';
+import type { Records } from '#storage/records.ts';
+import type { LoggedCall } from './schema.ts';
+
+const rowsAtOnce = 500;
+/** Calls one answer may hold: each may carry a whole request. */
+const callsAtMost = 1000;
+
+export interface LogAsked {
+  readonly orgId: string;
+  /** Milliseconds, both ends included. */
+  readonly from: number;
+  readonly to: number;
+  readonly apiId?: string | undefined;
+  readonly keyHash?: string | undefined;
+  readonly status?: number | undefined;
+  readonly failed: boolean;
+}
+
+/** A call as it is written down: the columns it is found by come from the record itself. */
+export interface LogEntry {
+  readonly call: LoggedCall;
+  readonly at: number;
+  readonly failed: boolean;
+  /** 0: when the settings say. */
+  readonly expiresAt: number;
+}
+
+export type LogStore = ReturnType<typeof logStore>;
+
+/** Single calls, newest first. */
+export function logStore(records: Records) {
+  function matching({ orgId, from, to, apiId, keyHash, status, failed }: LogAsked) {
+    let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
+    if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+    if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
+    if (status !== undefined) query = query.where('status', '=', status);
+    if (failed) query = query.where(sql<boolean>`failed = 1`);
+    return query;
+  }
+  const listing = (asked: LogAsked) => matching(asked).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
+
+  /** The ids of some rows that should go. */
+  const someIds = (most: number) => records.db.selectFrom('logs').select('id').limit(most);
+
+  async function remove(doomed: ReturnType<typeof someIds>): Promise<number> {
+    const { numDeletedRows } = await records.db.deleteFrom('logs').where('id', 'in', doomed).executeTakeFirst();
+    return Number(numDeletedRows);
+  }
+
+  return {
+    listing,
+    async add(entries: readonly LogEntry[]): Promise<void> {
+      const rows = entries.map(({ call, at, failed, expiresAt }) => ({
+        org_id: call.org_id,
+        api_id: call.api_id,
+        key_hash: call.api_key,
+        at,
+        status: call.response_code,
+        failed: Number(failed),
+        expires_at: expiresAt,
+        body: JSON.stringify(call),
+      }));
+      for (let at = 0; at < rows.length; at += rowsAtOnce)
+        await records.db
+          .insertInto('logs')
+          .values(rows.slice(at, at + rowsAtOnce))
+          .execute();
+    },
+    async page(asked: LogAsked, { page, size }: PageAsked): Promise<Page<LoggedCall>> {
+      const counted = await matching(asked).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+      const total = Number(counted.total);
+      const everything = page < 1;
+      if (everything && total > callsAtMost) throw problem.too_many({ detail: { most: callsAtMost } });
+      const query = everything
+        ? listing(asked)
+        : listing(asked)
+            .limit(size)
+            .offset((page - 1) * size);
+      const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
+      return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
+    },
+    /** Removes some of what is too old or too much; how much it was. */
+    async prune(before: number, now: number, keep: number, most: number): Promise<number> {
+      const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
+      const tooMuch = await remove(
+        someIds(most)
+          .where('id', '<=', Number(last?.id ?? 0) - keep)
+          .orderBy('id'),
+      );
+      const tooOld = await remove(someIds(most).where('at', '<', before));
+      const expired = await remove(someIds(most).where('expires_at', '>', 0).where('expires_at', '<=', now));
+      return tooMuch + tooOld + expired;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { isoTime } from '#base/clock.ts';
+import { type CallRecord, tagSeparator } from './batch.ts';
+import type { LogEntry } from './log-store.ts';
+
+/** What "for ever" is called: records of an API that names no time. */
+const foreverMs = 100 * 365 * 86_400_000;
+
+const thousandths = (ms: number) => Math.round(ms * 1000) / 1000;
+
+/** A call as the log keeps it. */
+export function logEntry(record: CallRecord): LogEntry {
+  const { api } = record;
+  const at = record.number('atMs');
+  const time = new Date(at);
+  const total = thousandths(record.number('totalMs'));
+  const upstream = thousandths(record.number('upstreamMs'));
+  const status = record.number('status');
+  const refusal = record.word('refusal');
+  const key = record.word('keyHash');
+  const tags = record.word('tags');
+  const expiresAt = api.retentionSeconds > 0 ? at + api.retentionSeconds * 1000 : 0;
+  return {
+    at,
+    failed: status >= 400 || refusal !== '',
+    expiresAt,
+    call: {
+      timestamp: isoTime(at),
+      day: time.getUTCDate(),
+      month: time.getUTCMonth() + 1,
+      year: time.getUTCFullYear(),
+      hour: time.getUTCHours(),
+      method: record.word('method'),
+      host: record.word('host'),
+      path: record.word('path'),
+      raw_path: record.word('rawPath'),
+      listen_path: api.listenPath,
+      track_path: record.number('trackedPath') === 1,
+      content_length: record.number('requestBytes'),
+      response_length: record.number('answerBytes'),
+      user_agent: record.word('userAgent'),
+      ip_address: record.word('address'),
+      response_code: status,
+      refusal,
+      api_key: key,
+      alias: record.word('alias'),
+      oauth_id: record.word('oauthId'),
+      api_version: record.word('version'),
+      api_name: api.name,
+      api_id: api.id,
+      org_id: api.orgId,
+      request_time: total,
+      latency: { total, upstream, gateway: thousandths(Math.max(0, total - upstream)) },
+      tags: [`key-${key}`, `org-${api.orgId}`, `api-${api.id}`, ...api.tags, ...(tags ? tags.split(tagSeparator) : [])],
+      raw_request: record.word('rawRequest'),
+      raw_response: record.word('rawResponse'),
+      expireAt: isoTime(expiresAt || at + foreverMs),
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Actor, Authenticate } from '#operations/actor.ts';
+import { failureLimit } from '#operations/failures.ts';
+import { problem } from '#operations/problems.ts';
+import { render } from '#operations/render.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { exposition, expositionType, type Family, gauge } from './exposition.ts';
+
+export interface MetricsOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  readonly authenticate: Readonly<Record<'admin' | 'gateway', Authenticate>>;
+  /** Each part by name; empty text means that it works. */
+  parts(): Promise<Readonly<Record<string, string>>>;
+  /** What traffic has to say; nothing where this process serves none. */
+  traffic(): readonly Family[];
+}
+
+/** For whoever holds a secret of the installation, in the header of its surface or as a bearer, which scrapers can send. */
+export function addMetrics(app: FastifyInstance, options: MetricsOptions): void {
+  const { settings, clock, log, authenticate } = options;
+  const failures = failureLimit(settings['management.failures_per_minute'], clock);
+
+  async function admitted(request: FastifyRequest): Promise<Actor | undefined> {
+    const bearer = surfaces.dashboard.credential(request.headers.authorization?.trim() ?? '');
+    for (const surface of ['admin', 'gateway'] as const) {
+      const header = request.headers[surfaces[surface].credentialHeader];
+      const credential = typeof header === 'string' ? header.trim() : bearer;
+      const actor = credential === '' ? undefined : await authenticate[surface](credential);
+      if (actor) return actor;
+    }
+    return undefined;
+  }
+
+  app.get('/metrics', async (request, reply) => {
+    try {
+      if (!settings['metrics.public']) {
+        failures.check(request.ip);
+        if (!(await admitted(request))) {
+          failures.failed(request.ip);
+          throw problem.not_authorised();
+        }
+      }
+      const families = [
+        ...processFamilies(options.version),
+        ...partFamilies(await options.parts()),
+        ...options.traffic(),
+      ];
+      return reply.type(expositionType).send(exposition(families));
+    } catch (error) {
+      const { status, body, headers } = render(error, surfaces.admin, log);
+      return reply.code(status).headers(headers).type(surfaces.admin.contentType).send(JSON.stringify(body));
+    }
+  });
+}
+
+const partFamilies = (parts: Readonly<Record<string, string>>): Family[] => [
+  gauge(
+    'gw_part_up',
+    'Whether a part the process depends on works.',
+    Object.entries(parts).map(([part, fault]) => ({ labels: { part }, value: fault === '' ? 1 : 0 })),
+  ),
+];
+
+function processFamilies(version: string): Family[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    gauge('gw_build_info', 'The release that runs.', [{ labels: { version }, value: 1 }]),
+    gauge('process_resident_memory_bytes', 'Memory of the whole process.', [{ value: process.memoryUsage.rss() }]),
+    gauge('process_start_time_seconds', 'When the process began.', [{ value: performance.timeOrigin / 1000 }]),
+    {
+      name: 'process_cpu_seconds_total',
+      about: 'Time the process used on processors.',
+      type: 'counter',
+      samples: [{ value: (user + system) / 1_000_000 }],
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+import { durationBounds, type Measures, statusClasses, type ThreadState } from '../measures.ts';
+import { counter, type Family, gauge, histogram, type Sample } from './exposition.ts';
+
+/** APIs with numbers of their own; calls of the rest are added under `other`. */
+const apisShown = 1000;
+const otherApi = 'other';
+
+/** Everything traffic threads counted since the start, also those that have ended since. */
+export function trafficTotals() {
+  const calls = new Map<string, Float64Array>();
+  const total = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
+  const upstream = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
+  const refusals = new Map<string, number>();
+  const states = new Map<string, ThreadState>();
+
+  function callsOf(api: string): Float64Array {
+    const known = calls.get(api);
+    if (known) return known;
+    if (calls.size >= apisShown && api !== otherApi) return callsOf(otherApi);
+    const made = new Float64Array(statusClasses.length);
+    calls.set(api, made);
+    return made;
+  }
+
+  const addAll = (into: Float64Array, more: ArrayLike<number>, from = 0) => {
+    for (let at = 0; at < into.length; at++) into[at]! += more[from + at]!;
+  };
+
+  return {
+    add(measures: Measures): void {
+      for (const [row, api] of measures.apis.entries()) {
+        const from = row * statusClasses.length;
+        const some = measures.calls.subarray(from, from + statusClasses.length).some(value => value > 0);
+        if (some) addAll(callsOf(api), measures.calls, from);
+      }
+      addAll(total.buckets, measures.total.buckets);
+      addAll(upstream.buckets, measures.upstream.buckets);
+      total.sum += measures.total.sum;
+      upstream.sum += measures.upstream.sum;
+      for (const [code, count] of measures.refusals) refusals.set(code, (refusals.get(code) ?? 0) + count);
+    },
+    state(thread: string, state: ThreadState): void {
+      states.set(thread, state);
+    },
+    ended(thread: string): void {
+      states.delete(thread);
+    },
+    families: (): Family[] => [
+      counter('gw_calls_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),
+      histogram(
+        'gw_call_duration_seconds',
+        'From the head of a call to the end of its answer.',
+        durationBounds,
+        total.buckets,
+        total.sum,
+      ),
+      histogram(
+        'gw_upstream_duration_seconds',
+        'From sending a call on to the head of the answer.',
+        durationBounds,
+        upstream.buckets,
+        upstream.sum,
+      ),
+      counter(
+        'gw_refusals_total',
+        'Calls the gateway did not pass on, or got no answer to, by reason.',
+        codeSamples(refusals),
+      ),
+      counter(
+        'gw_upstream_failures_total',
+        'Calls that got no whole answer from the upstream, by reason.',
+        failureSamples(refusals),
+      ),
+      ...stateFamilies(states),
+    ],
+  };
+}
+
+export type TrafficTotals = ReturnType<typeof trafficTotals>;
+
+function callSamples(calls: ReadonlyMap<string, Float64Array>): Sample[] {
+  return [...calls].flatMap(([api, counts]) =>
+    statusClasses
+      .map((status, at) => ({ labels: { api, status }, value: counts[at]! }))
+      .filter(({ value }) => value > 0),
+  );
+}
+
+const codeSamples = (codes: ReadonlyMap<string, number>): Sample[] =>
+  [...codes].map(([code, value]) => ({ labels: { code }, value }));
+
+const failureSamples = (codes: ReadonlyMap<string, number>): Sample[] =>
+  [...codes]
+    .filter(([code]) => code.startsWith('upstream_'))
+    .map(([code, value]) => ({ labels: { reason: code.slice('upstream_'.length) }, value }));
+
+function stateFamilies(states: ReadonlyMap<string, ThreadState>): Family[] {
+  const samples = (value: (state: ThreadState) => number): Sample[] =>
+    [...states].map(([thread, state]) => ({ labels: { thread }, value: value(state) }));
+  return [
+    gauge(
+      'gw_thread_lag_seconds',
+      'The longest a thread was held up in the last second.',
+      samples(it => it.lagSeconds),
+    ),
+    gauge(
+      'gw_thread_heap_bytes',
+      'Memory of a thread’s objects.',
+      samples(it => it.heapBytes),
+    ),
+    gauge(
+      'gw_thread_utilization',
+      'The part of the time a thread was busy.',
+      samples(it => it.utilization),
+    ),
+  ];
+}

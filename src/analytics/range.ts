@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { type Fault, invalid } from '#operations/faults.ts';
+
+/** Days as paths name them: from one to another, both included, in UTC. */
+
+const day = z.coerce.number().int().min(1).max(31);
+const month = z.coerce.number().int().min(1).max(12);
+const year = z.coerce.number().int().min(1970).max(9999);
+
+export const rangePath = '{startDay}/{startMonth}/{startYear}/{endDay}/{endMonth}/{endYear}' as const;
+
+export const rangeParams = z.object({
+  startDay: day,
+  startMonth: month,
+  startYear: year,
+  endDay: day,
+  endMonth: month,
+  endYear: year,
+});
+type RangeParams = z.output<typeof rangeParams>;
+
+const dayMs = 86_400_000;
+
+/** Milliseconds; the end is not part of it. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+export function rangeOf(given: RangeParams): Range {
+  const from = startOf(given.startYear, given.startMonth, given.startDay);
+  const last = startOf(given.endYear, given.endMonth, given.endDay);
+  const faults: Fault[] = [];
+  if (from === undefined) faults.push({ path: 'startDay', message: 'the month has no such day' });
+  if (last === undefined) faults.push({ path: 'endDay', message: 'the month has no such day' });
+  if (from !== undefined && last !== undefined && last < from)
+    faults.push({ path: 'endDay', message: 'the end must not be before the start' });
+  if (from === undefined || last === undefined || faults.length > 0) throw invalid(faults);
+  return { from, to: last + dayMs };
+}
+
+function startOf(year: number, month: number, day: number): number | undefined {
+  const at = new Date(Date.UTC(year, month - 1, day));
+  return at.getUTCDate() === day ? at.getTime() : undefined;
+}

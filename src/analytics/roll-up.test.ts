@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { batchOf, type GivenCall, noon, someApi } from '../../tests/records.ts';
+import { eachRecord } from './batch.ts';
+import { type RollUpOptions, rollUp } from './roll-up.ts';
+
+function counted(calls: readonly GivenCall[], options: Partial<RollUpOptions> = {}) {
+  const made = rollUp({ rowsPerMinute: 100, normalisePaths: false, ...options });
+  eachRecord(batchOf(calls), made.add);
+  return made;
+}
+
+const hits = (rows: readonly { hits: number }[]) => rows.reduce((sum, row) => sum + row.hits, 0);
+
+test('calls that have everything in common are one row with their sums and bounds', () => {
+  const made = counted([
+    { totalMs: 4, upstreamMs: 3, atMs: noon + 10 },
+    { totalMs: 2, upstreamMs: 0, atMs: noon + 59_999 },
+    { totalMs: 9.0004, upstreamMs: 8, atMs: noon },
+  ]);
+  const [row, ...more] = made.take(noon);
+  assert.deepEqual(more, []);
+  const { id, ...rest } = row!;
+  assert.match(id, /^[\w-]{22}$/);
+  assert.deepEqual(rest, {
+    minute: noon,
+    org_id: 'org',
+    api_id: 'orders',
+    api_name: 'Orders',
+    version: 'Non Versioned',
+    key_hash: '00000000',
+    alias: '',
+    oauth_id: '',
+    path: '/',
+    status: 200,
+    refusal: '',
+    hits: 3,
+    last_hit: noon + 59_999,
+    total_us: 15_000,
+    min_us: 2000,
+    max_us: 9000,
+    upstream_hits: 2,
+    upstream_us: 11_000,
+    min_upstream_us: 3000,
+    max_upstream_us: 8000,
+    request_bytes: 30,
+    answer_bytes: 300,
+    expires_at: 0,
+  });
+});
+
+test('another minute, API, version, key, client, path, status or refusal is another row', () => {
+  const others: GivenCall[] = [
+    {},
+    { atMs: noon + 60_000 },
+    { api: { ...someApi, id: 'pets' } },
+    { version: 'v2' },
+    { keyHash: 'abcdef01' },
+    { oauthId: 'client' },
+    { path: '/other' },
+    { status: 201 },
+    { status: 403, refusal: 'endpoint_forbidden' },
+    { status: 403, refusal: 'key_inactive' },
+  ];
+  const rows = counted(others).take(noon);
+  assert.equal(rows.length, others.length);
+  assert.equal(new Set(rows.map(row => `${row.minute}/${row.id}`)).size, others.length);
+});
+
+test('what was taken is not counted again', () => {
+  const made = counted([{}]);
+  assert.equal(made.take(noon).length, 1);
+  assert.deepEqual(made.take(noon), []);
+});
+
+test('paths beyond the bound are counted together, keys apart as long as there is room, and no call is lost', () => {
+  const calls = Array.from({ length: 50 }, (_, n) => ({ path: `/${n}`, keyHash: `0000000${n % 2}` }));
+  const made = counted(calls, { rowsPerMinute: 10 });
+  const rows = made.take(noon);
+  assert.equal(rows.length, 12);
+  assert.equal(hits(rows), 50);
+  assert.equal(hits(rows.filter(row => row.path === 'other')), 40);
+  assert.deepEqual(
+    ['00000000', '00000001'].map(key => hits(rows.filter(row => row.key_hash === key))),
+    [25, 25],
+  );
+  assert.equal(made.totals.folded, 40);
+});
+
+test('keys beyond the bound are counted together too', () => {
+  const calls = Array.from({ length: 100 }, (_, n) => ({ keyHash: `key${n}` }));
+  const rows = counted(calls, { rowsPerMinute: 10 }).take(noon);
+  assert.equal(rows.length, 21);
+  assert.equal(hits(rows), 100);
+  assert.equal(hits(rows.filter(row => row.key_hash === 'other')), 80);
+});
+
+test('the bound is that of the minute, however often it is written down', () => {
+  const made = rollUp({ rowsPerMinute: 2, normalisePaths: false });
+  const paths: string[] = [];
+  for (const path of ['/1', '/2', '/3', '/1', '/4']) {
+    eachRecord(batchOf([{ path }]), made.add);
+    paths.push(made.take(noon)[0]!.path);
+  }
+  assert.deepEqual(paths, ['/1', '/2', 'other', '/1', 'other']);
+});
+
+test('one API that is called with many paths leaves room for the others', () => {
+  const calls = Array.from({ length: 30 }, (_, n): GivenCall => ({ path: `/${n}` }));
+  const rows = counted([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).take(noon);
+  assert.ok(rows.some(row => row.api_id === 'pets' && row.path === '/dog'));
+});
+
+test('what could not be written is there the next time, together with what came since', () => {
+  const made = counted([{ totalMs: 5 }, { path: '/once' }]);
+  const taken = made.take(noon);
+  eachRecord(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
+  made.putBack(taken);
+  const rows = made.take(noon);
+  const row = rows.find(it => it.path === '/')!;
+  assert.deepEqual(
+    [row.hits, row.min_us, row.max_us, row.upstream_hits, row.min_upstream_us],
+    [2, 1000, 5000, 1, 3000],
+  );
+  assert.equal(rows.find(it => it.path === '/once')?.hits, 1);
+  assert.deepEqual(new Set(rows.map(it => it.id)), new Set(taken.map(it => it.id)));
+});
+
+test('rows that cannot be written are held up to a bound, and what is beyond is counted as lost', () => {
+  const made = counted(
+    Array.from({ length: 10 }, (_, n) => ({ path: `/${n}` })),
+    { rowsHeld: 4 },
+  );
+  assert.equal(made.totals.lost, 6);
+  assert.equal(made.take(noon).length, 4);
+});
+
+test('paths that name single things are one path where that is asked for', () => {
+  const paths = [
+    '/orders/17/items/3',
+    '/orders/18/items/4',
+    '/users/7D9F2C1E-1a2b-4c3d-8e9f-001122334455',
+    '/events/01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    '/v2/orders',
+  ];
+  const rows = counted(
+    paths.map(path => ({ path })),
+    { normalisePaths: true },
+  ).take(noon);
+  assert.deepEqual(rows.map(row => row.path).sort(), [
+    '/events/{ulid}',
+    '/orders/{id}/items/{id}',
+    '/users/{uuid}',
+    '/v2/orders',
+  ]);
+});
+
+test('an API that keeps its records for a time says when they end', () => {
+  const rows = counted([{ api: { ...someApi, retentionSeconds: 60 } }]).take(noon);
+  assert.equal(rows[0]!.expires_at, noon + 120_000);
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+/** One call, as the log shows it. */
+export const loggedCall = z.object({
+  timestamp: z.string(),
+  day: z.int(),
+  month: z.int(),
+  year: z.int(),
+  hour: z.int(),
+  method: z.string(),
+  host: z.string(),
+  path: z.string().describe('Below the listen path'),
+  raw_path: z.string().describe('As received'),
+  listen_path: z.string(),
+  track_path: z.boolean(),
+  content_length: z.number(),
+  response_length: z.number(),
+  user_agent: z.string(),
+  ip_address: z.string(),
+  response_code: z.int(),
+  refusal: z.string().describe('Why the gateway said no; empty where it did not'),
+  api_key: z.string().describe('The hash of the key; 00000000 for a call without one'),
+  alias: z.string(),
+  oauth_id: z.string(),
+  api_version: z.string(),
+  api_name: z.string(),
+  api_id: z.string(),
+  org_id: z.string(),
+  request_time: z.number().describe('Milliseconds'),
+  latency: z.object({ total: z.number(), upstream: z.number(), gateway: z.number() }),
+  tags: z.array(z.string()),
+  raw_request: z.string().describe('Base64; empty without detailed recording'),
+  raw_response: z.string(),
+  expireAt: z.string(),
+});
+export type LoggedCall = z.output<typeof loggedCall>;
+export const logPage = z.object({ data: z.array(loggedCall), pages: z.int() });
+
+/** Calls counted together. Dimensions they were not grouped by are 0 or empty. */
+export const usageItem = z.object({
+  id: z.object({
+    day: z.int(),
+    month: z.int(),
+    year: z.int(),
+    hour: z.int(),
+    code: z.int(),
+    path: z.string(),
+    key: z.string(),
+    alias: z.string(),
+    url: z.string(),
+    iso_country: z.string(),
+    api_id: z.string(),
+    api_name: z.string(),
+    api_version: z.string(),
+    oauth_id: z.string(),
+    refusal: z.string(),
+  }),
+  hits: z.int(),
+  success: z.int(),
+  error: z.int(),
+  last_hit: z.string(),
+  request_time: z.number(),
+  latency: z.number(),
+  upstream_latency: z.number(),
+  max_latency: z.int(),
+  min_latency: z.int(),
+  max_upstream_latency: z.int(),
+  min_upstream_latency: z.int(),
+  request_bytes: z.int(),
+  response_bytes: z.int(),
+});
+export type UsageItem = z.output<typeof usageItem>;
+export const usagePage = z.object({
+  data: z.array(usageItem),
+  pages: z.int(),
+  dropped: z.int().describe('Calls of any organisation in this time that were not written down'),
+});

@@ -1,0 +1,59 @@
+import type { Report } from './measures.ts';
+import { counter, type Family, gauge } from './metrics/exposition.ts';
+import { trafficTotals } from './metrics/totals.ts';
+import { type RecordingOptions, startRecording } from './recording.ts';
+import { threadState } from './thread-state.ts';
+
+/** How traffic threads are doing, as whoever runs them knows it. */
+export interface ThreadCounts {
+  readonly running: number;
+  readonly restarts: number;
+}
+
+const millisecondsBetweenStates = 1000;
+
+export type TrafficRecords = ReturnType<typeof recordTraffic>;
+
+/** What the main thread does with the reports of traffic threads: counts go to the records, measures to the metrics. */
+export function recordTraffic(options: RecordingOptions) {
+  const recording = startRecording(options);
+  const totals = trafficTotals();
+  const mainState = threadState(millisecondsBetweenStates, 1);
+  const timer = setInterval(() => totals.state('main', mainState()!), millisecondsBetweenStates);
+  timer.unref();
+
+  return {
+    take(thread: number, { batch, measures, state }: Report): void {
+      if (batch) recording.take(batch);
+      if (measures) {
+        totals.add(measures);
+        if (measures.dropped > 0) recording.drop(measures.dropped);
+      }
+      if (state) totals.state(String(thread), state);
+    },
+    threadEnded: (thread: number) => totals.ended(String(thread)),
+    flush: recording.flush,
+    families: ({ running, restarts }: ThreadCounts): Family[] => [
+      ...totals.families(),
+      gauge('gw_threads', 'Traffic threads that run.', [{ value: running }]),
+      counter('gw_thread_restarts_total', 'Traffic threads that ended and were replaced.', [{ value: restarts }]),
+      ...recordFamilies(recording.totals()),
+    ],
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await recording.close();
+    },
+  };
+}
+
+function recordFamilies(totals: Record<'records' | 'folded' | 'lost' | 'dropped' | 'unlogged', number>): Family[] {
+  return [
+    counter('gw_records_total', 'Calls that were written down.', [{ value: totals.records - totals.lost }]),
+    counter('gw_records_dropped_total', 'Calls that were not, by where there was no room.', [
+      { labels: { where: 'thread' }, value: totals.dropped },
+      { labels: { where: 'main' }, value: totals.lost },
+    ]),
+    counter('gw_records_folded_total', 'Calls counted under the path `other`.', [{ value: totals.folded }]),
+    counter('gw_calls_unlogged_total', 'Calls counted but not kept one by one.', [{ value: totals.unlogged }]),
+  ];
+}

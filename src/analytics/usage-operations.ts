@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { FindApi } from '#access/known-apis.ts';
+import type { Settings } from '#base/settings.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { problem } from './problems.ts';
+import { rangeOf, rangeParams, rangePath } from './range.ts';
+import { usagePage } from './schema.ts';
+import { type UsageAsked, type UsageGroup, type UsageStore, usageGroups, usageOrders } from './usage-store.ts';
+import { usageView } from './usage-views.ts';
+
+interface UsageTools {
+  usage: UsageStore;
+  settings: Settings;
+  findApi: FindApi;
+}
+
+const declared = { surface: 'dashboard', noun: 'analytics', permission: 'analytics:read', method: 'GET' } as const;
+
+const groupWords = z
+  .string()
+  .max(200)
+  .transform(text => [...new Set(text.split(',').map(word => word.trim()))].filter(Boolean))
+  .pipe(z.array(z.enum(usageGroups)));
+
+const order = z
+  .string()
+  .max(50)
+  .transform(text => text.toLowerCase())
+  .pipe(z.enum(usageOrders));
+
+const asked = {
+  by: order.default('hits').describe('What to sort by: Hits, Success, Error, Last_hit, Request_time, Latency'),
+  sort: z.enum(['1', '-1']).default('-1').describe('1 sorts upwards, -1 downwards'),
+  api_version: z.string().max(1000).optional().describe('Calls of this version alone'),
+  res: z.enum(['day', 'hour']).optional().describe('Tells days or hours apart'),
+  group_by: groupWords.optional().describe('What else to tell apart, with commas'),
+  tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not offered'),
+};
+const pagedQuery = z.object({ ...asked, p: pageNumber });
+/** These lists have no pages of their own accord. */
+const wholeQuery = z.object({ ...asked, p: pageNumber.default(-1) });
+type Query = z.output<typeof pagedQuery>;
+
+type Filter = Pick<UsageAsked, 'apiId' | 'keyHash' | 'oauthId'>;
+
+async function answer(
+  { usage, settings }: UsageTools,
+  orgId: string,
+  params: z.output<typeof rangeParams>,
+  query: Query,
+  { groups, ...filter }: Filter & { groups: readonly UsageGroup[] },
+) {
+  const range = rangeOf(params);
+  const all = [...groups, ...(query.res ? [query.res] : []), ...(query.group_by ?? [])];
+  const found = await usage.page(
+    {
+      ...filter,
+      ...range,
+      orgId,
+      version: query.api_version,
+      groups: [...new Set(all)],
+      order: query.by,
+      ascending: query.sort === '1',
+    },
+    pageOf(query.p, settings['management.page_size']),
+  );
+  return { data: found.items.map(usageView), pages: found.pages, dropped: await usage.losses(range.from, range.to) };
+}
+
+export const usageOfApis = operation({
+  ...declared,
+  name: 'usageOfApis',
+  path: `/api/usage/apis/${rangePath}`,
+  about: 'Counts the calls of every API of the caller’s organisation, the most used first.',
+  params: rangeParams,
+  query: pagedQuery,
+  returns: usagePage,
+  async handle({ actor, params, query }, tools: UsageTools) {
+    return answer(tools, actor.orgId, params, query, { groups: ['api_id'] });
+  },
+});
+
+export const usageOfApi = operation({
+  ...declared,
+  name: 'usageOfApi',
+  path: `/api/usage/apis/{apiId}/${rangePath}`,
+  about: 'Counts the calls of one API, also of one that has been deleted since.',
+  params: rangeParams.extend({ apiId: z.string() }),
+  query: pagedQuery,
+  returns: usagePage,
+  problems: [problem.api_not_found],
+  async handle({ actor, params, query }, tools: UsageTools) {
+    const api = await tools.findApi(params.apiId, actor.orgId);
+    const apiId = api?.apiId ?? params.apiId;
+    const found = await answer(tools, actor.orgId, params, query, { groups: ['api_id'], apiId });
+    if (!api && found.data.length === 0) throw problem.api_not_found();
+    return found;
+  },
+});
+
+export const activityOfKey = operation({
+  ...declared,
+  name: 'activityOfKey',
+  path: `/api/activity/keys/{keyHash}/${rangePath}`,
+  about: 'Counts the calls of one key, by API and path. The key is named by its hash, 00000000 is a call without one.',
+  params: rangeParams.extend({
+    keyHash: z.string().regex(/^[0-9a-fA-F]{8,64}$/, 'must be the hash of a key'),
+  }),
+  query: wholeQuery,
+  returns: usagePage,
+  async handle({ actor, params, query }, tools: UsageTools) {
+    const filter = { keyHash: params.keyHash.toLowerCase() };
+    return answer(tools, actor.orgId, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
+  },
+});
+
+export const activityOfOAuthClient = operation({
+  ...declared,
+  name: 'activityOfOAuthClient',
+  path: `/api/activity/oauthid/{OAuthClientID}/${rangePath}`,
+  about: 'Counts the calls made with tokens of one OAuth client, by API and path.',
+  params: rangeParams.extend({ OAuthClientID: z.string() }),
+  query: wholeQuery,
+  returns: usagePage,
+  async handle({ actor, params, query }, tools: UsageTools) {
+    const filter = { oauthId: params.OAuthClientID };
+    return answer(tools, actor.orgId, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
+  },
+});
+
+export const usageOperations = [usageOfApis, usageOfApi, activityOfKey, activityOfOAuthClient];

@@ -1,0 +1,241 @@
+import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import type { UsageRow } from '#storage/analytics-tables.ts';
+import type { Page, PageAsked } from '#storage/collection.ts';
+import { problem } from '#storage/faults.ts';
+import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
+
+/** Rows one statement writes: engines bound how many values it may carry. */
+const rowsAtOnce = 500;
+/** Groups one answer may hold. */
+const groupsAtMost = 10_000;
+
+/** What counts can be told apart by. */
+export const usageGroups = [
+  'api_id',
+  'path',
+  'key',
+  'oauth_id',
+  'api_version',
+  'code',
+  'refusal',
+  'day',
+  'hour',
+] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+const expressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
+  api_id: sql.ref('usage.api_id'),
+  path: sql.ref('usage.path'),
+  key: sql.ref('usage.key_hash'),
+  oauth_id: sql.ref('usage.oauth_id'),
+  api_version: sql.ref('usage.version'),
+  code: sql.ref('usage.status'),
+  refusal: sql.ref('usage.refusal'),
+  day: sql`usage.minute / ${sql.lit(dayMs)}`,
+  hour: sql`usage.minute / ${sql.lit(hourMs)}`,
+};
+
+/** What answers can be sorted by. */
+export const usageOrders = [
+  'hits',
+  'success',
+  'error',
+  'last_hit',
+  'request_time',
+  'latency',
+  'upstream_latency',
+] as const;
+export type UsageOrder = (typeof usageOrders)[number];
+
+const orders: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
+  hits: sql`sum(hits)`,
+  success: sql`sum(case when status < 400 and refusal = '' then hits else 0 end)`,
+  error: sql`sum(case when status < 400 and refusal = '' then 0 else hits end)`,
+  last_hit: sql`max(last_hit)`,
+  request_time: sql`sum(total_us) / sum(hits)`,
+  latency: sql`sum(total_us) / sum(hits)`,
+  upstream_latency: sql`sum(upstream_us) / (sum(upstream_hits) + 1)`,
+};
+
+export interface UsageAsked {
+  readonly orgId: string;
+  /** Milliseconds; `to` is not part of it. */
+  readonly from: number;
+  readonly to: number;
+  readonly apiId?: string | undefined;
+  readonly version?: string | undefined;
+  readonly keyHash?: string | undefined;
+  readonly oauthId?: string | undefined;
+  readonly groups: readonly UsageGroup[];
+  readonly order: UsageOrder;
+  readonly ascending: boolean;
+}
+
+/** Calls that have the groups' values in common. Sums are of microseconds. */
+export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & {
+  readonly api_name: string;
+  readonly alias: string;
+  readonly hits: number;
+  readonly error: number;
+  readonly last_hit: number;
+  readonly total_us: number;
+  readonly min_us: number;
+  readonly max_us: number;
+  readonly upstream_hits: number;
+  readonly upstream_us: number;
+  readonly min_upstream_us: number | null;
+  readonly max_upstream_us: number;
+  readonly request_bytes: number;
+  readonly answer_bytes: number;
+};
+
+type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
+
+const whole = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
+const smaller = (column: string) =>
+  sql<number>`case when ${excluded(column)} < ${mine(column)} then ${excluded(column)} else ${mine(column)} end`;
+const larger = (column: string) =>
+  sql<number>`case when ${excluded(column)} > ${mine(column)} then ${excluded(column)} else ${mine(column)} end`;
+const mine = (column: string) => sql.ref(`usage.${column}`);
+const excluded = (column: string) => sql.ref(`excluded.${column}`);
+const added = (column: string) => sql<number>`${mine(column)} + ${excluded(column)}`;
+
+/** How a row that exists takes in what another process, or this one a moment ago, counted in it. */
+const taken = {
+  hits: added('hits'),
+  total_us: added('total_us'),
+  upstream_us: added('upstream_us'),
+  request_bytes: added('request_bytes'),
+  answer_bytes: added('answer_bytes'),
+  min_us: smaller('min_us'),
+  max_us: larger('max_us'),
+  min_upstream_us: sql<number>`case when usage.upstream_hits = 0 then excluded.min_upstream_us
+    when excluded.upstream_hits = 0 then usage.min_upstream_us else ${smaller('min_upstream_us')} end`,
+  max_upstream_us: larger('max_upstream_us'),
+  upstream_hits: added('upstream_hits'),
+  last_hit: larger('last_hit'),
+  api_name: sql<string>`excluded.api_name`,
+  alias: sql<string>`excluded.alias`,
+};
+
+export type UsageStore = ReturnType<typeof usageStore>;
+
+export function usageStore(records: Records) {
+  function matching({ orgId, from, to, apiId, version, keyHash, oauthId }: UsageAsked): Query<object> {
+    let query: Query<object> = records.db
+      .selectFrom('usage')
+      .where('org_id', '=', orgId)
+      .where('minute', '>=', from)
+      .where('minute', '<', to);
+    if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+    if (version !== undefined) query = query.where('version', '=', version);
+    if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
+    // The second condition lets the index that holds only rows with a client be used.
+    if (oauthId !== undefined) query = query.where('oauth_id', '=', oauthId).where(sql<boolean>`oauth_id <> ''`);
+    return query;
+  }
+
+  function sums(asked: UsageAsked) {
+    const grouped = asked.groups.reduce((query, group) => query.groupBy(expressions[group]), matching(asked));
+    const shown = asked.groups.map(group => expressions[group].as(group));
+    return grouped
+      .select(shown)
+      .select([
+        sql<string>`max(api_name)`.as('api_name'),
+        sql<string>`max(alias)`.as('alias'),
+        whole(orders.hits).as('hits'),
+        whole(orders.error).as('error'),
+        whole(sql`max(last_hit)`).as('last_hit'),
+        whole(sql`sum(total_us)`).as('total_us'),
+        whole(sql`min(min_us)`).as('min_us'),
+        whole(sql`max(max_us)`).as('max_us'),
+        whole(sql`sum(upstream_hits)`).as('upstream_hits'),
+        whole(sql`sum(upstream_us)`).as('upstream_us'),
+        whole(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
+        whole(sql`max(max_upstream_us)`).as('max_upstream_us'),
+        whole(sql`sum(request_bytes)`).as('request_bytes'),
+        whole(sql`sum(answer_bytes)`).as('answer_bytes'),
+      ])
+      .orderBy(orders[asked.order], asked.ascending ? 'asc' : 'desc')
+      .$call(query => asked.groups.reduce((sorted, group) => sorted.orderBy(expressions[group]), query));
+  }
+
+  async function countGroups(asked: UsageAsked): Promise<number> {
+    const inner = asked.groups
+      .reduce((query, group) => query.groupBy(expressions[group]), matching(asked))
+      .select(sql<number>`1`.as('one'));
+    const { total } = await records.db
+      .selectFrom(inner.as('grouped'))
+      .select(sql<number>`count(*)`.as('total'))
+      .executeTakeFirstOrThrow();
+    return Number(total);
+  }
+
+  return {
+    sums,
+    /** Adds counts to what is there. */
+    async add(rows: readonly UsageRow[]): Promise<void> {
+      for (let at = 0; at < rows.length; at += rowsAtOnce)
+        await records.db
+          .insertInto('usage')
+          .values(rows.slice(at, at + rowsAtOnce))
+          .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(taken))
+          .execute();
+    },
+    async page(asked: UsageAsked, { page, size }: PageAsked): Promise<Page<UsageSum>> {
+      const total = await countGroups(asked);
+      const everything = page < 1;
+      if (everything && total > groupsAtMost) throw problem.too_many({ detail: { most: groupsAtMost } });
+      const query = everything
+        ? sums(asked)
+        : sums(asked)
+            .limit(size)
+            .offset((page - 1) * size);
+      const items = (await query.execute()) as unknown as UsageSum[];
+      return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
+    },
+    /** Records were lost in this minute. */
+    async addLosses(minute: number, dropped: number): Promise<void> {
+      await records.db
+        .insertInto('usage_losses')
+        .values({ minute, dropped })
+        .onConflict(conflict =>
+          conflict.column('minute').doUpdateSet({ dropped: sql<number>`usage_losses.dropped + excluded.dropped` }),
+        )
+        .execute();
+    },
+    async losses(from: number, to: number): Promise<number> {
+      const row = await records.db
+        .selectFrom('usage_losses')
+        .select(whole(sql`coalesce(sum(dropped), 0)`).as('dropped'))
+        .where('minute', '>=', from)
+        .where('minute', '<', to)
+        .executeTakeFirstOrThrow();
+      return Number(row.dropped);
+    },
+    /** Removes some of what is too old; how much it was. */
+    async prune(before: number, now: number, most: number): Promise<number> {
+      const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(most);
+      const expired = records.db
+        .selectFrom('usage')
+        .select(['minute', 'id'])
+        .where('expires_at', '>', 0)
+        .where('expires_at', '<=', now)
+        .limit(most);
+      let removed = 0;
+      for (const doomed of [old, expired]) {
+        const { numDeletedRows } = await records.db
+          .deleteFrom('usage')
+          .where(sql<boolean>`(minute, id) in (${doomed})`)
+          .executeTakeFirst();
+        removed += Number(numDeletedRows);
+      }
+      await records.db.deleteFrom('usage_losses').where('minute', '<', before).execute();
+      return removed;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { isoTime } from '#base/clock.ts';
+import type { UsageItem } from './schema.ts';
+import type { UsageSum } from './usage-store.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+/** Milliseconds with at most three places behind the point. */
+const milliseconds = (micros: number) => Math.round(micros) / 1000;
+const wholeMilliseconds = (micros: number | null) => Math.round(Number(micros ?? 0) / 1000);
+const average = (sum: number, count: number) => (count === 0 ? 0 : milliseconds(sum / count));
+
+/** Counts as the wire shows them. */
+export function usageView(sum: UsageSum): UsageItem {
+  const hits = Number(sum.hits);
+  const error = Number(sum.error);
+  const latency = average(Number(sum.total_us), hits);
+  return {
+    id: {
+      ...timeOf(sum),
+      code: Number(sum.code ?? 0),
+      path: String(sum.path ?? ''),
+      key: String(sum.key ?? ''),
+      alias: sum.key === undefined ? '' : sum.alias,
+      url: '',
+      iso_country: '',
+      api_id: String(sum.api_id ?? ''),
+      api_name: sum.api_id === undefined ? '' : sum.api_name,
+      api_version: String(sum.api_version ?? ''),
+      oauth_id: String(sum.oauth_id ?? ''),
+      refusal: String(sum.refusal ?? ''),
+    },
+    hits,
+    success: hits - error,
+    error,
+    last_hit: isoTime(Number(sum.last_hit)),
+    request_time: latency,
+    latency,
+    upstream_latency: average(Number(sum.upstream_us), Number(sum.upstream_hits)),
+    max_latency: wholeMilliseconds(sum.max_us),
+    min_latency: wholeMilliseconds(sum.min_us),
+    max_upstream_latency: wholeMilliseconds(sum.max_upstream_us),
+    min_upstream_latency: wholeMilliseconds(sum.min_upstream_us),
+    request_bytes: Number(sum.request_bytes),
+    response_bytes: Number(sum.answer_bytes),
+  };
+}
+
+/** Days and hours are grouped as whole numbers since the epoch. */
+function timeOf({ day, hour }: UsageSum) {
+  if (day === undefined && hour === undefined) return { day: 0, month: 0, year: 0, hour: 0 };
+  const at = new Date(hour === undefined ? Number(day) * dayMs : Number(hour) * hourMs);
+  return {
+    day: at.getUTCDate(),
+    month: at.getUTCMonth() + 1,
+    year: at.getUTCFullYear(),
+    hour: hour === undefined ? 0 : at.getUTCHours(),
+  };
+}

@@ -1,0 +1,51 @@
+import type { BatchApi } from '#analytics/batch.ts';
+import type { Api } from './api.ts';
+import { placesOf } from './auth/sources.ts';
+
+/** What of a call may not be written down, since it lets others in. */
+export interface Secrets {
+  /** Header names, lower-case. */
+  readonly headers: ReadonlySet<string>;
+  readonly parameters: readonly string[];
+  readonly requestBody: boolean;
+}
+
+/** Credentials by habit, whatever a definition says. */
+const secretHeaders = [
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'x-gw-authorization',
+  'admin-auth',
+];
+
+/** What the recorder has to know of an API, found out once. A class for its fixed shape: its places change all the time. */
+export class RecordedApi {
+  readonly facts: BatchApi;
+  readonly tracked: boolean;
+  readonly detailed: boolean;
+  readonly tagHeaders: readonly string[];
+  readonly secrets: Secrets;
+  /** The batch and its place in that, and the same for what is counted. */
+  batch = -1;
+  place = 0;
+  measure = -1;
+  measurePlace = 0;
+
+  constructor({ id, orgId, name, listenPath, model }: Api) {
+    const { trafficLogs, gatewayTags, detail } = model;
+    const tags = gatewayTags.enabled ? gatewayTags.tags : [];
+    this.facts = { id, orgId, name, listenPath, tags, retentionSeconds: trafficLogs.retentionSeconds };
+    this.tracked = trafficLogs.enabled;
+    this.detailed = detail.recording;
+    this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
+    const places = model.modes.map(mode => placesOf(model[mode]));
+    this.secrets = {
+      headers: new Set([...secretHeaders, ...places.map(({ header }) => header)]),
+      parameters: places.map(({ query }) => query).filter(Boolean),
+      requestBody: model.modes.includes('basic') && model.basic.extractFromBody,
+    };
+  }
+}

@@ -1,0 +1,20 @@
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Step } from '../step.ts';
+
+/** Endpoints that are left out of analytics, and endpoints that are counted by the path the definition gives them. */
+export const tracking: Step = {
+  name: 'tracking',
+  make({ model, version, tools: { settings } }) {
+    const context = { model, version, settings };
+    const hidden = endpointMatcher(version.endpoints.doNotTrackEndpoint, context);
+    const counted = endpointMatcher(version.endpoints.trackEndpoint, context);
+    if (!hidden && !counted) return undefined;
+    return {
+      request(call) {
+        if (hidden?.find(call)) call.tracked = false;
+        else call.trackedPath = counted?.find(call)?.path ?? '';
+        return undefined;
+      },
+    };
+  },
+};
