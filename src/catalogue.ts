@@ -6,6 +6,8 @@ import { keyOperations } from '#access/keys/operations.ts';
 import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
+import { logOperations } from '#analytics/log-operations.ts';
+import { usageOperations } from '#analytics/usage-operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
@@ -45,6 +47,8 @@ export const catalogue = [
   ...organisationKeyOperations,
   ...oauthOperations,
   ...debugOperations,
+  ...usageOperations,
+  ...logOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,
