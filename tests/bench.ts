@@ -114,7 +114,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     clock,
     log,
     sessions,
-    certificates: certificatesOf(store),
+    certificates: certificatesOf(store, vault),
     ...tokens.tools,
     digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),

@@ -3,6 +3,7 @@ import { buildChain, type Chain } from './chain.ts';
 import { type Route, routesOf } from './routes.ts';
 import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
+import { type Links, linksOf, ordinaryLink } from './upstream/link.ts';
 import { type Target, targetsOf } from './upstream/target.ts';
 import { type VersionChoice, versionChoice } from './versions.ts';
 
@@ -23,6 +24,8 @@ export interface Api {
   readonly versions: VersionChoice;
   readonly chains: ReadonlyMap<string, Chain>;
   readonly targets: ReadonlyMap<string, Target>;
+  /** How its upstreams are connected to. */
+  readonly links: Links;
 }
 
 export function compileApi(model: Model, tools: GatewayTools): Api {
@@ -41,10 +44,10 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
   };
   try {
     const chains = new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
-    return { ...base, unserved: '', chains, targets: targetsOf(model) };
+    return { ...base, unserved: '', chains, targets: targetsOf(model), links: linksOf(model, tools.certificates) };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    return { ...base, unserved: error.message, chains: new Map(), targets: new Map() };
+    return { ...base, unserved: error.message, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
   }
 }
 

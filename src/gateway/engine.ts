@@ -13,6 +13,7 @@ import { Forwarding, type Receiver } from './upstream/forward.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
 import { type Destination, upstreamPath } from './upstream/target.ts';
+import { Tunnel } from './upstream/tunnel.ts';
 
 export interface EngineOptions {
   readonly snapshot: () => Snapshot;
@@ -34,6 +35,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
       call.status = given.status;
       return walkResponse(chains.get(call) ?? nothing, call, given);
     },
+    onSwitch: withAnswerHeaders,
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, sink, code, error) {
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
@@ -147,18 +149,26 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (destination.loop) return loop(call, destination, sink, current);
     const { upstream, listen } = api.model;
     const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
-    const method = call.upstreamMethod ?? call.method;
-    const options: Dispatcher.DispatchOptions = {
-      origin: destination.origin,
-      path: upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash),
-      method: method as Dispatcher.HttpMethod,
-      headers: upstreamHeaders(call, host),
-      body: (call.body.bytes ?? call.body.stream ?? null) as Dispatcher.DispatchOptions['body'],
-    };
-    if (call.body.length !== undefined && !call.body.isEmpty)
-      (options.headers as string[]).push('content-length', String(call.body.length));
+    const path = upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash);
+    const headers = upstreamHeaders(call, host);
+    const link = api.links(destination);
     call.upstreamStartedAt = performance.now();
-    new Forwarding(call, sink, receiver, pools.get(destination.origin), options).send();
+    if (call.upgrade !== '') {
+      const timeoutMs = tools.settings['upstream.timeout_ms'];
+      new Tunnel(call, sink, receiver, { open: () => pools.open(destination, link), path, headers, timeoutMs }).send();
+      return;
+    }
+    if (call.body.length !== undefined && !call.body.isEmpty) headers.push('content-length', String(call.body.length));
+    const options: Dispatcher.DispatchOptions & { servername: string } = {
+      origin: destination.origin,
+      path,
+      method: (call.upstreamMethod ?? call.method) as Dispatcher.HttpMethod,
+      headers,
+      body: (call.body.bytes ?? call.body.stream ?? null) as Dispatcher.DispatchOptions['body'],
+      servername: destination.host,
+    };
+    const pool = pools.get(destination.origin, link, destination.http2);
+    new Forwarding(call, sink, receiver, pool, options).send();
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */

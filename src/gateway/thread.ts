@@ -92,7 +92,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
-  const certificates = certificatesOf(access);
+  const certificates = certificatesOf(access, vault);
   const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });
   const tools: GatewayTools = {
     settings,

@@ -14,7 +14,8 @@ export interface CertificateOwner {
   createdAtMs: number;
 }
 
-const purpose = 'private key';
+/** What private keys are sealed for: whoever presents a certificate opens them with it. */
+export const privateKeyPurpose = 'private key';
 
 export function certificateStore(records: Records, vault: Vault) {
   const certificates = collection<'certificates', StoredCertificate>(records, 'certificates', it => ({
@@ -36,7 +37,7 @@ export function certificateStore(records: Records, vault: Vault) {
     async withKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });
       if (!stored?.sealedKey) return stored && shown(stored);
-      return { ...shown(stored), privateKeyPem: vault.open(stored.sealedKey, purpose) };
+      return { ...shown(stored), privateKeyPem: vault.open(stored.sealedKey, privateKeyPurpose) };
     },
 
     async page(orgId: string, asked: PageAsked, hasPrivate?: boolean) {
@@ -48,7 +49,7 @@ export function certificateStore(records: Records, vault: Vault) {
 
     async insert({ privateKeyPem, ...certificate }: UploadedCertificate, owner: CertificateOwner): Promise<void> {
       const { id } = certificate;
-      const sealed = privateKeyPem === undefined ? {} : { sealedKey: vault.seal(privateKeyPem, purpose) };
+      const sealed = privateKeyPem === undefined ? {} : { sealedKey: vault.seal(privateKeyPem, privateKeyPurpose) };
       await records.write(async () => {
         if (await certificates.find({ id })) throw problem.already_exists({ detail: { id } });
         await certificates.insert({ ...certificate, ...owner, ...sealed });

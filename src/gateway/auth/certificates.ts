@@ -1,6 +1,8 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import type { Certificate } from '#access/certificates/schema.ts';
+import { privateKeyPurpose } from '#access/certificates/store.ts';
 import { Lru } from '#base/lru.ts';
+import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
 import type { Doing } from '../step.ts';
 import type { Change } from '../store.ts';
@@ -15,6 +17,10 @@ export interface KnownCertificate {
   /** Absent for a bare public key. */
   readonly x509: X509Certificate | undefined;
   readonly pem: string;
+  /** SHA-256 of the public key, hexadecimal. */
+  publicKeyHash(): string;
+  /** Opens it; absent where there is none. */
+  readonly privateKey?: () => string;
 }
 
 /** Certificates of the store, for a thread. */
@@ -33,10 +39,17 @@ const certificatesKept = 1000;
 const idsAtOnce = 500;
 
 /** The certificates a definition cannot be served without. */
-export const certificatesNamed = ({ clientCertificates }: Model): readonly string[] =>
-  clientCertificates.enabled ? clientCertificates.allowlist : [];
+export function certificatesNamed(model: Model): readonly string[] {
+  const { clientCertificates, customDomain, mutualTls, certificatePinning } = model;
+  return [
+    ...(clientCertificates.enabled ? clientCertificates.allowlist : []),
+    ...(customDomain.enabled ? customDomain.certificates : []),
+    ...(mutualTls.enabled ? Object.values(mutualTls.certificates) : []),
+    ...(certificatePinning.enabled ? Object.values(certificatePinning.publicKeys).flat() : []),
+  ];
+}
 
-export function certificatesOf(store: AccessStore): Certificates {
+export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): Certificates {
   const named = new Map<string, KnownCertificate>();
   const others = new Lru<string, KnownCertificate>(certificatesKept);
   let generation = 0;
@@ -51,7 +64,7 @@ export function certificatesOf(store: AccessStore): Certificates {
       const begun = generation;
       const keep = (rows: readonly CertificateRow[]) => {
         const row = rows.find(it => it.org_id === orgId);
-        const certificate = row && known509(row);
+        const certificate = row && known509(row, vault);
         if (certificate && begun === generation) others.set(place, certificate);
         return certificate;
       };
@@ -62,7 +75,7 @@ export function certificatesOf(store: AccessStore): Certificates {
       const wanted = [...new Set(models.flatMap(certificatesNamed))];
       for (let at = 0; at < wanted.length; at += idsAtOnce)
         for (const row of await store.certificates(wanted.slice(at, at + idsAtOnce)))
-          named.set(placeOf(row.org_id, row.id), known509(row));
+          named.set(placeOf(row.org_id, row.id), known509(row, vault));
     },
     changed(changes) {
       const ids = new Set(changes?.filter(({ topic }) => topic === 'certificates').map(({ id }) => id));
@@ -75,10 +88,22 @@ export function certificatesOf(store: AccessStore): Certificates {
   };
 }
 
-function known509({ id, body }: CertificateRow): KnownCertificate {
-  const { fingerprint, isCa, certificatesPem, publicKeyPem } = JSON.parse(body) as Certificate;
+function known509({ id, body }: CertificateRow, vault: Pick<Vault, 'open'>): KnownCertificate {
+  const { fingerprint, isCa, certificatesPem, publicKeyPem, sealedKey } = JSON.parse(body) as Certificate & {
+    sealedKey?: string;
+  };
   const x509 = certificatesPem ? new X509Certificate(certificatesPem) : undefined;
-  return { id, fingerprint, isCa, x509, pem: publicKeyPem ?? certificatesPem };
+  const pem = publicKeyPem ?? certificatesPem;
+  const der = () => createPublicKey(pem).export({ type: 'spki', format: 'der' });
+  return {
+    id,
+    fingerprint,
+    isCa,
+    x509,
+    pem,
+    publicKeyHash: () => createHash('sha256').update(der()).digest('hex'),
+    ...(sealedKey === undefined ? {} : { privateKey: () => vault.open(sealedKey, privateKeyPurpose) }),
+  };
 }
 
 /** The certificate a caller showed. */

@@ -37,6 +37,11 @@ export class Connection {
     this.#ending = true;
   }
 
+  /** It speaks another protocol from here on, and nobody waits for its end. */
+  given(): void {
+    this.#open = 0;
+  }
+
   /** Now, where no call is under way; else with its answer. */
   endWhenIdle(): void {
     this.#ending = true;

@@ -92,6 +92,7 @@ export class Http1Sink implements Sink {
     response.writeHead(101, headers);
     response.flushHeaders();
     response.detachSocket(socket!);
+    this.#connection.given();
     return socket!;
   }
 }

@@ -10,6 +10,8 @@ import type { Sink } from '../transport/sink.ts';
 export interface Receiver {
   /** May change the answer's head; a promise holds the body back until it is kept. */
   onHead(call: Exchange, given: Answer): Promise<void> | void;
+  /** The upstream agreed to another protocol; may add to the head that says so. */
+  onSwitch(call: Exchange, given: Answer): void;
   /** The answer has gone out completely, or can no longer. */
   onEnd(call: Exchange, complete: boolean): void;
   /** The upstream gave no answer. */
@@ -184,7 +186,7 @@ function trailersOf(raw: readonly (string | Buffer)[] | null | undefined): strin
 const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
-function refusalOf(call: Exchange, error: Error): RefusalCode {
+export function refusalOf(call: Exchange, error: Error): RefusalCode {
   if (call.gone) return 'client_gone';
   const { code = '' } = error as { code?: string };
   if (timeouts.has(code)) return 'upstream_timeout';

@@ -12,6 +12,8 @@ export interface Destination {
   readonly query: string;
   /** The API named by a `gw://` address; empty for a real upstream. */
   readonly loop: string;
+  /** Spoken to in HTTP/2 without TLS. */
+  readonly http2?: boolean;
 }
 
 /** Where the calls of one version go: chooses among several where there are several. */
@@ -47,7 +49,15 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
   const scheme = schemes[url.protocol];
   if (!scheme || url.hostname === '')
     throw new Unservable(`the upstream address ${JSON.stringify(address)} is not one a call can go to`);
-  return { origin: `${scheme}//${url.host}`, host: url.host, path: url.pathname, query: url.search.slice(1), loop: '' };
+  const host = url.host.toLowerCase();
+  return {
+    origin: `${scheme}//${host}`,
+    host,
+    path: url.pathname,
+    query: url.search.slice(1),
+    loop: '',
+    http2: url.protocol === 'h2c:',
+  };
 }
 
 const trimmed = (path: string) => path.replace(/\/+$/, '');

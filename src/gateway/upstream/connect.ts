@@ -1,0 +1,98 @@
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { buildConnector, Client } from 'undici';
+import type { Link } from './link.ts';
+
+type Connector = buildConnector.connector;
+type Asked = buildConnector.Options;
+
+export interface ConnectOptions {
+  readonly timeoutMs: number;
+  /** Lets the upstream choose HTTP/2. */
+  readonly allowHttp2: boolean;
+}
+
+/**
+ * Opens connections over a link. The name an upstream has to prove is the one of its address, never the `Host` of a call:
+ * that one is the caller's to choose.
+ */
+export function connectorOf(link: Link, { timeoutMs, allowHttp2 }: ConnectOptions): Connector {
+  const { check, tls, proxy } = link;
+  const isSpecial = check !== undefined;
+  // A session that is taken up again shows no certificate to check.
+  const direct = buildConnector({
+    timeout: timeoutMs,
+    allowH2: allowHttp2,
+    ...(isSpecial ? { maxCachedSessions: 0 } : {}),
+    ...tls,
+  });
+  const open: Connector = proxy ? throughProxy(proxy, link, timeoutMs) : direct;
+  return (asked, callback) => {
+    const { servername: _theirs, ...plain } = asked;
+    const name = isIP(asked.hostname) === 0 ? asked.hostname : undefined;
+    open(
+      { ...plain, ...(name ? { servername: name } : {}) },
+      (...[error, socket]: Parameters<buildConnector.Callback>) => {
+        if (error) return callback(error, null);
+        const fault = asked.protocol === 'https:' ? check?.(socket as TLSSocket, asked.hostname) : undefined;
+        if (!fault) return callback(null, socket!);
+        socket!.destroy();
+        callback(fault, null);
+      },
+    );
+  };
+}
+
+/** Asks a forward proxy for a tunnel, and speaks TLS with the upstream inside of it where that is asked for. */
+function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number): Connector {
+  const headers = proxyHeaders(proxy);
+  return (asked, callback) => {
+    const port = asked.port || (asked.protocol === 'https:' ? '443' : '80');
+    const client = new Client(proxy.origin, { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs });
+    client
+      .connect({ path: `${asked.hostname}:${port}`, headers: { host: `${asked.hostname}:${port}`, ...headers } })
+      .then(
+        ({ socket, statusCode }) => {
+          if (statusCode !== 200) {
+            socket.on('error', () => undefined).destroy();
+            callback(Object.assign(new Error(`the forward proxy answered ${statusCode}`), { code: 'GW_PROXY' }), null);
+          } else if (asked.protocol === 'https:') secured(socket as Socket, asked, tls, timeoutMs, callback);
+          else callback(null, socket as Socket);
+        },
+        error => callback(error as Error, null),
+      );
+  };
+}
+
+function secured(
+  socket: Socket,
+  asked: Asked,
+  tls: Link['tls'],
+  timeoutMs: number,
+  callback: buildConnector.Callback,
+): void {
+  const secure = connectTls({
+    ...tls,
+    socket,
+    ...(asked.servername ? { servername: asked.servername } : {}),
+    ALPNProtocols: ['http/1.1'],
+  });
+  const timer = setTimeout(() => secure.destroy(new Error('the upstream took too long to agree on TLS')), timeoutMs);
+  const failed = (error: Error) => {
+    clearTimeout(timer);
+    callback(error, null);
+  };
+  secure.once('error', failed);
+  secure.once('secureConnect', () => {
+    clearTimeout(timer);
+    secure.off('error', failed);
+    callback(null, secure);
+  });
+}
+
+/** What a forward proxy is told beside the address. */
+export function proxyHeaders({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+}

@@ -1,0 +1,173 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Answer } from '../answer.ts';
+import { noBody } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
+import type { Sink } from '../transport/sink.ts';
+import { type Receiver, refusalOf } from './forward.ts';
+
+export interface TunnelOptions {
+  /** A connection of the tunnel's own: it never comes back to a pool. */
+  open(): Promise<Socket>;
+  readonly path: string;
+  readonly headers: string[];
+  /** How long the upstream may take to agree. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Carries a call that wants to go on in another protocol. The upstream is asked first; when it agrees, bytes are copied both
+ * ways at the speed of the slower side, until one of them ends. When it does not, its answer is passed on like any other.
+ */
+export class Tunnel {
+  readonly #call: Exchange;
+  readonly #sink: Sink;
+  readonly #receiver: Receiver;
+  readonly #options: TunnelOptions;
+  #request: ClientRequest | undefined;
+  #settled = false;
+
+  constructor(call: Exchange, sink: Sink, receiver: Receiver, options: TunnelOptions) {
+    this.#call = call;
+    this.#sink = sink;
+    this.#receiver = receiver;
+    this.#options = options;
+  }
+
+  send(): void {
+    this.#call.onGone = () => this.#fail(new Error('the caller left'));
+    this.#options.open().then(
+      socket => this.#ask(socket),
+      error => this.#fail(error as Error),
+    );
+  }
+
+  #ask(socket: Socket): void {
+    if (this.#settled) {
+      socket.destroy();
+      return;
+    }
+    const { path, headers, timeoutMs } = this.#options;
+    const { upgrade } = this.#call;
+    const request = httpRequest({
+      createConnection: () => socket,
+      agent: false,
+      method: 'GET',
+      path,
+      headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,
+    });
+    this.#request = request;
+    const timer = setTimeout(
+      () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
+      timeoutMs,
+    );
+    request.once('close', () => clearTimeout(timer));
+    request.on('error', error => this.#fail(error));
+    request.once('upgrade', (response, other, first) => {
+      clearTimeout(timer);
+      this.#agreed(response, other as Socket, first);
+    });
+    request.once('response', response => {
+      clearTimeout(timer);
+      this.#declined(response);
+    });
+    request.end();
+  }
+
+  #agreed(response: IncomingMessage, other: Socket, first: Buffer): void {
+    other.on('error', () => other.destroy());
+    if (this.#settled || response.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
+      other.destroy();
+      this.#fail(new Error('the upstream agreed to another protocol'));
+      return;
+    }
+    this.#settled = true;
+    const call = this.#call;
+    call.onGone = undefined;
+    call.status = 101;
+    call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    const given = new Answer(101, headersOf(response), noBody());
+    this.#receiver.onSwitch(call, given);
+    const caller = this.#sink.switchProtocol!([
+      ...given.headers.flat,
+      'Connection',
+      'Upgrade',
+      'Upgrade',
+      call.upgrade,
+    ]);
+    if (first.length > 0) other.unshift(first);
+    join(caller, other, () => {
+      call.answerBytes = other.bytesRead;
+      this.#receiver.onEnd(call, true);
+    });
+  }
+
+  #declined(response: IncomingMessage): void {
+    if (this.#settled) {
+      response.destroy();
+      return;
+    }
+    this.#settled = true;
+    const call = this.#call;
+    call.upstreamMs = performance.now() - call.upstreamStartedAt;
+    call.onGone = () => response.destroy();
+    const given = new Answer(response.statusCode!, headersOf(response), noBody());
+    Promise.resolve(this.#receiver.onHead(call, given)).then(
+      () => this.#copy(response, given),
+      error => {
+        response.destroy();
+        this.#receiver.onFailure(call, this.#sink, 'upstream_failed', error as Error);
+      },
+    );
+  }
+
+  #copy(response: IncomingMessage, given: Answer): void {
+    const call = this.#call;
+    const sink = this.#sink;
+    sink.onDrain = () => response.resume();
+    sink.start(given.status, given.headers.flat);
+    response.on('data', (chunk: Buffer) => {
+      call.answerBytes += chunk.length;
+      if (!sink.write(chunk)) response.pause();
+    });
+    response.once('close', () => {
+      call.onGone = undefined;
+      if (response.complete) sink.finish();
+      else sink.abort();
+      this.#receiver.onEnd(call, response.complete);
+    });
+    response.on('error', () => undefined);
+  }
+
+  #fail(error: Error): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#call.onGone = undefined;
+    this.#request?.destroy();
+    this.#receiver.onFailure(this.#call, this.#sink, refusalOf(this.#call, error), error);
+  }
+}
+
+/** Copies both ways; the end of one side ends the other. */
+function join(one: Duplex, other: Socket, onEnd: () => void): void {
+  let open = 2;
+  const closed = () => {
+    one.destroy();
+    other.destroy();
+    if (--open === 0) onEnd();
+  };
+  one.once('close', closed);
+  other.once('close', closed);
+  one.pipe(other);
+  other.pipe(one);
+}
+
+function headersOf({ rawHeaders, headers: { connection } }: IncomingMessage): HeaderList {
+  const headers = new HeaderList();
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!hopByHop.has(rawHeaders[at]!.toLowerCase())) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
+  if (connection) dropNamed(headers, connection);
+  return headers;
+}
