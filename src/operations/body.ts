@@ -1,5 +1,6 @@
 import type { Json } from '#base/json.ts';
 import { parseJson, refuseNul } from '#base/json.ts';
+import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
 import { problem } from './problems.ts';
 
@@ -34,8 +35,12 @@ export async function readBody(
   if (kind === 'text') return textOf(bytes);
   if (kind === 'form') return formOf(textOf(bytes));
   if (kind === 'upload') return uploadOf(bytes, contentType);
-  return parseJson(textOf(bytes), Math.ceil(mostBytes / bytesPerValue));
+  const parse = kind === 'document' && isYaml(mediaType(contentType)) ? parseYaml : parseJson;
+  return parse(textOf(bytes), Math.ceil(mostBytes / bytesPerValue));
 }
+
+/** It has had many names, and some still use them. */
+const isYaml = (type: string) => /^(application|text)\/([\w.-]+\+)?(x-)?yaml$/.test(type);
 
 function textOf(bytes: Buffer): string {
   try {

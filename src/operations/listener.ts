@@ -101,13 +101,13 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
-  async function answer(request: FastifyRequest, actor: Actor, audit: AnyCall['audit']) {
+  async function answer(request: FastifyRequest, actor: Actor, { audit, header }: Pick<AnyCall, 'audit' | 'header'>) {
     const params = it.params && check(it.params, clean(request.params));
     const query = it.query && check(it.query, clean(request.query));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
     const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
     const body = it.body && check(it.body, await readBody(accepts, bytes, reading));
-    const call = { params, query, body, actor, address: request.ip, audit };
+    const call = { params, query, body, actor, address: request.ip, audit, header };
     const value = await it.handle(call as never, options.tools as never);
     return options.checkAnswers ? checkedAnswer(it, value) : value;
   }
@@ -133,12 +133,18 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     errorHandler: (error, request, reply) => fail(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
       const concerned = { object: '', orgId: '' };
+      const headers: Record<string, string> = {};
+      const notes = {
+        audit: (object: string, orgId = '') => void Object.assign(concerned, { object, orgId }),
+        header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
+      };
       try {
-        const body = await answer(request, actors.get(request)!, (object, orgId = '') => {
-          Object.assign(concerned, { object, orgId });
-        });
+        const body = await answer(request, actors.get(request)!, notes);
         await record(request, it.status ?? 200, concerned);
-        reply.code(it.status ?? 200).type(it.produces ?? surface.contentType);
+        reply
+          .code(it.status ?? 200)
+          .headers(headers)
+          .type(it.produces ?? surface.contentType);
         return it.produces ? body : JSON.stringify(body);
       } catch (error) {
         return fail(request, reply, error, concerned);

@@ -44,6 +44,8 @@ function operationObject(it: AnyOperation): JsonObject {
   };
 }
 
+const documentTypes = ['application/json', 'application/yaml'];
+
 function bodyContent(kind: BodyKind, shape: z.ZodType): JsonObject {
   if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
   if (kind === 'upload') {
@@ -52,7 +54,7 @@ function bodyContent(kind: BodyKind, shape: z.ZodType): JsonObject {
     };
   }
   if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema: schemaOf(shape, 'input') } };
-  const types = typeof kind === 'object' ? kind.only : ['application/json'];
+  const types = typeof kind === 'object' ? kind.only : kind === 'document' ? documentTypes : ['application/json'];
   return Object.fromEntries(types.map(type => [type, { schema: schemaOf(shape, 'input') }]));
 }
 

@@ -6,10 +6,11 @@ export type SurfaceName = 'gateway' | 'dashboard' | 'admin' | 'portal';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * How the body travels. JSON is read whatever the content type says; a list names the only media types accepted;
+ * How the body travels. JSON is read whatever the content type says; a `document` is YAML where the content type says so
+ * and JSON otherwise; a list names the only media types accepted;
  * `text` is the body as it is; `upload` is one file of a multipart form (or the body as it is); `form` is a URL-encoded form.
  */
-export type BodyKind = 'json' | 'text' | 'upload' | 'form' | { only: readonly string[] };
+export type BodyKind = 'json' | 'document' | 'text' | 'upload' | 'form' | { only: readonly string[] };
 
 /** What a caller must hold: a dashboard permission and level, to be any active user, or the surface's own secret. */
 export type Permission = `${string}:${'read' | 'write'}` | 'admin' | 'any user' | 'secret';
@@ -26,6 +27,8 @@ export interface Call<P, Q, B> {
   readonly address: string;
   /** Names the object that changed, for the audit record; and its organisation, where that is not the caller's. */
   audit(object: string, orgId?: string): void;
+  /** Sends this header with the answer, if there is one; a refusal comes without. */
+  header(name: string, value: string): void;
 }
 
 export interface Operation<

@@ -11,7 +11,8 @@ import { type Answer, type Asked, onEveryEngine, type TestApp } from '../harness
 type Each = (typeof catalogue)[number];
 
 const accepts = (it: Each) => it.accepts ?? 'json';
-const takesJson = (it: Each) => it.body !== undefined && (accepts(it) === 'json' || typeof accepts(it) === 'object');
+const takesJson = (it: Each) =>
+  it.body !== undefined && (accepts(it) === 'json' || accepts(it) === 'document' || typeof accepts(it) === 'object');
 const pathFor = (it: Each, id: string) => it.path.replaceAll(/\{[\w-]+\}/g, encodeURIComponent(id));
 const contentType = (it: Each): Record<string, string> => {
   const kind = accepts(it);
