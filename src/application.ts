@@ -157,6 +157,8 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
   const policies = policyStore(records, known.findApis);
   const keys = keyStore(records, vault, settings);
   const oauthClients = oauthClientStore(records, vault);
+  const hooks = hookStore(records, vault);
+  const certificates = certificateStore(records, vault);
   const tools = {
     records,
     meta,
@@ -165,8 +167,8 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
     settings,
     organisations,
     users,
-    hooks: hookStore(records, vault),
-    certificates: certificateStore(records, vault),
+    hooks,
+    certificates,
     apis,
     ...known,
     policies,
@@ -191,7 +193,9 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
     holdings: async (orgId: string) => {
       if ((await apis.count(orgId)) > 0) return 'APIs';
       if ((await policies.count(orgId)) > 0) return 'policies';
-      return (await keys.count(orgId)) > 0 ? 'keys' : undefined;
+      if ((await keys.count(orgId)) > 0) return 'keys';
+      if ((await certificates.count(orgId)) > 0) return 'certificates';
+      return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
     outbound: outbound(),
   };

@@ -4,6 +4,10 @@ export const problem = problems('people', {
   organisation_not_found: { status: 404, message: 'Organisation not found' },
   organisation_exists: { status: 409, message: 'An organisation with this id already exists' },
   organisation_in_use: { status: 409, message: 'The organisation still has {what}: remove them first' },
+  organisation_first: {
+    status: 409,
+    message: 'This organisation was made at first start, and what names no organisation goes there: it stays',
+  },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
   audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },

@@ -47,6 +47,8 @@ export function certificateStore(records: Records, vault: Vault) {
       return { ...found, items: found.items.map(shown) };
     },
 
+    count: (orgId: string) => certificates.count({ org_id: orgId }),
+
     async insert({ privateKeyPem, ...certificate }: UploadedCertificate, owner: CertificateOwner): Promise<void> {
       const { id } = certificate;
       const sealed = privateKeyPem === undefined ? {} : { sealedKey: vault.seal(privateKeyPem, privateKeyPurpose) };

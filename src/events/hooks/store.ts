@@ -46,6 +46,7 @@ export function hookStore(records: Records, vault: Vault) {
       const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, asked);
       return { ...found, items: found.items.map(opened) };
     },
+    count: (orgId: string) => hooks.count({ org_id: orgId }),
     insert: (hook: Hook, createdAtMs: number) =>
       changed(async () => {
         await hooks.insert(sealed(hook, createdAtMs));

@@ -4,6 +4,7 @@ import { databaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { UserStore } from '../users/store.ts';
 import { fullOrganisation, Organisation, StoredOrganisation } from './schema.ts';
@@ -14,6 +15,9 @@ export interface OrganisationTools {
   users: UserStore;
   /** Names what else an organisation still holds, in words; undefined when it is empty. */
   holdings: (orgId: string) => Promise<string | undefined>;
+  /** The one made at first start. */
+  defaultOrgId: () => Promise<string>;
+  records: Records;
   clock: Clock;
   settings: Settings;
 }
@@ -108,16 +112,19 @@ export const deleteOrganisation = operation({
   name: 'deleteOrganisation',
   method: 'DELETE',
   path: '/admin/organisations/{orgId}',
-  about: 'Removes an organisation and its users. One that still has APIs, policies or keys is kept.',
+  about: 'Removes an organisation and its users. The first one is kept, and one that still has anything else.',
   params,
   returns: statusAnswer,
-  problems: [problem.organisation_not_found, problem.organisation_in_use],
-  async handle({ params: { orgId }, audit }, { organisations, users, holdings }: OrganisationTools) {
+  problems: [problem.organisation_not_found, problem.organisation_in_use, problem.organisation_first],
+  async handle({ params: { orgId }, audit }, tools: OrganisationTools) {
     audit(orgId, orgId);
-    const what = await holdings(orgId);
-    if (what) throw problem.organisation_in_use({ detail: { what } });
-    if (!(await organisations.remove(orgId))) throw problem.organisation_not_found();
-    await users.removeAll(orgId);
+    if (orgId === (await tools.defaultOrgId())) throw problem.organisation_first();
+    await tools.records.write(async () => {
+      const what = await tools.holdings(orgId);
+      if (what) throw problem.organisation_in_use({ detail: { what } });
+      if (!(await tools.organisations.remove(orgId))) throw problem.organisation_not_found();
+      await tools.users.removeAll(orgId);
+    });
     return done('Org deleted');
   },
 });

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeAuthority } from '../../../tests/certificates.ts';
+import { onEveryEngine } from '../../../tests/harness.ts';
+
+onEveryEngine('organisations', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, `/admin/organisations${path}`, body === undefined ? {} : { body });
+  const made = async (body: object): Promise<string> => (await ask('POST', '', body)).body.Meta;
+
+  test('an owner’s name makes an organisation that can be read, with every member', async () => {
+    const answer = await ask('POST', '', { owner_name: 'Acme' });
+    assert.equal(answer.status, 200);
+    assert.deepEqual([answer.body.Status, answer.body.Message], ['OK', 'Org created']);
+    const { id, created_at, ...rest } = (await ask('GET', `/${answer.body.Meta}`)).body;
+    assert.equal(id, answer.body.Meta);
+    assert.ok(Date.parse(created_at) > 0);
+    assert.deepEqual(rest, {
+      owner_name: 'Acme',
+      owner_slug: '',
+      cname: '',
+      cname_enabled: false,
+      apis: [],
+      developer_count: 0,
+      developer_quota: 0,
+      event_options: {},
+      hybrid_enabled: false,
+      sso_enabled: false,
+      org_options_meta: {},
+      additional_permissions: {},
+      open_policy: { enabled: false, rules: '' },
+      ui: {},
+    });
+  });
+
+  test('what was read can be sent back, and members nobody declared stay', async () => {
+    const id = await made({ owner_name: 'Back', beyond: { a: 1 } });
+    const before = (await ask('GET', `/${id}`)).body;
+    assert.equal((await ask('PUT', `/${id}`, before)).body.Message, 'Org updated');
+    assert.deepEqual((await ask('GET', `/${id}`)).body, before);
+    assert.equal((await ask('PUT', '/nobody', before)).status, 404);
+  });
+
+  test('an imported organisation keeps its id, once', async () => {
+    const body = { id: 'from-elsewhere', owner_name: 'Imported' };
+    assert.deepEqual((await ask('POST', '/import', body)).body, {
+      Status: 'OK',
+      Message: 'Org imported',
+      Meta: 'from-elsewhere',
+    });
+    assert.equal((await ask('POST', '/import', body)).status, 409);
+    for (const id of ['', '../x', 'a b', 'x'.repeat(65)])
+      assert.equal((await ask('POST', '/import', { ...body, id })).status, 400);
+  });
+
+  test('lists go page by page, newest first', async () => {
+    const id = await made({ owner_name: 'Newest' });
+    const { organisations, pages } = (await ask('GET', '?p=1')).body;
+    assert.equal(organisations[0].id, id);
+    assert.ok(pages >= 1);
+    assert.ok((await ask('GET', '?p=-1')).body.organisations.length >= organisations.length);
+  });
+
+  test('deleting one takes its users along', async () => {
+    const { orgId, accessKey } = await app().stranger();
+    assert.equal((await ask('DELETE', `/${orgId}`)).body.Message, 'Org deleted');
+    assert.equal((await ask('GET', `/${orgId}`)).status, 404);
+    assert.equal((await app().ask('GET', '/api/users/me', { credential: accessKey })).status, 401);
+    assert.equal((await ask('DELETE', `/${orgId}`)).status, 404);
+  });
+
+  test('one that still has something is kept, whole', async () => {
+    const { orgId, accessKey: credential } = await app().stranger();
+    const kept = async (what: string) => {
+      const answer = await ask('DELETE', `/${orgId}`);
+      assert.equal(answer.status, 409);
+      assert.equal(answer.body.Message, `The organisation still has ${what}: remove them first`);
+      assert.equal((await app().ask('GET', '/api/users/me', { credential })).status, 200);
+    };
+    const hook = { method: 'POST', target_path: 'http://127.0.0.1:9/' };
+    await app().ask('POST', '/api/hooks', { credential, body: hook });
+    await kept('webhooks');
+    await app().ask('POST', '/api/certs', { credential, body: makeAuthority().certPem });
+    await kept('certificates');
+    await app().ask('POST', '/api/portal/policies', { credential, body: { name: 'Kept' } });
+    await kept('policies');
+  });
+
+  test('the organisation of the first start stays', async () => {
+    const answer = await ask('DELETE', `/${app().credentials.organisation_id}`);
+    assert.equal(answer.status, 409);
+    assert.match(answer.body.Message, /made at first start/);
+  });
+});
