@@ -21,12 +21,22 @@ export interface Reply {
 
 type Answers = Readonly<Record<string, (given: never) => Promise<unknown>>>;
 
+type GivenTo<It> = It extends (given: infer Given) => unknown ? Given : never;
+type AnswerOf<It> = It extends (given: never) => Promise<infer Answer> ? Answer : never;
+
 /** Asks what `Table` answers. */
 export type Ask<Table> = <Name extends keyof Table & string>(
   name: Name,
-  given: Table[Name] extends (given: infer Given) => unknown ? Given : never,
+  given: GivenTo<Table[Name]>,
   withinMs: number,
-) => Promise<Table[Name] extends (given: never) => Promise<infer Given> ? Given : never>;
+) => Promise<AnswerOf<Table[Name]>>;
+
+/** Asks several at once. */
+export type AskAll<Table> = <Name extends keyof Table & string>(
+  name: Name,
+  given: GivenTo<Table[Name]>,
+  withinMs: number,
+) => Promise<AnswerOf<Table[Name]>[]>;
 
 export const problem = problems('asks', {
   no_traffic: {

@@ -9,6 +9,7 @@ import { openReader } from '#storage/reader.ts';
 import { openSharedEngine } from '#storage/shared-engine.ts';
 import { answerer, type Question, type Reply } from './asks.ts';
 import { certificatesOf } from './auth/certificates.ts';
+import { keySourcesOf } from './auth/jwt-source.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
 import { tokenTools } from './auth/token-tools.ts';
@@ -18,12 +19,14 @@ import { createEngine } from './engine.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { snapshotLoader } from './loader.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
-import { createRecorder } from './recorder.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { type ServedStatus, servedStatus } from './status.ts';
 import { trafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
 import { createListener } from './transport/listener.ts';
 import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
+import { type Vitals, vitalsOf } from './vitals.ts';
 
 /** What the main thread gives a traffic thread to start with. */
 export interface ThreadData {
@@ -58,6 +61,10 @@ export type Tells =
 /** What the main thread may ask a traffic thread. */
 export interface TrafficAnswers {
   debug(given: DebugAsked): Promise<DebugRun>;
+  status(given: { readonly apiId: string }): Promise<ServedStatus>;
+  vitals(given: { readonly apiId: string }): Promise<Vitals>;
+  /** Forgets the key sets an API names, or all of them. */
+  forgetKeySets(given: { readonly apiId?: string | undefined }): Promise<void>;
 }
 
 const millisecondsBetweenPolls = 1000;
@@ -147,7 +154,12 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
   });
-  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record: recorder.record });
+  const vitals = vitalsOf(systemClock);
+  const record: Recorder['record'] = (call, complete) => {
+    vitals.count(call);
+    recorder.record(call, complete);
+  };
+  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record });
   const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
   const listener = createListener({
     ...transports,
@@ -158,6 +170,16 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const answers: TrafficAnswers = {
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
   };
+    async status({ apiId }) {
+      // Whoever asks has just changed something, as often as not.
+      await refresh(0);
+      return servedStatus(loader.snapshot(), apiId);
+    },
+    vitals: async ({ apiId }) => vitals.of(apiId),
+    async forgetKeySets({ apiId }) {
+      const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
+      if (apiId === undefined || api) tools.keySets.forget(api && keySourcesOf(api.model));
+    },
   const answer = answerer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), millisecondsBetweenPolls);
 

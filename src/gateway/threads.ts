@@ -44,6 +44,8 @@ export interface Threads {
   /** Asks one of them. */
   readonly ask: Ask<TrafficAnswers>;
   close(): Promise<void>;
+  /** Asks every one of them. */
+  readonly askAll: AskAll<TrafficAnswers>;
 }
 
 const usualProgram = new URL('./thread.ts', import.meta.url);
@@ -171,6 +173,10 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     close,
   };
+    askAll(name, given, withinMs) {
+      if (threads.size === 0) return Promise.reject(asksProblem.no_traffic());
+      return Promise.all([...threads].map(({ asking }) => asking.ask(name, given, withinMs)));
+    },
 }
 
 function listenProblem(host: string, port: number, code: string, reason: string) {

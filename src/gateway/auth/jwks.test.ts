@@ -64,6 +64,23 @@ describe('key sets others publish', () => {
     assert.equal(await at().find(asked('one')), undefined);
   });
 
+  test('a set that is forgotten is read anew, and only that one', async () => {
+    const url = `${publisher.url}/keys`;
+    publisher.pages['/other'] = publisher.pages['/keys'];
+    const other = sets.at(`${publisher.url}/other`);
+    const first = await at().find(asked('one'));
+    await other.find(asked('one'));
+    publisher.pages['/keys'] = { keys: [] };
+    sets.forget({ urls: [`${publisher.url}/other`, 'http://nobodys.test/'], issuers: ['nobody'] });
+    assert.equal(at().find(asked('one')), first);
+    assert.ok((await other.find(asked('one')))?.key.equals(one.publicKey));
+    sets.forget({ urls: [url], issuers: [] });
+    assert.equal(await at().find(asked('one')), undefined);
+    sets.forget();
+    await other.find(asked('one'));
+    assert.deepEqual(publisher.asked, ['/keys', '/other', '/other', '/keys', '/other']);
+  });
+
   test('names nobody knows make the set be read once in a while, however many there are', async () => {
     await at().find(asked('one'));
     for (const kid of ['../../etc/passwd', "' or 1=1 --", '', '__proto__', 'constructor'])

@@ -22,6 +22,14 @@ export interface KeySets {
   at(url: string, ttlSeconds?: number): KeySet;
   /** The key set of an OpenID provider, which its discovery document names. */
   ofIssuer(issuer: string): KeySet;
+  /** Reads these anew when they are next asked for; all of them where none are named. */
+  forget(sources?: KeySources): void;
+}
+
+/** Whose keys a definition believes. */
+export interface KeySources {
+  readonly urls: readonly string[];
+  readonly issuers: readonly string[];
 }
 
 export interface KeySetsOptions {
@@ -126,12 +134,22 @@ export function keySets({ outbound, clock, log, ttlSeconds, pauseSeconds }: KeyS
   }
 
   return {
-    at: (url, ttl = 0) => setOf(`url ${url}`, async () => url, (ttl || ttlSeconds) * 1000),
+    forget(sources) {
+      if (!sources) return states.clear();
+      for (const url of sources.urls) states.delete(nameOf.url(url));
+      for (const issuer of sources.issuers) states.delete(nameOf.issuer(issuer));
+    },
+    at: (url, ttl = 0) => setOf(nameOf.url(url), async () => url, (ttl || ttlSeconds) * 1000),
     ofIssuer: issuer =>
-      setOf(`issuer ${issuer}`, async () => discovered(issuer, await fetched(discoveryOf(issuer))), ttlSeconds * 1000),
+      setOf(
+        nameOf.issuer(issuer),
+        async () => discovered(issuer, await fetched(discoveryOf(issuer))),
+        ttlSeconds * 1000,
+      ),
   };
 }
 
+const nameOf = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };
 const discoveryOf = (issuer: string) => `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
 
 /** A document that speaks for another issuer could hand one provider's users to another. */

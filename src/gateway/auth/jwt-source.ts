@@ -1,10 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import { durationMs } from '#definition/duration.ts';
+import type { Model } from '#definition/model.ts';
 import type { Doing } from '../step.ts';
 import { Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
-import type { KeySet } from './jwks.ts';
+import type { KeySet, KeySources } from './jwks.ts';
 import { algorithmsOf, type Family, familyOf, keyOfBytes, readSource } from './jwt-keys.ts';
 import type { FindSigner, Signer, Token } from './jwt-token.ts';
 import type { KnownKey } from './sessions.ts';
@@ -45,6 +46,16 @@ export function centralSigners({ signingMethod, source, keySets = [] }: SourceWr
   if (!key) throw new Unservable(`the source of its token keys holds no ${family} key`);
   const signer: Signer = { key };
   return { accepted, find: () => signer };
+}
+
+/** The key sets of others that a definition names, wherever it names them. */
+export function keySourcesOf({ jwt, externalOAuth, oidc }: Model): KeySources {
+  const sources = [jwt.source, ...externalOAuth.providers.map(it => it.source)].map(readSource);
+  const urls = sources.flatMap(read => (read && 'url' in read ? [read.url] : []));
+  return {
+    urls: [...urls, ...jwt.keySets.map(({ url }) => url)],
+    issuers: oidc.providers.map(({ issuer }) => issuer),
+  };
 }
 
 const secondsOf = (written: string | number) =>
