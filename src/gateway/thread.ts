@@ -169,7 +169,6 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const answers: TrafficAnswers = {
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
-  };
     async status({ apiId }) {
       // Whoever asks has just changed something, as often as not.
       await refresh(0);
@@ -180,6 +179,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
       if (apiId === undefined || api) tools.keySets.forget(api && keySourcesOf(api.model));
     },
+  };
   const answer = answerer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), millisecondsBetweenPolls);
 

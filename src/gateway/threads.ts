@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Report } from '#analytics/measures.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
-import { type Ask, answerer, asker, problem as asksProblem } from './asks.ts';
+import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from './asks.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import type { MainAnswers } from './tools.ts';
 
@@ -43,9 +43,9 @@ export interface Threads {
   refresh(): Promise<void>;
   /** Asks one of them. */
   readonly ask: Ask<TrafficAnswers>;
-  close(): Promise<void>;
   /** Asks every one of them. */
   readonly askAll: AskAll<TrafficAnswers>;
+  close(): Promise<void>;
 }
 
 const usualProgram = new URL('./thread.ts', import.meta.url);
@@ -171,12 +171,12 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       const [first] = threads;
       return first ? first.asking.ask(name, given, withinMs) : Promise.reject(asksProblem.no_traffic());
     },
-    close,
-  };
     askAll(name, given, withinMs) {
       if (threads.size === 0) return Promise.reject(asksProblem.no_traffic());
       return Promise.all([...threads].map(({ asking }) => asking.ask(name, given, withinMs)));
     },
+    close,
+  };
 }
 
 function listenProblem(host: string, port: number, code: string, reason: string) {
