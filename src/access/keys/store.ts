@@ -177,10 +177,12 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
 
     async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
       return records.write(async () => {
-        await unindex(rowId);
+        // The key first, as a change takes it first: two in another order would wait for each other.
         const gone = await records.db.deleteFrom('keys').where('id', '=', rowId).returning('digest').executeTakeFirst();
-        if (gone) records.touch('keys', gone.digest);
-        return gone !== undefined;
+        if (!gone) return false;
+        await unindex(rowId);
+        records.touch('keys', gone.digest);
+        return true;
       });
     },
 
