@@ -178,9 +178,11 @@ export function policyStore(records: Records, findApis: FindApis) {
       return records.write(async () => {
         const known = await get(orgId, id);
         if (!known) return false;
+        // The policy first, as a change takes it first: two in another order would wait for each other.
+        if (!(await policies.remove({ id: known._id }))) return false;
         await records.db.deleteFrom('policy_apis').where('policy', '=', known._id).execute();
         touch(known);
-        return policies.remove({ id: known._id });
+        return true;
       });
     },
 
