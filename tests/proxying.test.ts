@@ -245,6 +245,11 @@ describe('proxying', () => {
       const url = await publish(app, openApi({ url: target }));
       assert.equal((await echoed(`${url}/x`)).body.url, '/inner/in/x');
     }
+    const told = await publish(app, openApi({ url: `gw://${inner.api_id}/in?method=PUT&a=1&check_limits=true` }));
+    const changed = (await echoed(`${told}/x?mine=gone`)).body;
+    assert.deepEqual([changed.method, changed.url], ['PUT', '/inner/in/x?a=1']);
+    const short = await publish(app, openApi({ url: 'gw://self/?loop_limit=2' }));
+    assert.match(await (await fetch(short)).text(), /more than 2 loops/);
     const endless = await publish(app, openApi({ url: 'gw://self/' }));
     const reply = await fetch(endless);
     assert.equal(reply.status, 500);

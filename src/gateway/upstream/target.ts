@@ -1,5 +1,6 @@
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
+import { type LoopControls, loopControls } from '../loops.ts';
 import { Unservable } from '../step.ts';
 
 /** One place calls go to. */
@@ -12,6 +13,8 @@ export interface Destination {
   readonly query: string;
   /** The API named by a `gw://` address; empty for a real upstream. */
   readonly loop: string;
+  /** What that address asks of the call besides. */
+  readonly controls?: LoopControls;
   /** Spoken to in HTTP/2 without TLS. */
   readonly http2?: boolean;
 }
@@ -44,6 +47,7 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
       path: trimmed(url.pathname),
       query: url.search.slice(1),
       loop: url.host || url.hostname,
+      controls: loopControls(url.search.slice(1)),
     };
   }
   const scheme = schemes[url.protocol];

@@ -1,0 +1,27 @@
+/**
+ * What a `gw://` address says about the call it hands on: parameters of its own that never leave the gateway. Only what
+ * is written in the address survives of a query; the caller's own does not.
+ */
+export interface LoopControls {
+  readonly query: string;
+  /** Empty: as the call has it. */
+  readonly method: string;
+  /** 0: the gateway's own limit. */
+  readonly limit: number;
+  readonly checksLimits: boolean;
+}
+
+const verbs = /^[A-Z]{1,20}$/;
+
+export function loopControls(query: string): LoopControls {
+  const given = new URLSearchParams(query);
+  const method = (given.get('method') ?? '').toUpperCase();
+  const limit = Number(given.get('loop_limit') ?? 0);
+  const kept = query.split('&').filter(pair => pair !== '' && !/^(method|loop_limit|check_limits)(=|$)/.test(pair));
+  return {
+    query: kept.join('&'),
+    method: verbs.test(method) ? method : '',
+    limit: Number.isInteger(limit) && limit > 0 ? limit : 0,
+    checksLimits: given.get('check_limits') === 'true',
+  };
+}
