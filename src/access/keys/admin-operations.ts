@@ -107,7 +107,7 @@ export const deleteOrganisationKey = operation({
     audit(keyId);
     const stored = await organisationKey(tools.keys, keyId);
     audit(keyId, stored.orgId);
-    await removeKey(tools, stored);
+    if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },
 });

@@ -131,7 +131,7 @@ export const deleteKeyOfApi = operation({
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
-    await removeKey(tools, stored);
+    if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },
 });

@@ -92,7 +92,7 @@ export const deleteBasicUser = operation({
     const stored = await basicUser(tools.keys, actor.orgId, username);
     if (!stored) throw problem.not_found();
     audit(stored.keyHash);
-    await removeKey(tools, stored);
+    if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },
 });

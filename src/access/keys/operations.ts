@@ -111,7 +111,7 @@ export const deleteKey = operation({
   async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
-    await removeKey(tools, stored);
+    if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },
 });

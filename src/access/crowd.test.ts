@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Answer, onEveryEngine } from '../../tests/harness.ts';
+import { anApi } from '../../tests/portal.ts';
+
+/** What several callers do to one object at the same time. */
+
+const times = <T>(count: number, work: () => Promise<T>) => Array.from({ length: count }, work);
+const statuses = (answers: readonly Answer[]) => answers.map(answer => answer.status).sort();
+
+onEveryEngine('a crowd', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, path, body === undefined ? {} : { body });
+
+  test('of those who remove a key while others change it one does, and nobody is turned away', async () => {
+    const rights = { access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
+    for (let round = 0; round < 5; round++) {
+      const path = `/api/keys/${(await ask('POST', '/api/keys', rights)).body.key_id}`;
+      const changing = times(5, () => ask('PUT', path, rights));
+      const removing = times(3, () => ask('DELETE', path));
+      assert.deepEqual(statuses(await Promise.all(removing)), [200, 404, 404]);
+      for (const { status, text } of await Promise.all(changing)) assert.ok(status === 200 || status === 404, text);
+      assert.equal((await ask('GET', path)).status, 404);
+    }
+  });
+
+  test('of those who remove a policy while others change it one does, and nobody is turned away', async () => {
+    const body = { name: 'Crowded', access_rights: { [await anApi(app())]: {}, [await anApi(app())]: {} } };
+    for (let round = 0; round < 5; round++) {
+      const path = `/api/portal/policies/${(await ask('POST', '/api/portal/policies', body)).body.Message}`;
+      const changing = times(5, () => ask('PUT', path, body));
+      const removing = times(3, () => ask('DELETE', path));
+      assert.deepEqual(statuses(await Promise.all(removing)), [200, 404, 404]);
+      for (const { status, text } of await Promise.all(changing)) assert.ok(status === 200 || status === 404, text);
+      assert.equal((await ask('GET', path)).status, 404);
+    }
+  });
+
+  test('of those who make the same thing at once one does, and the others are told that it exists', async () => {
+    const apiId = await anApi(app());
+    const makers: [path: string, body: object, created?: number][] = [
+      ['/api/keys/crowded-key', { access_rights: { [apiId]: {} } }],
+      ['/api/portal/policies', { name: 'One name' }],
+      ['/api/hooks', { method: 'POST', target_path: 'http://127.0.0.1:9/', webhook_id: 'one-hook' }],
+      [`/api/apis/oauth/${apiId}`, { client_id: 'one-client' }],
+      ['/admin/users', { email_address: 'one@example.org', first_name: 'O', last_name: 'N' }],
+      ['/admin/organisations/import', { id: 'one-organisation', owner_name: 'O' }],
+      ['/portal-api/users', { Email: 'one@example.org' }],
+      ['/portal-api/posts', { Title: 't', Content: 'c', Status: 'draft', Path: 'one-post', Tags: ['one-tag'] }, 201],
+    ];
+    for (const [path, body, created = 200] of makers) {
+      const answers = await Promise.all(times(4, () => ask('POST', path, body)));
+      assert.deepEqual(statuses(answers), [created, 409, 409, 409], path);
+    }
+  });
+});
