@@ -1,4 +1,5 @@
 import { certificateOperations } from '#access/certificates/operations.ts';
+import { gatewayAccessOperations } from '#access/gateway-operations.ts';
 import { organisationKeyOperations } from '#access/keys/admin-operations.ts';
 import { apiKeyOperations } from '#access/keys/api-operations.ts';
 import { basicKeyOperations } from '#access/keys/basic-operations.ts';
@@ -46,6 +47,7 @@ export const catalogue = [
   ...basicKeyOperations,
   ...organisationKeyOperations,
   ...oauthOperations,
+  ...gatewayAccessOperations,
   ...debugOperations,
   ...usageOperations,
   ...logOperations,

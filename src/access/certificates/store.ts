@@ -33,6 +33,18 @@ export function certificateStore(records: Records, vault: Vault) {
       return stored && shown(stored);
     },
 
+    /** Whatever its organisation: for the operator only. */
+    async getAnywhere(id: string): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>) | undefined> {
+      const stored = await certificates.find({ id });
+      return stored && { ...shown(stored), orgId: stored.orgId };
+    },
+
+    /** Of one organisation, or of all of them: for the operator only. Newest first. */
+    async everywhere(orgId?: string): Promise<Certificate[]> {
+      const found = await certificates.all({ where: orgId ? { org_id: orgId } : {}, order: ['-created_at', '-id'] });
+      return found.map(shown);
+    },
+
     /** For whoever presents the certificate, never for an answer. */
     async withKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { databaseId, publicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
+import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Fault, invalid } from '#operations/faults.ts';
 import type { CertificateStore } from '../certificates/store.ts';
@@ -114,6 +115,22 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
   return shownKey(stored);
 }
 
+/** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
+export async function putKey(tools: KeyTools, named: Named, key: Key, options: ChangeOptions = {}): Promise<IssuedKey> {
+  const known = await tools.keys.getAnywhere(named.keyId);
+  if (known && known.kind !== named.kind) throw problem.exists();
+  if (known) return changeKey(tools, known, key, options);
+  try {
+    return await createKey(tools, named, key);
+  } catch (error) {
+    const meanwhile = isExists(error) ? await tools.keys.getAnywhere(named.keyId) : undefined;
+    if (meanwhile?.kind !== named.kind) throw error;
+    return changeKey(tools, meanwhile, key, options);
+  }
+}
+
+const isExists = (error: unknown) => error instanceof Problem && error.code === problem.exists.code;
+
 /** What would be made of a key, with its policies applied; nothing is kept. */
 export async function previewKey(tools: KeyTools, orgId: string, key: Key): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
@@ -127,33 +144,49 @@ export interface ChangeOptions {
   readonly suppressReset?: boolean;
 }
 
+/** What a key says next: as it is sent, or made of what it says now, of which nobody else's change is lost. */
+export type NextKey = Key | ((previous: Key) => Key);
+
 /** Replaces what a key says; its id, its day of birth, its organisation and a password not sent stay. */
 export async function changeKey(
   tools: KeyTools,
   stored: StoredKey,
-  key: Key,
+  next: NextKey,
   { suppressReset = false }: ChangeOptions = {},
 ): Promise<IssuedKey> {
-  const { orgId, kind } = stored;
-  const next = { ...key, org_id: orgId };
-  const named = await namedPolicies(tools, orgId, next);
-  const context = await contextOf(tools, { orgId, key: next, kind, named });
-  const hash = await hashed(next);
+  const hash = typeof next === 'function' ? undefined : await hashed(next);
   let kept: PreparedKey | undefined;
   const changed = await tools.keys.change(stored, async previous => {
-    refuseClosed(next, named, previous);
-    // The limits of an organisation are nobody's credential: no certificate binds them.
-    const before = kind === 'organisation' ? { ...previous, certificate: next.certificate } : previous;
-    const prepared = prepareKeyUpdate(before, next, { ...context, suppressReset });
-    if (!prepared.ok) return refused(prepared);
-    const { certificateToCheck: certificate } = prepared;
-    if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
-    kept = prepared;
-    return { key: keptKey(prepared, hash), policyIds: named.publicIds };
+    const sent = { ...(typeof next === 'function' ? next(previous) : next), org_id: stored.orgId };
+    const named = await namedPolicies(tools, stored.orgId, sent);
+    refuseClosed(sent, named, previous);
+    kept = await preparedChange(tools, stored, { previous, sent, named, suppressReset });
+    return { key: keptKey(kept, hash), policyIds: named.publicIds };
   });
   if (!changed || !kept) throw problem.not_found();
   await resetQuota(tools, changed, kept.session, kept.quotaScopes);
   return shownKey(changed);
+}
+
+interface Change extends Required<ChangeOptions> {
+  readonly previous: Key;
+  readonly sent: Key;
+  readonly named: NamedPolicies;
+}
+
+async function preparedChange(
+  tools: KeyTools,
+  { orgId, kind }: StoredKey,
+  { previous, sent, named, suppressReset }: Change,
+) {
+  const context = await contextOf(tools, { orgId, key: sent, kind, named });
+  // The limits of an organisation are nobody's credential: no certificate binds them.
+  const before = kind === 'organisation' ? { ...previous, certificate: sent.certificate } : previous;
+  const prepared = prepareKeyUpdate(before, sent, { ...context, suppressReset });
+  if (!prepared.ok) return refused(prepared);
+  const { certificateToCheck: certificate } = prepared;
+  if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
+  return prepared;
 }
 
 /** Removes a key by its id; false when the organisation has no such key. */

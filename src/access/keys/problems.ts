@@ -6,5 +6,21 @@ export const problem = problems('keys', {
   hash_ambiguous: { status: 409, message: 'Several keys have this hash: name the key by its id' },
   organisation_key: { status: 403, message: 'access denied: the limits of an organisation are set by the operator' },
   organisation_changed: { status: 400, message: 'org_id: is {id} and cannot change' },
+  unknown: { status: 404, message: 'Key not found' },
+  unknown_to_change: { status: 404, message: 'Key is not found' },
+  unknown_to_remove: { status: 404, message: 'There is no such key found' },
+  organisation_key_unknown: { status: 404, message: 'Org not found' },
+  no_rights: {
+    status: 400,
+    message: 'Failed to create key, keys must have at least one Access Rights record set.',
+  },
+  certificate_taken: {
+    status: 409,
+    message: 'Failed to create key - Key with given certificate already found:{id}',
+  },
+  no_instruction: {
+    status: 400,
+    message: "Couldn't decode instruction: policy or apply_policies must name at least one policy",
+  },
   certificate_unknown: { status: 400, message: 'certificate: Key must be used with an existent certificate' },
 });

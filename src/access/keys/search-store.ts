@@ -22,25 +22,20 @@ export const keyRows = (records: Records) =>
   records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
 
 /** Keys that may call an API: those whose own rights name it, and those a policy gives it to. */
-function callersOf(records: Records, orgId: string, apiId: string) {
-  return records.db
-    .selectFrom('key_apis')
-    .select('key')
-    .where('org_id', '=', orgId)
-    .where('api_id', '=', apiId)
-    .union(
-      records.db
-        .selectFrom('policy_apis')
-        .innerJoin('policies', 'policies.id', 'policy_apis.policy')
-        .innerJoin('key_policies', join =>
-          join
-            .onRef('key_policies.org_id', '=', 'policy_apis.org_id')
-            .onRef('key_policies.policy_id', '=', 'policies.policy_id'),
-        )
-        .select('key_policies.key')
-        .where('policy_apis.org_id', '=', orgId)
-        .where('policy_apis.api_id', '=', apiId),
-    );
+function callersOf(records: Records, orgId: string | undefined, apiId: string) {
+  const own = records.db.selectFrom('key_apis').select('key').where('api_id', '=', apiId);
+  const governed = records.db
+    .selectFrom('policy_apis')
+    .innerJoin('policies', 'policies.id', 'policy_apis.policy')
+    .innerJoin('key_policies', join =>
+      join
+        .onRef('key_policies.org_id', '=', 'policy_apis.org_id')
+        .onRef('key_policies.policy_id', '=', 'policies.policy_id'),
+    )
+    .select('key_policies.key')
+    .where('policy_apis.api_id', '=', apiId);
+  if (orgId === undefined) return own.union(governed);
+  return own.where('org_id', '=', orgId).union(governed.where('policy_apis.org_id', '=', orgId));
 }
 
 /** The queries behind a page without a search text. */
@@ -87,7 +82,7 @@ export async function foundKeys(
   const { limit, offset } = limited(asked);
   const found: string[] = [];
   let total = 0;
-  for await (const rows of walked(records, orgId, asked.apiId)) {
+  for await (const rows of walked<Step>(last => stepQuery(records, orgId, asked.apiId, last).execute())) {
     for (const row of rows) {
       if (!matches(row, asked.q ?? '')) continue;
       if (total >= offset && found.length < limit) found.push(row.id);
@@ -98,15 +93,53 @@ export async function foundKeys(
   return { rows: await rowsById(records, found), pages: pagesOf(total, asked), total };
 }
 
+type NamedRow = Pick<KeyRow, 'id' | 'sealed' | 'key_hash'>;
+type Step = NamedRow & { readonly created_at: number };
+
 /** All keys in order, a step at a time. */
-async function* walked(records: Records, orgId: string, apiId: string | undefined) {
-  let rows = await stepQuery(records, orgId, apiId).execute();
+async function* walked<Row>(step: (last?: Row) => Promise<Row[]>) {
+  let rows = await step();
   while (rows.length > 0) {
     yield rows;
     if (rows.length < idsAtOnce) return;
     await setImmediate();
-    rows = await stepQuery(records, orgId, apiId, rows.at(-1)).execute();
+    rows = await step(rows.at(-1));
   }
+}
+
+export interface KeysAsked {
+  /** Keys of every organisation where none is named. */
+  readonly orgId?: string | undefined;
+  readonly apiId?: string | undefined;
+}
+
+/** Keys without their bodies, newest first, of those that match; the limits of organisations are no keys. */
+export async function namedKeys(
+  records: Records,
+  { orgId, apiId }: KeysAsked,
+  matches: (row: NamedRow) => boolean,
+): Promise<NamedRow[]> {
+  const steps =
+    orgId === undefined
+      ? walked<NamedRow>(last => everyStep(records, apiId, last).execute())
+      : walked<Step>(last => stepQuery(records, orgId, apiId, last).execute());
+  const found: NamedRow[] = [];
+  for await (const rows of steps) {
+    found.push(...rows.filter(row => !row.id.startsWith(organisationPrefix) && matches(row)));
+    refuseTooMany(found.length);
+  }
+  return found;
+}
+
+/** The ids of rows begin with the time they were made, so that the primary key has all of them in order. */
+function everyStep(records: Records, apiId: string | undefined, last?: Pick<KeyRow, 'id'>) {
+  const query = records.db
+    .selectFrom('keys')
+    .select(['id', 'sealed', 'key_hash'])
+    .where('id', '<', last?.id ?? organisationPrefix)
+    .orderBy('id', 'desc')
+    .limit(idsAtOnce);
+  return apiId === undefined ? query : query.where('id', 'in', callersOf(records, undefined, apiId));
 }
 
 /** The keys that follow the last one of the step before. */

@@ -5,7 +5,16 @@ import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './reading.ts';
 import type { Key } from './schema.ts';
-import { foundKeys, keyRows, listKeys, listQueries, organisationRowId, organisationRows } from './search-store.ts';
+import {
+  foundKeys,
+  type KeysAsked,
+  keyRows,
+  listKeys,
+  listQueries,
+  namedKeys,
+  organisationRowId,
+  organisationRows,
+} from './search-store.ts';
 
 export type KeyStore = ReturnType<typeof keyStore>;
 
@@ -115,13 +124,10 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       return found?.kind === 'organisation' ? undefined : found;
     },
 
-    /** By its hash, which two keys may share by chance: then it names neither. */
-    async byHash(orgId: string, hash: string): Promise<StoredKey | undefined> {
-      const [row, another] = await keyRows(records)
-        .where('org_id', '=', orgId)
-        .where('key_hash', '=', hash)
-        .limit(2)
-        .execute();
+    /** By its hash, which two keys may share by chance: then it names neither. For the operator, in any organisation. */
+    async byHash(orgId: string | undefined, hash: string): Promise<StoredKey | undefined> {
+      const anywhere = keyRows(records).where('key_hash', '=', hash).limit(2);
+      const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
       if (another) throw problem.hash_ambiguous();
       return row && storedOf(row);
     },
@@ -196,6 +202,12 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
         ? await foundKeys(records, orgId, asked, (row, text) => shownId(row).includes(text))
         : await listKeys(records, orgId, asked);
       return { ...found, items: found.rows.map(row => storedOf(row)) };
+    },
+
+    /** The ids that begin with a text, newest first; hashes where only those are kept. */
+    async ids(asked: KeysAsked, prefix = ''): Promise<string[]> {
+      const found = await namedKeys(records, asked, row => shownId(row).startsWith(prefix));
+      return found.map(shownId);
     },
 
     async organisationPage(asked: PageAsked) {

@@ -94,15 +94,16 @@ export function oauthCodeStore(records: Records, vault: Vault) {
         .execute();
     },
 
-    /** Forgets some of what has expired. */
-    async sweep(nowMs: number): Promise<void> {
+    /** Forgets some of what has expired; true when there may be more. */
+    async sweep(nowMs: number): Promise<boolean> {
       const old = records.db
         .selectFrom('oauth_codes')
         .select('id')
         .where('expires_at', '<', nowMs)
         .orderBy('expires_at')
         .limit(sweptAtOnce);
-      await records.db.deleteFrom('oauth_codes').where('id', 'in', old).execute();
+      const { numDeletedRows } = await records.db.deleteFrom('oauth_codes').where('id', 'in', old).executeTakeFirst();
+      return numDeletedRows >= sweptAtOnce;
     },
   };
 }

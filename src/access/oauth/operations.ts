@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId, publicId, secretText } from '#base/ids.ts';
+import type { Clock } from '#base/clock.ts';
+import { secretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
@@ -11,6 +11,7 @@ import { problem } from './problems.ts';
 import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
 import type { OauthClientStore } from './store.ts';
 import type { OauthTokenStore } from './token-store.ts';
+import { newClient } from './writing.ts';
 
 export interface OauthTools {
   oauthClients: OauthClientStore;
@@ -65,20 +66,7 @@ export const createOauthClient = operation({
     const { apiId } = await apiOf(tools, id, actor.orgId);
     if (body.policy_id && !(await tools.policies.get(actor.orgId, body.policy_id)))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
-    const client = {
-      ...body,
-      api_id: apiId,
-      client_id: body.client_id || publicId(),
-      description: body.description ?? '',
-      meta_data: body.meta_data ?? null,
-      policy_id: body.policy_id ?? '',
-      redirect_uri: body.redirect_uri ?? '',
-      secret: body.secret || secretText(),
-      client_name: body.client_name ?? '',
-      id: databaseId(),
-      org_id: actor.orgId,
-      created_at: isoTime(tools.clock.now()),
-    };
+    const client = newClient(body, apiId, actor.orgId, tools.clock.now());
     audit(client.client_id);
     await tools.oauthClients.insert(client);
     return shownClient(client);

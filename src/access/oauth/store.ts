@@ -46,22 +46,36 @@ export function oauthClientStore(records: Records, vault: Vault) {
 
     count: (orgId: string) => clients.count({ org_id: orgId }),
 
-    async insert(client: StoredClient): Promise<void> {
+    /** The clients with this id, one for each API it is known to; for the operator, in any organisation. */
+    async named(clientId: string, orgId?: string): Promise<StoredClient[]> {
+      const where = { client_id: clientId, ...(orgId && { org_id: orgId }) };
+      return (await clients.all({ where, order: ['-created_at', '-id'] })).map(opened);
+    },
+
+    /** All of them, or none. */
+    async insert(...made: readonly StoredClient[]): Promise<void> {
       await records.write(async () => {
-        if (await get(client.api_id, client.client_id)) throw problem.client_exists();
-        await clients.insert(sealed(client));
+        for (const client of made) {
+          if (await get(client.api_id, client.client_id)) throw problem.client_exists();
+          await clients.insert(sealed(client));
+        }
         records.touch('oauth');
+      });
+    },
+
+    /** Reads, changes and writes back as one. */
+    async change(apiId: string, clientId: string, change: (client: StoredClient) => StoredClient) {
+      return records.write(async () => {
+        const where = { api_id: apiId, client_id: clientId };
+        const changed = await clients.change(where, client => sealed(change(opened(client))));
+        if (changed) records.touch('oauth');
+        return changed && opened(changed);
       });
     },
 
     /** Replaces the secret; the one before stops working with it. */
     async rotate(apiId: string, clientId: string, secret: string): Promise<StoredClient | undefined> {
-      return records.write(async () => {
-        const where = { api_id: apiId, client_id: clientId };
-        const changed = await clients.change(where, client => sealed({ ...opened(client), secret }));
-        if (changed) records.touch('oauth');
-        return changed && opened(changed);
-      });
+      return this.change(apiId, clientId, client => ({ ...client, secret }));
     },
 
     async remove(apiId: string, clientId: string): Promise<boolean> {

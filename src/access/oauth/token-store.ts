@@ -135,6 +135,16 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
         removed(deletion().where('owner', '=', owner).where('client_id', '=', clientId).where('api_id', '=', apiId)),
       ),
 
+    async countInForce(apiId: string, clientId: string, nowMs: number): Promise<number> {
+      const counted = table()
+        .select(it => it.fn.countAll<number>().as('total'))
+        .where('api_id', '=', apiId)
+        .where('client_id', '=', clientId)
+        .where('kind', '=', 'access')
+        .where('expires_at', '>', nowMs);
+      return Number((await counted.executeTakeFirstOrThrow()).total);
+    },
+
     /** Access tokens in force, newest first, as `code` and Unix seconds. */
     async inForce(apiId: string, clientId: string, nowMs: number, { page, size }: PageAsked) {
       const asked = table()
@@ -155,10 +165,11 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
       }));
     },
 
-    /** Forgets some of what has expired. */
-    async sweep(nowMs: number): Promise<void> {
+    /** Forgets some of what has expired; true when there may be more. */
+    async sweep(nowMs: number): Promise<boolean> {
       const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(sweptAtOnce);
-      await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).execute();
+      const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();
+      return numDeletedRows >= sweptAtOnce;
     },
   };
 }

@@ -5,5 +5,18 @@ export const problem = problems('policies', {
   name_exists: { status: 409, message: 'A policy named {name} already exists in this organisation' },
   id_exists: { status: 409, message: 'A policy with the id {id} already exists' },
   id_changed: { status: 400, message: '{member}: is {kept} and cannot change, keys name the policy by it' },
+  id_missing: { status: 400, message: 'Unable to create policy without id.' },
+  id_unusable: {
+    status: 400,
+    message: 'Invalid Policy ID: Allowed characters: a-z, A-Z, 0-9, ., _, -, ~',
+  },
+  id_mismatch: {
+    status: 400,
+    message: 'Request ID does not match that in policy! For Update operations these must match.',
+  },
+  several: {
+    status: 409,
+    message: 'Several organisations have a policy with this id: name one in org_id',
+  },
   exists: { status: 409, message: 'A policy with the same id or name already exists' },
 });

@@ -123,6 +123,13 @@ export function policyStore(records: Records, findApis: FindApis) {
     /** By either of its ids. */
     get,
 
+    /** Those of any organisation that have this id: for the operator only. */
+    anywhere: (id: string) =>
+      policies.all({ filter: query => query.where(sql<SqlBool>`(policy_id = ${id} or id = ${id})`), order: newest }),
+
+    /** Of every organisation, newest first: for the operator only. */
+    all: () => policies.all({ order: newest }),
+
     /** Those of these ids that exist, each under the id it was asked by. */
     async named(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredPolicy>> {
       if (ids.length === 0) return new Map();

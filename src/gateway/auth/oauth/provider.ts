@@ -1,3 +1,4 @@
+import { revokeClient, revokeToken } from '#access/oauth/revocation.ts';
 import { publicId } from '#base/ids.ts';
 import { passwordCheck } from '../password-check.ts';
 import { authenticated, redirectOf, withParameters } from './clients.ts';
@@ -145,11 +146,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
   const revoke: Answering = async ({ provider, parameters }) => {
     const { token: text = '', token_type_hint: hint = '' } = parameters ?? {};
     if (text === '') return statusReply(400, 'token is required');
-    if (hint !== 'refresh_token') await oauthTokens.remove(provider.apiId, 'access', text);
-    if (hint !== 'access_token') {
-      const found = await oauthTokens.find(provider.apiId, 'refresh', text);
-      if (found) await oauthTokens.removeGrant(found.grantId);
-    }
+    await revokeToken(tools, provider.apiId, { token: text, hint });
     return statusReply(200, 'token revoked successfully');
   };
 
@@ -160,8 +157,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     const right = await oauthClients.clientSecretMatches(apiId, id, secret);
     if (!(await oauthClients.get(apiId, id))) return statusReply(404, 'error getting oauth client');
     if (!right) return statusReply(401, 'client secret is wrong');
-    await oauthTokens.removeOfClient(apiId, id);
-    await oauthCodes.removeOfClient(apiId, id);
+    await revokeClient(tools, apiId, id);
     return statusReply(200, 'tokens revoked successfully');
   };
 

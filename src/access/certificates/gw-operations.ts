@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { messageAnswer, ok } from '#operations/shapes.ts';
+import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
+import type { CertificateTools } from './operations.ts';
+import { readPem } from './pem.ts';
+import { problem } from './problems.ts';
+import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
+import { fullRecordOf, summaryOf } from './views.ts';
+
+/** Certificates as a script handles them, which holds the gateway's secret and stands above organisations. */
+export interface GatewayCertificateTools extends CertificateTools, OwnerTools {}
+
+const declared = { surface: 'gateway', noun: 'certificates', permission: 'secret' } as const;
+const orgId = z.string().optional();
+
+export const listGatewayCertificates = operation({
+  ...declared,
+  name: 'listGatewayCertificates',
+  method: 'GET',
+  path: '/gw/certs',
+  about: 'Lists the ids of certificates, newest first; with mode=detailed what they say in short.',
+  query: z.object({
+    org_id: orgId.describe('Those of one organisation only'),
+    mode: z.enum(['detailed', '']).optional(),
+  }),
+  returns: z.object({ certs: z.array(z.union([CertificateId, CertificateSummary])) }),
+  async handle({ query: { org_id, mode } }, { certificates }: GatewayCertificateTools) {
+    const found = await certificates.everywhere(org_id);
+    return { certs: mode === 'detailed' ? found.map(summaryOf) : found.map(({ id }) => id) };
+  },
+});
+
+export const createGatewayCertificate = operation({
+  ...declared,
+  name: 'createGatewayCertificate',
+  method: 'POST',
+  path: '/gw/certs',
+  about: 'Adds a certificate, with or without its chain and private key, or a bare public key. The body is PEM.',
+  accepts: 'text',
+  query: z.object({ org_id: orgId.describe('Whose it is; the first organisation’s unless said') }),
+  body: z.string(),
+  returns: z.object({ id: CertificateId, status: z.literal('ok'), message: z.string() }),
+  problems: [problem.empty, problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
+  async handle({ query: { org_id }, body, audit }, tools: GatewayCertificateTools) {
+    if (body.trim() === '') throw problem.empty();
+    const owner = await owningOrganisation(tools, org_id);
+    const nowMs = tools.clock.now();
+    const upload = readPem(body, { orgId: owner, nowMs });
+    audit(upload.id, owner);
+    await tools.certificates.insert(upload, { orgId: owner, createdAtMs: nowMs });
+    return { id: upload.id, status: 'ok' as const, message: 'Certificate added' };
+  },
+});
+
+export const getGatewayCertificates = operation({
+  ...declared,
+  name: 'getGatewayCertificates',
+  method: 'GET',
+  path: '/gw/certs/{certIDs}',
+  about: 'Reads what a certificate says, or several as an array. A private key is never returned.',
+  params: z.object({ certIDs: z.string().describe('One id, or several separated by commas') }),
+  returns: z.union([FullCertificate, z.array(FullCertificate)]),
+  problems: [problem.not_found],
+  async handle({ params: { certIDs } }, { certificates }: GatewayCertificateTools) {
+    const ids = certIDs.split(',').map(id => id.trim());
+    const found = await Promise.all(
+      ids.map(async id => {
+        const certificate = await certificates.getAnywhere(id);
+        if (!certificate) throw problem.not_found();
+        return fullRecordOf(certificate);
+      }),
+    );
+    return found.length === 1 ? found[0]! : found;
+  },
+});
+
+export const deleteGatewayCertificate = operation({
+  ...declared,
+  name: 'deleteGatewayCertificate',
+  method: 'DELETE',
+  path: '/gw/certs/{certID}',
+  about: 'Removes a certificate and its private key. APIs that need it answer 503 until they have another.',
+  params: z.object({ certID: z.string() }),
+  query: z.object({ org_id: orgId.describe('Only if it belongs to this organisation') }),
+  returns: messageAnswer,
+  problems: [problem.not_found],
+  async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateTools) {
+    audit(certID);
+    const known = await certificates.getAnywhere(certID);
+    if (!known || (org_id && org_id !== known.orgId)) throw problem.not_found();
+    audit(certID, known.orgId);
+    if (!(await certificates.remove(known.orgId, certID))) throw problem.not_found();
+    return ok('removed');
+  },
+});
+
+export const gatewayCertificateOperations = [
+  listGatewayCertificates,
+  createGatewayCertificate,
+  getGatewayCertificates,
+  deleteGatewayCertificate,
+];

@@ -1,0 +1,270 @@
+import { z } from 'zod';
+import type { ProblemMaker } from '#base/problems.ts';
+import { operation } from '#operations/operation.ts';
+import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
+import { policyIdsOf } from '../policies/application.ts';
+import { orgOfKey, tokenOf } from './ids.ts';
+import {
+  changeKey,
+  createKey,
+  type IssuedKey,
+  issueKey,
+  keyIdOf,
+  liveKey,
+  previewKey,
+  putKey,
+  removeKey,
+} from './issue.ts';
+import { basicUser, type KeyOperationTools, truth } from './lookup.ts';
+import { problem } from './problems.ts';
+import { Key } from './schema.ts';
+import { isRecord } from './session.ts';
+import type { KeyKind, StoredKey } from './store.ts';
+
+/** Keys as a script handles them, which holds the gateway's secret and stands above organisations. */
+export interface GatewayKeyTools extends KeyOperationTools, OwnerTools {}
+
+const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
+const params = z.object({ keyID: z.string().describe('The id of the key, or its name') });
+const lookup = z.object({
+  hashed: truth.describe('The path holds the hash of the key'),
+  username: truth.describe('The path holds the name of a basic-auth user'),
+  org_id: z.string().optional().describe('The organisation a name belongs to; the first one unless said'),
+  api_id: z.string().optional().describe('An API of that organisation, instead of its id'),
+});
+const writeQuery = z.object({ suppress_reset: truth.describe('1 leaves the running quota period as it is') });
+
+/** A password makes a key the record of a user. */
+const kindOf = ({ basic_auth_data }: Key): KeyKind => (basic_auth_data?.password ? 'basic' : 'token');
+
+/** The name of a user is known; where ids are not kept, it is not told again. */
+const shownId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: KeyKind, keyId: string) =>
+  kind === 'basic' && settings['keys.at_rest'] === 'hashed' ? '' : keyId;
+
+const added = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
+  modified(shownId(tools, kind, key_id), 'added', key_hash);
+
+async function organisationMeant({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
+  return org_id || (api_id ? (await findApi(api_id))?.orgId : undefined) || undefined;
+}
+
+async function found(tools: GatewayKeyTools, text: string, asked: z.output<typeof lookup>) {
+  const { keys, settings, defaultOrgId } = tools;
+  const meant = await organisationMeant(tools, asked);
+  if (asked.hashed) return keys.byHash(meant, text);
+  const orgId = meant ?? (await defaultOrgId());
+  if (asked.username) return basicUser(keys, orgId, text);
+  const known = (meant === undefined ? await keys.getAnywhere(text) : undefined) ?? (await keys.get(orgId, text));
+  return known ?? (settings['keys.at_rest'] === 'hashed' ? keys.byHash(meant, text) : undefined);
+}
+
+async function keyNamed(
+  tools: GatewayKeyTools,
+  text: string,
+  asked: z.output<typeof lookup>,
+  missing: ProblemMaker,
+): Promise<StoredKey> {
+  const stored = await found(tools, text, asked);
+  if (!stored || stored.kind === 'organisation') throw missing();
+  return stored;
+}
+
+export const listGatewayKeys = operation({
+  ...declared,
+  name: 'listGatewayKeys',
+  method: 'GET',
+  path: '/gw/keys',
+  about: 'Lists the ids of all keys, newest first; their hashes where only those are kept.',
+  query: z.object({
+    filter: z.string().max(1024).default('').describe('An organisation, or what the ids begin with'),
+    api_id: z.string().optional().describe('Keys that may call this API, by themselves or through a policy'),
+  }),
+  returns: z.object({ keys: z.array(z.string()) }),
+  async handle({ query: { filter, api_id: asked } }, { keys, organisations, findApi }: GatewayKeyTools) {
+    const api = asked ? await findApi(asked) : undefined;
+    const apiId = api?.apiId ?? (asked || undefined);
+    const named = orgOfKey(filter);
+    const owner = named && (await organisations.get(named)) ? named : undefined;
+    const orgId = owner ?? api?.orgId;
+    return { keys: await keys.ids({ orgId, apiId }, filter === owner ? '' : filter) };
+  },
+});
+
+export const addGatewayKey = operation({
+  ...declared,
+  name: 'addGatewayKey',
+  method: 'POST',
+  path: '/gw/keys',
+  about: 'Makes a key with a random id in the organisation of org_id, or in the first one.',
+  query: writeQuery,
+  body: Key,
+  returns: modifiedAnswer,
+  problems: [problem.exists],
+  async handle({ body, audit }, tools: GatewayKeyTools) {
+    const orgId = await owningOrganisation(tools, body.org_id);
+    const kind = kindOf(body);
+    const issued = await issueKey(tools, orgId, body, { kind });
+    audit(issued.key_hash, orgId);
+    return added(tools, kind, issued);
+  },
+});
+
+export const putGatewayKey = operation({
+  ...declared,
+  name: 'putGatewayKey',
+  method: 'POST',
+  path: '/gw/keys/{keyID}',
+  about: 'Makes a key with a name of one’s choice, or the user of that name where a password is sent; replaces it.',
+  params,
+  query: writeQuery,
+  body: Key,
+  returns: modifiedAnswer,
+  problems: [problem.exists, problem.certificate_unknown],
+  async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
+    const orgId = await owningOrganisation(tools, body.org_id);
+    const kind = kindOf(body);
+    const keyId = keyIdOf(orgId, keyID, tools.settings);
+    audit(tools.keys.hashOf(keyId), orgId);
+    const issued = await putKey(tools, { orgId, keyId, kind }, body, { suppressReset: query.suppress_reset });
+    return added(tools, kind, issued);
+  },
+});
+
+const grantsNothing = ({ access_rights, meta_data, ...key }: Key) =>
+  Object.keys(access_rights ?? {}).length === 0 &&
+  policyIdsOf(key).length === 0 &&
+  !(isRecord(meta_data) && 'policies' in meta_data);
+
+export const createGatewayKey = operation({
+  ...declared,
+  name: 'createGatewayKey',
+  method: 'POST',
+  path: '/gw/keys/create',
+  about: 'Makes a key; one that may sign gets a new secret for it, one bound to a certificate is named after it.',
+  body: Key,
+  returns: modifiedAnswer,
+  problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
+  async handle({ body, audit }, tools: GatewayKeyTools) {
+    if (grantsNothing(body) && !tools.settings['keys.allow_master_keys']) throw problem.no_rights();
+    const orgId = await owningOrganisation(tools, body.org_id);
+    const key = body.hmac_enabled ? { ...body, hmac_string: '' } : body;
+    const kind = kindOf(key);
+    const issued = key.certificate ? await bound(tools, orgId, key) : await issueKey(tools, orgId, key, { kind });
+    audit(issued.key_hash, orgId);
+    return added(tools, kind, issued);
+  },
+});
+
+/** A certificate has one key. */
+async function bound(tools: GatewayKeyTools, orgId: string, key: Key): Promise<IssuedKey> {
+  const certificate = await tools.certificates.get(orgId, key.certificate ?? '');
+  if (!certificate) throw problem.certificate_unknown();
+  const keyId = tokenOf(orgId, certificate.id);
+  if (await tools.keys.getAnywhere(keyId)) throw problem.certificate_taken({ detail: { id: keyId } });
+  return createKey(tools, { orgId, keyId, kind: kindOf(key) }, key);
+}
+
+export const previewGatewayKey = operation({
+  ...declared,
+  name: 'previewGatewayKey',
+  method: 'POST',
+  path: '/gw/keys/preview',
+  about: 'Shows what a key would be with its policies applied; nothing is made.',
+  body: Key,
+  returns: Key,
+  async handle({ body }, tools: GatewayKeyTools) {
+    return (await previewKey(tools, await owningOrganisation(tools, body.org_id), body)).data;
+  },
+});
+
+export const getGatewayKey = operation({
+  ...declared,
+  name: 'getGatewayKey',
+  method: 'GET',
+  path: '/gw/keys/{keyID}',
+  about: 'Reads one key as its author wrote it, with what is left of its quotas now.',
+  params,
+  query: lookup,
+  returns: Key,
+  problems: [problem.unknown, problem.hash_ambiguous],
+  async handle({ params: { keyID }, query }, tools: GatewayKeyTools) {
+    return (await liveKey(tools, await keyNamed(tools, keyID, query, problem.unknown))).data;
+  },
+});
+
+export const updateGatewayKey = operation({
+  ...declared,
+  name: 'updateGatewayKey',
+  method: 'PUT',
+  path: '/gw/keys/{keyID}',
+  about: 'Replaces what a key says. Its quota starts anew unless suppress_reset is 1; a password not sent stays.',
+  params,
+  query: lookup.extend(writeQuery.shape),
+  body: Key,
+  returns: modifiedAnswer,
+  problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.certificate_unknown],
+  async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
+    const stored = await keyNamed(tools, keyID, query, problem.unknown_to_change);
+    audit(stored.keyHash, stored.orgId);
+    const { key_id, key_hash } = await changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
+    return modified(shownId(tools, stored.kind, key_id), 'modified', key_hash);
+  },
+});
+
+export const deleteGatewayKey = operation({
+  ...declared,
+  name: 'deleteGatewayKey',
+  method: 'DELETE',
+  path: '/gw/keys/{keyID}',
+  about: 'Removes a key; it stops working at once.',
+  params,
+  query: lookup,
+  returns: modifiedAnswer,
+  problems: [problem.unknown_to_remove, problem.hash_ambiguous],
+  async handle({ params: { keyID }, query, audit }, tools: GatewayKeyTools) {
+    const stored = await keyNamed(tools, keyID, query, problem.unknown_to_remove);
+    audit(stored.keyHash, stored.orgId);
+    if (!(await removeKey(tools, stored))) throw problem.unknown_to_remove();
+    return modified(keyID, 'deleted');
+  },
+});
+
+const named = z.object({
+  policy: z.string().optional().describe('One policy'),
+  apply_policies: z.array(z.string()).nullish().describe('Policies, in order; they count before `policy`'),
+});
+
+export const setGatewayKeyPolicies = operation({
+  ...declared,
+  name: 'setGatewayKeyPolicies',
+  method: 'POST',
+  path: '/gw/keys/policy/{hash}',
+  about: 'Puts a key, named by its hash, under other policies; all else it says stays, its quota goes on.',
+  params: z.object({ hash: z.string().describe('The hash of the key') }),
+  body: named,
+  returns: modifiedAnswer,
+  problems: [problem.unknown, problem.no_instruction, problem.hash_ambiguous],
+  async handle({ params: { hash }, body: { policy, apply_policies }, audit }, tools: GatewayKeyTools) {
+    const ids = apply_policies?.length ? apply_policies : [policy ?? ''].filter(Boolean);
+    if (ids.length === 0) throw problem.no_instruction();
+    const stored = await tools.keys.byHash(undefined, hash);
+    if (!stored || stored.kind === 'organisation') throw problem.unknown();
+    audit(stored.keyHash, stored.orgId);
+    const next = (key: Key) => ({ ...key, apply_policies: ids, apply_policy_id: '' });
+    const { key_hash } = await changeKey(tools, stored, next, { suppressReset: true });
+    return modified(hash, 'updated', key_hash);
+  },
+});
+
+export const gatewayKeyOperations = [
+  listGatewayKeys,
+  addGatewayKey,
+  putGatewayKey,
+  createGatewayKey,
+  previewGatewayKey,
+  getGatewayKey,
+  updateGatewayKey,
+  deleteGatewayKey,
+  setGatewayKeyPolicies,
+];

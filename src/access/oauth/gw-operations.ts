@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import type { FindApis, KnownApi } from '../known-apis.ts';
+import { policyAnywhere } from '../policies/anywhere.ts';
+import { rightsOf } from '../policies/schema.ts';
+import { problem as accessProblem } from '../problems.ts';
+import type { OauthCodeStore } from './code-store.ts';
+import type { OauthTools } from './operations.ts';
+import { problem } from './problems.ts';
+import { revokeClient } from './revocation.ts';
+import { listedClient, OauthClient, OauthClientWrite, type StoredClient, shownClient } from './schema.ts';
+import type { OauthTokenStore } from './token-store.ts';
+import { newClient } from './writing.ts';
+
+/** OAuth clients as a script handles them, which holds the gateway's secret and stands above organisations. */
+export interface GatewayOauthTools extends OauthTools {
+  records: Records;
+  oauthTokens: OauthTokenStore;
+  oauthCodes: OauthCodeStore;
+  findApis: FindApis;
+  defaultOrgId: () => Promise<string>;
+}
+
+const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as const;
+const apiParams = z.object({ apiID: z.string().describe('Public or database id of the API') });
+const params = apiParams.extend({ clientID: z.string().describe('The client_id') });
+
+/** Ways in that clients obtain tokens for. */
+const takesTokens = ({ authTypes }: KnownApi) => authTypes.includes('oauth') || authTypes.includes('jwt');
+
+/** Named by itself, or every API of the policy that takes tokens. */
+async function apisMeant(tools: GatewayOauthTools, { api_id, policy_id }: OauthClientWrite): Promise<KnownApi[]> {
+  if (typeof api_id === 'string' && api_id !== '') {
+    const api = await tools.findApi(api_id);
+    if (!api) throw problem.api_unknown();
+    if (!takesTokens(api)) throw problem.api_without_tokens();
+    if (policy_id && !(await tools.policies.get(api.orgId, policy_id))) throw problem.policy_missing();
+    return [api];
+  }
+  if (!policy_id) throw problem.api_missing();
+  const policy = await policyAnywhere(tools, policy_id);
+  if (!policy) throw problem.policy_missing();
+  const granted = await tools.findApis(policy.org_id, Object.keys(rightsOf(policy)));
+  const apis = [...granted.values()].filter(takesTokens);
+  if (apis.length === 0) throw problem.api_missing();
+  return apis;
+}
+
+export const createGatewayOauthClient = operation({
+  ...declared,
+  name: 'createGatewayOauthClient',
+  method: 'POST',
+  path: '/gw/oauth/clients/create',
+  about: 'Makes an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',
+  body: OauthClientWrite.extend({ api_id: z.string().optional() }),
+  returns: OauthClient,
+  problems: [
+    problem.api_unknown,
+    problem.api_without_tokens,
+    problem.api_missing,
+    problem.policy_missing,
+    problem.client_exists,
+  ],
+  async handle({ body, audit }, tools: GatewayOauthTools) {
+    const [first, ...more] = (await apisMeant(tools, body)) as [KnownApi, ...KnownApi[]];
+    const nowMs = tools.clock.now();
+    const client = newClient(body, first.apiId, first.orgId, nowMs);
+    const { client_id, secret } = client;
+    audit(client_id, first.orgId);
+    const same = more.map(({ apiId, orgId }) => newClient({ ...body, client_id, secret }, apiId, orgId, nowMs));
+    await tools.oauthClients.insert(client, ...same);
+    return shownClient(client);
+  },
+});
+
+export const listGatewayOauthClients = operation({
+  ...declared,
+  name: 'listGatewayOauthClients',
+  method: 'GET',
+  path: '/gw/oauth/clients/{apiID}',
+  about: 'Lists the OAuth clients of an API, newest first, without their secrets.',
+  params: apiParams,
+  returns: z.array(OauthClient),
+  problems: [accessProblem.api_not_found],
+  async handle({ params: { apiID } }, { findApi, oauthClients }: GatewayOauthTools) {
+    const api = await findApi(apiID);
+    if (!api) throw accessProblem.api_not_found();
+    const { items } = await oauthClients.page(api.apiId, { page: -1, size: 0 });
+    return items.map(listedClient);
+  },
+});
+
+/** The client a path names. An API that is unknown has none. */
+export async function clientInPath(
+  { findApi, oauthClients }: Pick<GatewayOauthTools, 'findApi' | 'oauthClients'>,
+  { apiID, clientID }: z.output<typeof params>,
+): Promise<StoredClient> {
+  const api = await findApi(apiID);
+  const client = api && (await oauthClients.get(api.apiId, clientID));
+  if (!client) throw problem.client_not_found();
+  return client;
+}
+
+export const getGatewayOauthClient = operation({
+  ...declared,
+  name: 'getGatewayOauthClient',
+  method: 'GET',
+  path: '/gw/oauth/clients/{apiID}/{clientID}',
+  about: 'Reads an OAuth client with its secret.',
+  params,
+  returns: OauthClient,
+  problems: [problem.client_not_found],
+  handle: async ({ params: named }, tools: GatewayOauthTools) => shownClient(await clientInPath(tools, named)),
+});
+
+const changeable = ['redirect_uri', 'policy_id', 'meta_data', 'description', 'client_name'] as const;
+
+/** What was sent of what may change. */
+const changesIn = (sent: OauthClientWrite): Partial<StoredClient> =>
+  Object.fromEntries(changeable.flatMap(name => (sent[name] === undefined ? [] : [[name, sent[name]]])));
+
+export const updateGatewayOauthClient = operation({
+  ...declared,
+  name: 'updateGatewayOauthClient',
+  method: 'PUT',
+  path: '/gw/oauth/clients/{apiID}/{clientID}',
+  about: 'Changes what is sent of an OAuth client; its id and secret stay. Another policy ends the tokens it obtained.',
+  params,
+  body: OauthClientWrite,
+  returns: OauthClient,
+  problems: [
+    accessProblem.api_not_found,
+    problem.client_not_found,
+    problem.policy_not_found,
+    problem.policy_without_api,
+  ],
+  async handle({ params: { apiID, clientID }, body, audit }, tools: GatewayOauthTools) {
+    audit(clientID);
+    const api = await tools.findApi(apiID);
+    if (!api) throw accessProblem.api_not_found();
+    audit(clientID, api.orgId);
+    if (body.policy_id) await refuseForeign(tools, api, body.policy_id);
+    const { apiId } = api;
+    const changed = await tools.records.write(async () => {
+      let before = '';
+      const next = await tools.oauthClients.change(apiId, clientID, client => {
+        before = client.policy_id;
+        return { ...client, ...changesIn(body) };
+      });
+      if (next && next.policy_id !== before) await revokeClient(tools, apiId, clientID);
+      return next;
+    });
+    if (!changed) throw problem.client_not_found();
+    return shownClient(changed);
+  },
+});
+
+/** Tokens under a policy that does not grant the API of their client would open nothing. */
+async function refuseForeign({ policies }: GatewayOauthTools, { apiId, orgId }: KnownApi, id: string): Promise<void> {
+  const policy = await policies.get(orgId, id);
+  if (!policy) throw problem.policy_not_found();
+  if (!Object.hasOwn(rightsOf(policy), apiId)) throw problem.policy_without_api();
+}
+
+export const deleteGatewayOauthClient = operation({
+  ...declared,
+  name: 'deleteGatewayOauthClient',
+  method: 'DELETE',
+  path: '/gw/oauth/clients/{apiID}/{clientID}',
+  about: 'Removes an OAuth client and the tokens it obtained.',
+  params,
+  returns: modifiedAnswer,
+  problems: [problem.client_not_found],
+  async handle({ params: named, audit }, tools: GatewayOauthTools) {
+    audit(named.clientID);
+    const { api_id, client_id, org_id } = await clientInPath(tools, named);
+    audit(client_id, org_id);
+    const removed = await tools.records.write(async () => {
+      await revokeClient(tools, api_id, client_id);
+      return tools.oauthClients.remove(api_id, client_id);
+    });
+    if (!removed) throw problem.client_not_found();
+    return modified(client_id, 'deleted');
+  },
+});
+
+export const listGatewayOauthClientApis = operation({
+  ...declared,
+  name: 'listGatewayOauthClientApis',
+  method: 'GET',
+  path: '/gw/oauth/clients/apis/{clientID}',
+  about: 'Lists the ids of the APIs an OAuth client is known to.',
+  params: z.object({ clientID: params.shape.clientID }),
+  query: z.object({ orgID: z.string().min(1, 'is required').describe('The organisation of the client') }),
+  returns: z.array(z.string()),
+  async handle({ params: { clientID }, query: { orgID } }, { oauthClients }: GatewayOauthTools) {
+    return (await oauthClients.named(clientID, orgID)).map(client => client.api_id);
+  },
+});
+
+export const gatewayOauthOperations = [
+  createGatewayOauthClient,
+  listGatewayOauthClients,
+  getGatewayOauthClient,
+  updateGatewayOauthClient,
+  deleteGatewayOauthClient,
+  listGatewayOauthClientApis,
+];

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { messageAnswer, modified, modifiedAnswer, ok, pageOf } from '#operations/shapes.ts';
+import { clientInPath, type GatewayOauthTools } from './gw-operations.ts';
+import { problem } from './problems.ts';
+import { revokeClient, revokeToken } from './revocation.ts';
+
+const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as const;
+
+const pageSize = 100;
+/** More than one answer can show; whoever has more asks page by page. */
+const tokensAtMost = 10_000;
+
+const Token = z.object({ code: z.string(), expires: z.int().describe('Unix seconds') });
+const TokenPage = z.object({
+  Pagination: z.object({ page_num: z.int(), page_total: z.int(), page_size: z.int() }),
+  Tokens: z.array(Token),
+});
+
+/** Anything that is no page is the first. */
+const pageAsked = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1);
+
+export const listGatewayOauthTokens = operation({
+  ...declared,
+  name: 'listGatewayOauthTokens',
+  method: 'GET',
+  path: '/gw/oauth/clients/{apiID}/{clientID}/tokens',
+  about: 'Lists the access tokens of a client that are in force, newest first; their hashes where only those are kept.',
+  params: z.object({ apiID: z.string().describe('Public or database id of the API'), clientID: z.string() }),
+  query: z.object({ page: z.string().optional().describe('From 1; a list without pages when left out') }),
+  returns: z.union([z.array(Token), TokenPage]),
+  problems: [problem.client_not_found],
+  async handle({ params, query: { page } }, tools: GatewayOauthTools) {
+    const { api_id, client_id } = await clientInPath(tools, params);
+    const nowMs = tools.clock.now();
+    const inForce = (number: number, size: number) =>
+      tools.oauthTokens.inForce(api_id, client_id, nowMs, pageOf(number, size));
+    if (page === undefined) return inForce(1, tokensAtMost);
+    const page_num = pageAsked(page);
+    const total = await tools.oauthTokens.countInForce(api_id, client_id, nowMs);
+    const page_total = Math.max(1, Math.ceil(total / pageSize));
+    return { Pagination: { page_num, page_total, page_size: pageSize }, Tokens: await inForce(page_num, pageSize) };
+  },
+});
+
+export const deleteGatewayRefreshToken = operation({
+  ...declared,
+  name: 'deleteGatewayRefreshToken',
+  method: 'DELETE',
+  path: '/gw/oauth/refresh/{token}',
+  about: 'Ends a refresh token; access tokens obtained with it live until they expire.',
+  params: z.object({ token: z.string() }),
+  query: z.object({ api_id: z.string().default('').describe('The API the token was obtained for') }),
+  returns: modifiedAnswer,
+  problems: [
+    problem.refresh_api_missing,
+    problem.refresh_api_unknown,
+    problem.refresh_not_enabled,
+    problem.refresh_unknown,
+  ],
+  async handle({ params: { token }, query: { api_id }, audit }, tools: GatewayOauthTools) {
+    if (api_id === '') throw problem.refresh_api_missing();
+    audit(api_id);
+    const api = await tools.findApi(api_id);
+    if (!api) throw problem.refresh_api_unknown();
+    audit(api.apiId, api.orgId);
+    if (!api.authTypes.includes('oauth')) throw problem.refresh_not_enabled();
+    if ((await tools.oauthTokens.remove(api.apiId, 'refresh', token)) === 0) throw problem.refresh_unknown();
+    return modified(token, 'deleted');
+  },
+});
+
+const formText = z.string().default('');
+const owner = formText.describe('The organisation of the client, where several have one with this id');
+
+export const revokeGatewayToken = operation({
+  ...declared,
+  name: 'revokeGatewayToken',
+  method: 'POST',
+  path: '/gw/oauth/revoke',
+  about: 'Ends one token of a client.',
+  accepts: 'form',
+  body: z.object({
+    token: formText,
+    client_id: formText,
+    org_id: owner,
+    token_type_hint: formText.describe('access_token or refresh_token; both are tried unless said'),
+  }),
+  returns: messageAnswer,
+  problems: [problem.token_missing, problem.client_id_missing, problem.client_unknown],
+  async handle(
+    { body: { token, client_id: clientId, org_id, token_type_hint: hint }, audit },
+    tools: GatewayOauthTools,
+  ) {
+    if (token === '') throw problem.token_missing();
+    if (clientId === '') throw problem.client_id_missing();
+    audit(clientId);
+    const clients = await tools.oauthClients.named(clientId, org_id);
+    if (clients.length === 0) throw problem.client_unknown();
+    audit(clientId, clients[0]!.org_id);
+    for (const { api_id } of clients) await revokeToken(tools, api_id, { token, hint, clientId });
+    return ok('token revoked successfully');
+  },
+});
+
+export const revokeGatewayTokens = operation({
+  ...declared,
+  name: 'revokeGatewayTokens',
+  method: 'POST',
+  path: '/gw/oauth/revoke_all',
+  about: 'Ends all tokens of a client that shows its secret.',
+  accepts: 'form',
+  body: z.object({ client_id: formText, client_secret: formText, org_id: owner }),
+  returns: messageAnswer,
+  problems: [
+    problem.credential_id_missing,
+    problem.credential_secret_missing,
+    problem.credential_unknown,
+    problem.credential_wrong,
+  ],
+  async handle({ body: { client_id: id, client_secret: secret, org_id }, audit }, tools: GatewayOauthTools) {
+    if (id === '') throw problem.credential_id_missing();
+    if (secret === '') throw problem.credential_secret_missing();
+    audit(id);
+    const clients = await tools.oauthClients.named(id, org_id);
+    if (clients.length === 0) throw problem.credential_unknown();
+    audit(id, clients[0]!.org_id);
+    let right = false;
+    for (const { api_id } of clients) {
+      if (!(await tools.oauthClients.clientSecretMatches(api_id, id, secret))) continue;
+      right = true;
+      await revokeClient(tools, api_id, id);
+    }
+    if (!right) throw problem.credential_wrong();
+    return ok('tokens revoked successfully');
+  },
+});
+
+export const purgeGatewayTokens = operation({
+  ...declared,
+  name: 'purgeGatewayTokens',
+  method: 'DELETE',
+  path: '/gw/oauth/tokens',
+  about: 'Forgets the tokens and codes that have expired. They are refused already; this gives their room back.',
+  query: z.object({ scope: z.string().default('').describe('lapsed') }),
+  returns: messageAnswer,
+  problems: [problem.scope_missing, problem.scope_unknown],
+  async handle({ query: { scope }, audit }, { oauthTokens, oauthCodes, clock }: GatewayOauthTools) {
+    if (scope === '') throw problem.scope_missing();
+    if (scope !== 'lapsed') throw problem.scope_unknown();
+    audit(scope);
+    const nowMs = clock.now();
+    while (await oauthTokens.sweep(nowMs));
+    while (await oauthCodes.sweep(nowMs));
+    return ok('lapsed tokens purged');
+  },
+});
+
+export const gatewayTokenOperations = [
+  listGatewayOauthTokens,
+  deleteGatewayRefreshToken,
+  revokeGatewayToken,
+  revokeGatewayTokens,
+  purgeGatewayTokens,
+];

@@ -1,0 +1,35 @@
+import type { OauthCodeStore } from './code-store.ts';
+import type { OauthTokenStore, TokenKind } from './token-store.ts';
+
+export interface Revoked {
+  readonly token: string;
+  /** `access_token` or `refresh_token`; anything else means both. */
+  readonly hint?: string | undefined;
+  /** Only a token of this client. */
+  readonly clientId?: string | undefined;
+}
+
+/** Ends a token. One that refreshes takes with it all that goes back to the same consent. */
+export async function revokeToken(
+  { oauthTokens }: { oauthTokens: OauthTokenStore },
+  apiId: string,
+  { token, hint, clientId }: Revoked,
+): Promise<void> {
+  const meant = async (kind: TokenKind) => {
+    const found = await oauthTokens.find(apiId, kind, token);
+    return clientId === undefined || found?.clientId === clientId ? found : undefined;
+  };
+  if (hint !== 'refresh_token' && (await meant('access'))) await oauthTokens.remove(apiId, 'access', token);
+  const refresh = hint === 'access_token' ? undefined : await meant('refresh');
+  if (refresh) await oauthTokens.removeGrant(refresh.grantId);
+}
+
+/** Ends all that a client obtained, and what it was about to obtain. */
+export async function revokeClient(
+  { oauthTokens, oauthCodes }: { oauthTokens: OauthTokenStore; oauthCodes: OauthCodeStore },
+  apiId: string,
+  clientId: string,
+): Promise<void> {
+  await oauthTokens.removeOfClient(apiId, clientId);
+  await oauthCodes.removeOfClient(apiId, clientId);
+}

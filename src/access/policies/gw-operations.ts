@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { unixSeconds } from '#base/clock.ts';
+import { operation } from '#operations/operation.ts';
+import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
+import { policyAnywhere } from './anywhere.ts';
+import type { PolicyTools } from './operations.ts';
+import { problem } from './problems.ts';
+import { fullPolicy, idOf, Policy, PolicyOfAnyId } from './schema.ts';
+import type { StoredPolicy } from './store.ts';
+import { checkedPolicy, newPolicy } from './writing.ts';
+
+/** Policies as a script handles them, which holds the gateway's secret and stands above organisations. */
+export interface GatewayPolicyTools extends PolicyTools, OwnerTools {}
+
+type Sent = z.output<typeof PolicyOfAnyId>;
+const declared = { surface: 'gateway', noun: 'policies', permission: 'secret' } as const;
+const params = z.object({ policyID: z.string().describe('Public or database id') });
+const query = z.object({
+  org_id: z.string().optional().describe('The organisation, where several have a policy with this id'),
+});
+
+async function policyNamed(tools: GatewayPolicyTools, id: string, orgId: string | undefined): Promise<StoredPolicy> {
+  const policy = await policyAnywhere(tools, id, orgId);
+  if (!policy) throw problem.not_found();
+  return policy;
+}
+
+/** A policy sent without a name keeps the one it has, or is called by its id. */
+function checked(body: Sent, { id, name }: Pick<StoredPolicy, 'id' | 'name'>, { settings }: GatewayPolicyTools) {
+  if (!settings['policies.allow_unsafe_ids'] && !Policy.shape.id.safeParse(id).success) throw problem.id_unusable();
+  return checkedPolicy({ ...body, name: body.name?.trim() ? body.name : name }, settings);
+}
+
+export const listGatewayPolicies = operation({
+  ...declared,
+  name: 'listGatewayPolicies',
+  method: 'GET',
+  path: '/gw/policies',
+  about: 'Lists the policies of all organisations, newest first.',
+  returns: z.array(PolicyOfAnyId),
+  handle: async (_call, { policies }: GatewayPolicyTools) => (await policies.all()).map(fullPolicy),
+});
+
+export const getGatewayPolicy = operation({
+  ...declared,
+  name: 'getGatewayPolicy',
+  method: 'GET',
+  path: '/gw/policies/{policyID}',
+  about: 'Reads one policy.',
+  params,
+  query,
+  returns: PolicyOfAnyId,
+  problems: [problem.not_found, problem.several],
+  handle: async ({ params: { policyID }, query: { org_id } }, tools: GatewayPolicyTools) =>
+    fullPolicy(await policyNamed(tools, policyID, org_id)),
+});
+
+export const createGatewayPolicy = operation({
+  ...declared,
+  name: 'createGatewayPolicy',
+  method: 'POST',
+  path: '/gw/policies',
+  about: 'Makes a policy with the id it brings, in the organisation of org_id or in the first one.',
+  body: PolicyOfAnyId,
+  returns: modifiedAnswer,
+  problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
+  async handle({ body, audit }, tools: GatewayPolicyTools) {
+    const id = idOf(body);
+    if (id === '') throw problem.id_missing();
+    audit(id);
+    const next = checked(body, { id, name: id }, tools);
+    const orgId = await owningOrganisation(tools, body.org_id);
+    audit(id, orgId);
+    await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
+    return modified(id, 'added');
+  },
+});
+
+export const updateGatewayPolicy = operation({
+  ...declared,
+  name: 'updateGatewayPolicy',
+  method: 'PUT',
+  path: '/gw/policies/{policyID}',
+  about: 'Replaces a policy. Its ids and its organisation stay.',
+  params,
+  query,
+  body: PolicyOfAnyId,
+  returns: modifiedAnswer,
+  problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists],
+  async handle({ params: { policyID }, query: { org_id }, body, audit }, tools: GatewayPolicyTools) {
+    audit(policyID);
+    const known = await policyNamed(tools, policyID, org_id || body.org_id);
+    audit(known.id, known.org_id);
+    const own = [known.id, known._id];
+    if ([body.id, body._id].some(sent => sent && !own.includes(sent))) throw problem.id_mismatch();
+    const next = checked(body, known, tools);
+    const last_updated = String(unixSeconds(tools.clock.now()));
+    const changed = await tools.policies.change(
+      known.org_id,
+      known._id,
+      ({ _id, id, org_id: owner, date_created }) => ({
+        ...next,
+        _id,
+        id,
+        org_id: owner,
+        date_created,
+        last_updated,
+      }),
+    );
+    if (!changed) throw problem.not_found();
+    return modified(changed.id, 'modified');
+  },
+});
+
+export const deleteGatewayPolicy = operation({
+  ...declared,
+  name: 'deleteGatewayPolicy',
+  method: 'DELETE',
+  path: '/gw/policies/{policyID}',
+  about: 'Removes a policy. A key it alone governed is refused from then on.',
+  params,
+  query,
+  returns: modifiedAnswer,
+  problems: [problem.not_found, problem.several],
+  async handle({ params: { policyID }, query: { org_id }, audit }, tools: GatewayPolicyTools) {
+    audit(policyID);
+    const known = await policyNamed(tools, policyID, org_id);
+    audit(known.id, known.org_id);
+    if (!(await tools.policies.remove(known.org_id, known._id))) throw problem.not_found();
+    return modified(known.id, 'deleted');
+  },
+});
+
+export const gatewayPolicyOperations = [
+  listGatewayPolicies,
+  getGatewayPolicy,
+  createGatewayPolicy,
+  updateGatewayPolicy,
+  deleteGatewayPolicy,
+];
