@@ -24,7 +24,11 @@ export async function startUpstream(): Promise<Upstream> {
   const requests: Received[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    try {
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+    } catch {
+      return; // Whoever breaks off in the middle has not asked for anything.
+    }
     const body = Buffer.concat(chunks).toString();
     const { method, url, headers, rawHeaders } = request;
     const received = { method: method!, url: url!, headers, rawHeaders, body };

@@ -83,3 +83,64 @@ export const list = (about: string): Setting<readonly string[]> => ({
     return refuse('must be a list of text');
   },
 });
+
+/** How a refusal reads in place of its usual status and words; what is left out stays as it is. */
+export interface Wording {
+  readonly status?: number;
+  readonly message?: string;
+}
+
+/** Wordings by name: an object in a file, JSON in the environment. */
+export const wordings = (about: string): Setting<Readonly<Record<string, Wording>>> => ({
+  rule: '`status` and `message` by code (JSON in the environment)',
+  default: {},
+  about,
+  secret: false,
+  read: value =>
+    Object.fromEntries(
+      members(typeof value === 'string' ? parsedJson(value) : value).map(([code, it]) => [code, wording(code, it)]),
+    ),
+});
+
+function wording(code: string, given: unknown): Wording {
+  const { status, message, ...rest } = Object.fromEntries(members(given)) as Record<string, unknown>;
+  if (Object.keys(rest).length > 0) refuse(`${code} may hold status and message only`);
+  if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599))
+    refuse(`${code}.status must be from 400 to 599`);
+  if (message !== undefined && typeof message !== 'string') refuse(`${code}.message must be text`);
+  if (status === undefined && message === undefined) refuse(`${code} must hold status or message`);
+  return given as Wording;
+}
+
+const members = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+    : refuse('must be values by name');
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse('must be JSON');
+  }
+}
+
+/** What is sent as a header of this name; empty sends none. */
+export const headerName = (about: string): Setting<string> => ({
+  ...text('', about),
+  rule: 'name of a header',
+  read: value =>
+    typeof value === 'string' && /^[A-Za-z0-9-]{0,64}$/.test(value)
+      ? value
+      : refuse('must be letters, digits and hyphens, 64 at most'),
+});
+
+/** One segment of a path. */
+export const segment = (fallback: string, about: string): Setting<string> => ({
+  ...text(fallback, about),
+  rule: 'one segment of a path',
+  read: value =>
+    typeof value === 'string' && /^[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}$/.test(value)
+      ? value
+      : refuse('must be letters, digits and `-._~`, 64 at most, and not begin with a dot'),
+});

@@ -1,4 +1,4 @@
-import { choice, count, flag, list, port, secret, text } from './settings-rows.ts';
+import { choice, count, flag, headerName, list, port, secret, segment, text, wordings } from './settings-rows.ts';
 
 /**
  * Every setting, declared once. The name is its place in `gw.yaml` (`gateway.port` is `port` under `gateway`), its
@@ -44,6 +44,28 @@ export const settingsTable = {
   }),
   'gateway.connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', { least: 1 }),
   'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
+  'gateway.close_connections': flag(false, 'Ends the connection of a caller with every answer.'),
+  'gateway.generator_header': flag(true, 'Names the product in `X-Generator` where the gateway itself refuses a call.'),
+  'gateway.messages': wordings(
+    'Status and words of refusals in place of the usual ones, by the codes of [refusals.md](refusals.md).',
+  ),
+  'gateway.version_header': headerName(
+    'Header that tells callers the name of the version they got where the default was used. Empty tells nobody.',
+  ),
+  'gateway.health_name': segment('hello', 'Name of the path on the gateway’s listener that says how each part is.'),
+  'gateway.ready_name': segment('ready', 'Name of the path on the gateway’s listener that says whether it can serve.'),
+  'gateway.segments': list(
+    'Tags of which an API needs one to be reachable on this gateway. None: every API is, tagged or not.',
+  ),
+  'gateway.request_body_bytes': count(0, 'Largest body of a call; a larger one gets 413. 0 sets no limit.'),
+  'gateway.response_body_bytes': count(
+    0,
+    'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off where it was already on its way. 0 sets no limit.',
+  ),
+  'gateway.loop_limit': count(5, 'How often one call may be handed from API to API inside the gateway.', {
+    least: 1,
+    most: 100,
+  }),
   'upstream.timeout_ms': count(30_000, 'How long an upstream may take to begin its answer.', { least: 1 }),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
   'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {

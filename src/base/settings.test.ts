@@ -55,7 +55,8 @@ test('every setting has one name in the file, one in the environment and one fla
   for (const spell of [environmentName, flagName])
     assert.equal(new Set(settingNames.map(spell)).size, settingNames.length);
   for (const name of settingNames) {
-    const value = `${settingsTable[name].default}`;
+    const { default: fallback } = settingsTable[name];
+    const value = typeof fallback === 'object' && !Array.isArray(fallback) ? JSON.stringify(fallback) : `${fallback}`;
     readSettings({ environment: { [environmentName(name)]: value } });
     readSettings({ flags: { [flagName(name).slice(2)]: value, [name]: value } });
   }

@@ -38,9 +38,14 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     model,
     host: customDomain.enabled ? customDomain.name.toLowerCase() : '',
     listenPath: listenPathOf(listen.path),
-    routed: identity.active && !identity.internal && listen.path !== '' && !/\s/.test(listen.path),
+    routed:
+      identity.active &&
+      !identity.internal &&
+      listen.path !== '' &&
+      !/\s/.test(listen.path) &&
+      isOfSegment(model, tools.settings['gateway.segments']),
     routes: routesOf({ model, tools }),
-    versions: versionChoice(model),
+    versions: versionChoice(model, tools.settings['gateway.version_header']),
   };
   try {
     const chains = new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
@@ -50,5 +55,9 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     return { ...base, unserved: error.message, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
   }
 }
+
+/** A gateway without segments takes everything; one with segments only what names one of them. */
+const isOfSegment = ({ gatewayTags }: Model, segments: readonly string[]) =>
+  segments.length === 0 || (gatewayTags.enabled && gatewayTags.tags.some(tag => segments.includes(tag)));
 
 const listenPathOf = (path: string) => (path.startsWith('/') ? path : `/${path}`).replaceAll(/\/{2,}/g, '/');

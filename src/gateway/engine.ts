@@ -2,8 +2,11 @@ import type { Dispatcher } from 'undici';
 import { Problem } from '#base/problems.ts';
 import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
+import { problem as bodyProblem } from './body.ts';
+import { bringsTooMuch, tooLarge } from './body-limit.ts';
 import { type Chain, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
+import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
 import type { Route } from './routes.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -23,12 +26,13 @@ export interface EngineOptions {
   readonly record: (call: Exchange, complete: boolean) => void;
 }
 
-/** How often one call may be handed on inside the gateway, unless it says less. */
-const loopsAllowed = 5;
-
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
 export function createEngine({ snapshot, tools, pools, record }: EngineOptions): Handler {
+  const loopsAllowed = tools.settings['gateway.loop_limit'];
+  const worded = refusalWords(tools.settings);
+  const bodyBytes = tools.settings['gateway.request_body_bytes'];
   const receiver: Receiver = {
+    answerBytes: tools.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
     onHead(call, given) {
       withAnswerHeaders(call, given);
       call.answer = given;
@@ -39,13 +43,14 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, sink, code, error) {
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
-      deliver(call, sink, refuse(call, code));
+      deliver(call, sink, code === 'body_too_large' ? tooLarge(call) : refuse(call, code));
     },
   };
   const chains = new WeakMap<Exchange, Chain>();
   const nothing: Pick<Chain, 'response'> = { response: [] };
 
   function handle(call: Exchange, sink: Sink): void {
+    if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
     const current = snapshot();
     const found = current.router.find(call.host, call.path);
     if (!found) {
@@ -136,6 +141,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   function failed(call: Exchange, sink: Sink, error: unknown): void {
+    if ((error as { code?: string }).code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
       call.refusal = error.code;
       return deliver(call, sink, refusalAnswer(call, error.status, error.message));
@@ -175,6 +181,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   function loop(call: Exchange, destination: Destination, sink: Sink, current: Snapshot): void {
     const target = destination.loop === 'self' ? call.api : current.byName(call.api!.orgId, destination.loop);
     if (!target) return deliver(call, sink, refuse(call, 'loop_unknown'));
+    controlled(call, destination);
     if (!passedOn(call, sink)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
@@ -183,6 +190,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
 
   function deliver(call: Exchange, sink: Sink, given: Answer): void {
     if (call.gone) return record(call, false);
+    if (given.refused) worded(call, given);
     const bytes = given.body.bytes;
     given.headers.set('Content-Length', String(bytes?.length ?? 0));
     call.answer = given;
@@ -201,6 +209,15 @@ function forgetCaller(call: Exchange): void {
   call.keyHash = '';
   call.session = undefined;
   call.identityFrom = '';
+}
+
+/** The first limit a call is given holds for the rest of it. */
+function controlled(call: Exchange, { controls }: Destination): void {
+  if (!controls) return;
+  call.query = controls.query;
+  if (controls.method) call.method = controls.method;
+  if (call.loopLimit === 0) call.loopLimit = controls.limit;
+  call.checkLimitsInLoop = controls.checksLimits;
 }
 
 const belowListenPath = (path: string, listenPath: string) =>

@@ -4,6 +4,8 @@ import type { Handler } from './transport/sink.ts';
 
 export interface OwnPathsOptions {
   readonly version: string;
+  /** Names of the paths for people and for orchestrators. */
+  readonly names: { readonly health: string; readonly ready: string };
   readonly clock: Clock;
   readonly isLoaded: () => boolean;
   /** What the gateway leans on, by name: empty text, or what to tell an outsider. */
@@ -11,7 +13,7 @@ export interface OwnPathsOptions {
 }
 
 /** The gateway's own paths, which no API can take. */
-export function ownPaths({ version, clock, isLoaded, parts }: OwnPathsOptions) {
+export function ownPaths({ version, names, clock, isLoaded, parts }: OwnPathsOptions) {
   function hello() {
     const found = Object.entries(parts());
     const time = isoTime(clock.now());
@@ -28,8 +30,8 @@ export function ownPaths({ version, clock, isLoaded, parts }: OwnPathsOptions) {
 
   const answers: Readonly<Record<string, () => [status: number, body: unknown]>> = {
     '/live': () => [200, { message: 'Success' }],
-    '/hello': () => [200, hello()],
-    '/ready': () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }]),
+    [`/${names.health}`]: () => [200, hello()],
+    [`/${names.ready}`]: () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }]),
   };
 
   return (method: string, path: string): Answer | undefined => {

@@ -446,6 +446,16 @@ export const refusalsTable = {
     message: 'There was a problem proxying the request',
     about: 'The connection to the upstream failed.',
   },
+  answer_too_large: {
+    status: 500,
+    message: 'Response body too large',
+    about: 'The upstream’s answer is larger than `gateway.response_body_bytes`.',
+  },
+  body_too_large: {
+    status: 413,
+    message: 'Request Entity Too Large',
+    about: 'The body of the call is larger than the gateway, or a step that reads it, takes. Said in plain text.',
+  },
   client_gone: { status: 499, message: 'Client closed request', about: 'The caller did not wait for the answer.' },
   internal: { status: 500, message: 'Internal Server Error', about: 'A fault of ours; the log has its cause.' },
 } as const satisfies Record<string, Refusal>;

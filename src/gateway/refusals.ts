@@ -7,9 +7,6 @@ import { type Refusal, refusalsTable } from './refusals-table.ts';
 export type RefusalCode = keyof typeof refusalsTable;
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
 
-/** Shows how the gateway answers; replaced by settings. */
-const generator = 'gatewright';
-
 export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Record<string, string | number>>): Answer {
   const { status, message } = refusals[code];
   const text = detail ? message.replace(/\{(\w+)\}/g, (_whole, name: string) => String(detail[name])) : message;
@@ -20,12 +17,7 @@ export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Reco
 /** The answer itself, for refusals whose status or words come from a definition. */
 export function refusalAnswer(call: Exchange, status: number, message: string): Answer {
   const [type, body] = rendered(call, message);
-  return new Answer(
-    status,
-    new HeaderList(['Content-Type', type, 'X-Generator', generator]),
-    bodyOf(Buffer.from(body)),
-    true,
-  );
+  return new Answer(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
 }
 
 const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);

@@ -147,6 +147,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   await loader.refresh();
   const own = ownPaths({
     version: data.version,
+    names: { health: settings['gateway.health_name'], ready: settings['gateway.ready_name'] },
     clock: systemClock,
     isLoaded: loader.isLoaded,
     parts: () => ({

@@ -14,9 +14,20 @@ export interface VersionChoice {
   choose(call: Exchange): Chosen;
 }
 
-export function versionChoice(model: Model): VersionChoice {
-  if (model.versioning.enabled) return apiVersions(model);
-  return model.versionData.notVersioned || model.form !== 'classic' ? oneVersion(model) : namedVersions(model);
+/** `header` tells callers that they got the default version, and its name; empty tells nobody. */
+export function versionChoice(model: Model, header = ''): VersionChoice {
+  if (model.versioning.enabled) return apiVersions(model, header);
+  return model.versionData.notVersioned || model.form !== 'classic' ? oneVersion(model) : namedVersions(model, header);
+}
+
+function told(call: Exchange, header: string, chosen: Chosen): Chosen {
+  // Of several APIs that take part, the one that was called speaks.
+  if (header !== '' && chosen.kind !== 'refused' && call.loops === 0) {
+    const name = call.versionName;
+    call.answerHeaders ??= [];
+    call.answerHeaders.push(header, /^[!-~]+$/.test(name) ? name : encodeURIComponent(name));
+  }
+  return chosen;
 }
 
 /** A definition without versions: refused when it is not clear which of its entries counts. */
@@ -33,7 +44,7 @@ function oneVersion(model: Model): VersionChoice {
 const refused = (call: Exchange, code: RefusalCode): Chosen => ({ kind: 'refused', answer: refuse(call, code) });
 
 /** Versions inside one definition, by the name a call gives. */
-function namedVersions(model: Model): VersionChoice {
+function namedVersions(model: Model, header: string): VersionChoice {
   const byName = new Map(model.versions.map(version => [version.version.name || version.key, version]));
   for (const version of model.versions) byName.set(version.key, version);
   const fallback = byName.get(model.versionData.defaultVersion);
@@ -42,11 +53,11 @@ function namedVersions(model: Model): VersionChoice {
   return {
     choose(call) {
       const name = place.read(call);
-      if (name === '') return fallback ? own(call, fallback) : refused(call, 'version_missing');
+      if (name === '') return fallback ? told(call, header, own(call, fallback)) : refused(call, 'version_missing');
       const version = byName.get(name);
       if (!version && !(fallbackToDefault && fallback)) return refused(call, 'version_unknown');
       if (version || place.mayStripUnknown(name)) place.strip(call, name);
-      return own(call, (version ?? fallback)!);
+      return version ? own(call, version) : told(call, header, own(call, fallback!));
     },
   };
 }
@@ -57,7 +68,7 @@ function own(call: Exchange, version: VersionModel): Chosen {
 }
 
 /** Every version an API of its own; this one is the base. */
-function apiVersions(model: Model): VersionChoice {
+function apiVersions(model: Model, header: string): VersionChoice {
   const { name: baseName, default: given, versions, fallbackToDefault } = model.versioning;
   const base = oneVersion(model);
   const place = versionPlace(model);
@@ -80,7 +91,7 @@ function apiVersions(model: Model): VersionChoice {
       const name = place.read(call);
       if (name === '') {
         if (fallback === '') return refused(call, 'version_missing');
-        return byName(call, fallback, true) ?? refused(call, 'version_default_unserved');
+        return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved'));
       }
       const known = byName(call, name, false);
       if (known) {
@@ -89,7 +100,7 @@ function apiVersions(model: Model): VersionChoice {
       }
       if (!fallbackToDefault) return refused(call, 'version_api_unknown');
       if (place.mayStripUnknown(name)) place.strip(call, name);
-      return byName(call, fallback, true) ?? refused(call, 'version_default_unserved');
+      return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved'));
     },
   };
 }

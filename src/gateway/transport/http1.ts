@@ -38,6 +38,7 @@ export function http1Transport(options: TransportOptions): Transport {
     const connection = connections.get(request.socket)!;
     // Whatever follows a call that ends the connection is not a call.
     if (connection.isEnding) return;
+    if (options.oneCallEach) connection.endAfterThis();
     const sink = new Http1Sink(connection, request, response, limits.stalledMs, options.onFault);
     const call = callOf(request, connection, asked, response);
     const isCall = call instanceof Exchange;

@@ -25,6 +25,8 @@ export interface TransportOptions {
   readonly limits: Limits;
   /** Whether calls may ask for a WebSocket. */
   readonly webSockets: boolean;
+  /** Whether a connection ends with its first answer. */
+  readonly oneCallEach?: boolean;
   /** Told of an answer that could not be sent as it was. */
   readonly onFault: (error: Error) => void;
 }

@@ -29,6 +29,7 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
       stalledMs: settings['gateway.stalled_timeout_ms'],
     },
     webSockets: settings['gateway.websockets'],
+    oneCallEach: settings['gateway.close_connections'],
     onFault: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
   };
   const http1 = http1Transport(options);

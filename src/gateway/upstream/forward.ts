@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { Answer } from '../answer.ts';
-import { noBody } from '../body.ts';
+import { problem as bodyProblem, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
@@ -8,6 +8,8 @@ import type { Sink } from '../transport/sink.ts';
 
 /** What happens around an answer of the upstream; the engine supplies it. */
 export interface Receiver {
+  /** Bytes of a body that are taken of an upstream. */
+  readonly answerBytes: number;
   /** May change the answer's head; a promise holds the body back until it is kept. */
   onHead(call: Exchange, given: Answer): Promise<void> | void;
   /** The upstream agreed to another protocol; may add to the head that says so. */
@@ -70,6 +72,10 @@ export class Forwarding implements Handler {
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     this.#resume = resume;
     const given = new Answer(status, this.#headersOf(raw), noBody());
+    if (this.#left > this.#receiver.answerBytes && call.method !== 'HEAD' && status !== 304) {
+      this.#abort?.(new AnswerTooLarge());
+      return true;
+    }
     const waiting = this.#receiver.onHead(call, given);
     if (waiting instanceof Promise) {
       this.#held = waiting.then(
@@ -112,6 +118,10 @@ export class Forwarding implements Handler {
   onData(chunk: Buffer): boolean {
     const call = this.#call;
     call.answerBytes += chunk.length;
+    if (call.answerBytes > this.#receiver.answerBytes) {
+      this.#abort?.(new AnswerTooLarge());
+      return true;
+    }
     if (this.#left >= 0) {
       this.#left -= chunk.length;
       if (this.#left === 0) {
@@ -183,12 +193,16 @@ function trailersOf(raw: readonly (string | Buffer)[] | null | undefined): strin
   return kept;
 }
 
+class AnswerTooLarge extends Error {}
+
 const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
 export function refusalOf(call: Exchange, error: Error): RefusalCode {
   if (call.gone) return 'client_gone';
+  if (error instanceof AnswerTooLarge) return 'answer_too_large';
   const { code = '' } = error as { code?: string };
+  if (code === bodyProblem.too_large.code) return 'body_too_large';
   if (timeouts.has(code)) return 'upstream_timeout';
   return lookups.has(code) ? 'upstream_lookup' : 'upstream_failed';
 }

@@ -1,0 +1,32 @@
+import { Answer } from './answer.ts';
+import { bodyOf, problem } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { HeaderList } from './headers.ts';
+import { refusals } from './refusals.ts';
+
+/** Said in plain text, like everything that is settled before a call has an API. */
+export function tooLarge(call: Exchange): Answer {
+  const { status, message } = refusals.body_too_large;
+  call.refusal = 'body_too_large';
+  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
+  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+}
+
+/**
+ * Whether a call says that it brings more than it may. One that does not say is held to it while it comes: whoever reads
+ * its body gets the same problem that reading too long a body gives.
+ */
+export function bringsTooMuch({ body }: Exchange, most: number): boolean {
+  if (body.length !== undefined) return body.length > most;
+  if (body.stream) body.stream = limited(body.stream, most);
+  return false;
+}
+
+async function* limited(stream: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of stream) {
+    size += chunk.byteLength;
+    if (size > most) throw problem.too_large();
+    yield chunk;
+  }
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { SettingName } from '#base/settings.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** An installation with these settings and an upstream behind it, for the tests declared inside. */
+function withSettings(
+  title: string,
+  settings: Partial<Record<SettingName, string>>,
+  declare: (app: () => TestApp, upstream: () => Upstream) => void,
+): void {
+  describe(title, () => {
+    let app: TestApp;
+    let upstream: Upstream;
+    before(async () => {
+      [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
+    });
+    after(async () => {
+      await app?.close();
+      await upstream?.close();
+    });
+    declare(
+      () => app,
+      () => upstream,
+    );
+  });
+}
+
+const guarded = (upstream: Upstream, more: Record<string, unknown> = {}) =>
+  openApi(upstream, { use_keyless: false, use_standard_auth: true, auth_configs: { authToken: {} }, ...more });
+
+/** Two versions by header, the first one the default. */
+const versioned = (upstream: Upstream, fallback = false) =>
+  openApi(upstream, {
+    definition: { location: 'header', key: 'x-version', fallback_to_default: fallback },
+    version_data: {
+      not_versioned: false,
+      default_version: 'v1',
+      versions: { v1: { name: 'v1' }, v2: { name: 'v2' } },
+    },
+  });
+
+/** Sends bytes as they are and gives everything that comes back until the connection ends. */
+async function spoken(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let heard = '';
+  socket.on('data', bytes => {
+    heard += bytes;
+  });
+  socket.on('error', () => undefined);
+  socket.write(text);
+  await once(socket, 'close');
+  return heard;
+}
+
+withSettings('settings as they come', {}, (app, upstream) => {
+  test('refusals name the product, and nothing else does', async () => {
+    const url = await publish(app(), guarded(upstream()));
+    assert.equal((await fetch(url)).headers.get('x-generator'), 'gatewright');
+    const open = await publish(app(), openApi(upstream()));
+    assert.equal((await fetch(open)).headers.has('x-generator'), false);
+  });
+
+  test('a connection serves one call after the other, and nobody is told of default versions', async () => {
+    const url = await publish(app(), versioned(upstream()));
+    const reply = await fetch(url);
+    assert.equal(reply.headers.get('connection'), 'keep-alive');
+    assert.equal([...reply.headers.values()].includes('v1'), false);
+  });
+});
+
+withSettings(
+  'settings that change answers',
+  {
+    'gateway.generator_header': 'false',
+    'gateway.close_connections': 'true',
+    'gateway.version_header': 'X-Default-Version',
+    'gateway.messages': JSON.stringify({
+      auth_field_missing: { status: 400, message: 'Where is your "key"?' },
+      key_not_found: { message: 'Who are you?' },
+      loop_too_deep: { status: 508 },
+    }),
+    'gateway.loop_limit': '2',
+    'gateway.health_name': 'how-are-you',
+    'gateway.ready_name': 'ready.now',
+  },
+  (app, upstream) => {
+    test('gateway.generator_header: refusals do not name the product', async () => {
+      const reply = await fetch(await publish(app(), guarded(upstream())));
+      assert.equal(reply.status, 400);
+      assert.equal(reply.headers.has('x-generator'), false);
+    });
+
+    test('gateway.close_connections: every answer ends its connection, refusals and misses too', async () => {
+      const { listen_path: open } = await published(openApi(upstream()));
+      const { listen_path: closed } = await published(guarded(upstream()));
+      for (const path of [open, closed, '/nowhere', '/live']) {
+        const heard = await spoken(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        assert.match(heard, /\r\nconnection: close\r\n/i, path);
+      }
+    });
+
+    test('gateway.messages: status and words of a refusal, in the notation of the caller', async () => {
+      const url = await publish(app(), guarded(upstream()));
+      const missing = await fetch(url);
+      assert.equal(missing.status, 400);
+      assert.equal(await missing.text(), '{\n    "error": "Where is your \\"key\\"?"\n}');
+      const xml = await fetch(url, { method: 'POST', headers: { 'content-type': 'text/xml' }, body: '<a/>' });
+      assert.equal(xml.headers.get('content-type'), 'text/xml');
+      assert.match(await xml.text(), /<error>Where is your &#34;key&#34;\?<\/error>$/);
+    });
+
+    test('gateway.messages: what is left out stays as it is', async () => {
+      const url = await publish(app(), guarded(upstream()));
+      const unknown = await fetch(url, { headers: { authorization: 'nobody-knows-this-key' } });
+      assert.equal(unknown.status, 403);
+      assert.equal(await unknown.text(), '{\n    "error": "Who are you?"\n}');
+    });
+
+    test('gateway.loop_limit: a call goes round so often and no more', async () => {
+      const url = await publish(app(), openApi(upstream(), { proxy: { target_url: 'gw://self/again' } }));
+      const reply = await fetch(url);
+      assert.equal(reply.status, 508);
+      assert.match(await reply.text(), /Found more than 2 loops in single request/);
+    });
+
+    test('gateway.version_header: callers learn which version they got where they named none', async () => {
+      const url = await publish(app(), versioned(upstream()));
+      assert.equal((await fetch(url)).headers.get('x-default-version'), 'v1');
+      const named = await fetch(url, { headers: { 'x-version': 'v2' } });
+      assert.equal(named.status, 200);
+      assert.equal(named.headers.has('x-default-version'), false);
+    });
+
+    test('gateway.version_header: and where the one they named is unknown', async () => {
+      const url = await publish(app(), versioned(upstream(), true));
+      const unknown = await fetch(url, { headers: { 'x-version': 'v9' } });
+      assert.equal(unknown.headers.get('x-default-version'), 'v1');
+    });
+
+    test('gateway.health_name and gateway.ready_name: the usual names are free for APIs', async () => {
+      assert.match(await (await fetch(`${app().url.gateway}/how-are-you`)).text(), /"status":"pass"/);
+      assert.equal((await fetch(`${app().url.gateway}/ready.now`)).status, 200);
+      for (const listen_path of ['/hello', '/ready']) {
+        assert.equal((await fetch(app().url.gateway + listen_path)).status, 404);
+        const url = await publish(app(), openApi(upstream(), { proxy: { listen_path } }));
+        assert.match(await (await fetch(url)).text(), /"method":"GET"/);
+      }
+    });
+
+    async function published(definition: ReturnType<typeof openApi>) {
+      await publish(app(), definition);
+      return definition.proxy;
+    }
+  },
+);
+
+withSettings(
+  'limits of bodies',
+  { 'gateway.request_body_bytes': '1000', 'gateway.response_body_bytes': '2000' },
+  (app, upstream) => {
+    const tooLarge = async (reply: Response) => {
+      assert.equal(reply.status, 413);
+      assert.equal(reply.headers.get('content-type'), 'text/plain; charset=utf-8');
+      assert.equal(await reply.text(), 'Request Entity Too Large');
+    };
+    const bodyEchoed = async (reply: Response) => ((await reply.json()) as { body: string }).body;
+    const chunked = (...sizes: number[]) => ({
+      method: 'POST',
+      duplex: 'half' as const,
+      body: ReadableStream.from(sizes.map(size => new Uint8Array(size).fill(120))),
+    });
+
+    test('gateway.request_body_bytes: a call that says it brings more is refused before it is routed', async () => {
+      await tooLarge(await fetch(`${app().url.gateway}/nowhere`, { method: 'POST', body: 'x'.repeat(1001) }));
+      const url = await publish(app(), openApi(upstream()));
+      const reply = await fetch(url, { method: 'POST', body: 'x'.repeat(1000) });
+      assert.equal((await bodyEchoed(reply)).length, 1000);
+    });
+
+    test('gateway.request_body_bytes: a call that does not say is refused as soon as it brings more', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      const before = upstream().requests.length;
+      await tooLarge(await fetch(url, chunked(500, 500, 1)));
+      assert.equal((await bodyEchoed(await fetch(url, chunked(500, 500)))).length, 1000);
+      assert.equal(upstream().requests.length, before + 1, 'no upstream took the larger one for a whole call');
+    });
+
+    test('gateway.request_body_bytes: a step that reads the body refuses it in the same words', async () => {
+      const basic = {
+        extract_from_body: true,
+        body_user_regexp: 'user=(\\w+)',
+        body_password_regexp: 'password=(\\w+)',
+      };
+      const url = await publish(
+        app(),
+        openApi(upstream(), { use_keyless: false, use_basic_auth: true, basic_auth: basic }),
+      );
+      await tooLarge(await fetch(url, chunked(1001)));
+    });
+
+    test('gateway.response_body_bytes: an answer that says it is larger becomes a refusal', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      upstream().answer = (_request, response) => response.end('x'.repeat(2001));
+      const reply = await fetch(url);
+      assert.equal(reply.status, 500);
+      assert.equal(await reply.text(), '{\n    "error": "Response body too large"\n}');
+      upstream().answer = (_request, response) => response.end('x'.repeat(2000));
+      assert.equal((await (await fetch(url)).text()).length, 2000);
+    });
+
+    test('gateway.response_body_bytes: an answer that does not say breaks off, and cannot be taken for whole', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      upstream().answer = (_request, response) => {
+        response.write('x'.repeat(1500));
+        response.end('x'.repeat(1500));
+      };
+      await assert.rejects(async () => (await fetch(url)).text());
+    });
+
+    test('gateway.response_body_bytes: an answer without a body has no size, whatever its head says', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      upstream().answer = (_request, response) => {
+        response.writeHead(200, { 'content-length': '5000' });
+        response.end();
+      };
+      assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+    });
+  },
+);
+
+withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) => {
+  const tagged: readonly [tags: string[] | undefined, disabled: boolean, status: number][] = [
+    [['edge'], false, 200],
+    [['far', 'inner'], false, 200],
+    [['far'], false, 404],
+    [['edge'], true, 404],
+    [undefined, false, 404],
+  ];
+  for (const [tags, tags_disabled, status] of tagged) {
+    test(`gateway.segments: tags ${tags}${tags_disabled ? ', switched off,' : ''} give ${status}`, async () => {
+      const url = await publish(app(), openApi(upstream(), { ...(tags && { tags }), tags_disabled }));
+      assert.equal((await fetch(url)).status, status);
+    });
+  }
+});
+
+test('a wording for a refusal that does not exist, or whose words are a definition’s, stops the start', async () => {
+  for (const [code, said] of [
+    ['no_such_code', /no refusal has the code no_such_code/],
+    ['signature_invalid', /definitions choose the words of signature_invalid/],
+  ] as const) {
+    const settings = { 'gateway.messages': JSON.stringify({ [code]: { status: 400 } }) };
+    await assert.rejects(startApp('sqlite', { settings }), said);
+  }
+});
