@@ -53,7 +53,6 @@ export class Tunnel {
     const { upgrade } = this.#call;
     const request = httpRequest({
       createConnection: () => socket,
-      agent: false,
       method: 'GET',
       path,
       headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,

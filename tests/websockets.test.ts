@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { makeAuthority, makeServerCertificate } from './certificates.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { type Caller, call, statusesIn } from './hostile/raw.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+
+/** Agrees to become a WebSocket, then repeats every byte or every message. */
+interface Echo {
+  readonly port: number;
+  readonly asked: IncomingMessage[];
+  readonly sockets: Duplex[];
+  /** Instead of agreeing. */
+  answer: ((request: IncomingMessage, socket: Duplex) => void) | undefined;
+  connections: number;
+  close(): Promise<void>;
+}
+
+async function startEcho(server: Server = createServer()): Promise<Echo> {
+  const echo: Echo = {
+    port: 0,
+    asked: [],
+    sockets: [],
+    answer: undefined,
+    connections: 0,
+    close: () =>
+      new Promise(resolve => {
+        for (const socket of echo.sockets) socket.destroy();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  server.on('connection', () => echo.connections++);
+  server.on('request', (request, response) => {
+    echo.asked.push(request);
+    response.end(JSON.stringify({ url: request.url, upgrade: request.headers.upgrade ?? null }));
+  });
+  server.on('upgrade', (request, socket, head) => {
+    echo.asked.push(request);
+    echo.sockets.push(socket);
+    socket.on('error', () => undefined);
+    if (echo.answer) return echo.answer(request, socket);
+    const accept = createHash('sha1')
+      .update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64');
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nX-Theirs: 1\r\n\r\n`,
+    );
+    if (head.length > 0) socket.unshift(head);
+    if (request.headers['x-bytes']) socket.pipe(socket);
+    else socket.on('data', chunk => repeatFrame(chunk, socket));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(echo, { port: (server.address() as AddressInfo).port });
+}
+
+/** A short text frame of a client, sent back as a server would. */
+function repeatFrame(frame: Buffer, socket: Duplex): void {
+  if ((frame[0]! & 0x0f) === 8) return void socket.end(Buffer.from([0x88, 0]));
+  const length = frame[1]! & 0x7f;
+  const mask = frame.subarray(2, 6);
+  const text = frame.subarray(6, 6 + length).map((byte, at) => byte ^ mask[at % 4]!);
+  socket.write(Buffer.concat([Buffer.from([0x81, length]), text]));
+}
+
+const asking = (path: string, more = '') =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nX-Bytes: 1\r\n${more}\r\n`;
+
+describe('websockets', () => {
+  let app: TestApp;
+  let echo: Echo;
+  let port = 0;
+  const callers: Caller[] = [];
+  before(async () => {
+    [app, echo] = await Promise.all([startApp('sqlite', { settings: { 'upstream.timeout_ms': '500' } }), startEcho()]);
+    port = Number(new URL(app.url.gateway).port);
+  });
+  after(async () => {
+    await app?.close();
+    await echo?.close();
+    for (const it of callers) it.leave();
+  });
+  const caller = async () => {
+    const made = await call(port);
+    callers.push(made);
+    return made;
+  };
+  const published = async (more: Record<string, unknown> = {}, target = `ws://127.0.0.1:${echo.port}`) => {
+    echo.answer = undefined;
+    return new URL(await publish(app, openApi({ url: target }, more)));
+  };
+
+  test('a WebSocket speaks with the upstream through the gateway', async () => {
+    const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${url.pathname}/chat?room=1`);
+    await once(socket, 'open');
+    for (const text of ['hello', 'again']) {
+      socket.send(text);
+      const [message] = (await once(socket, 'message')) as [MessageEvent];
+      assert.equal(message.data, text);
+    }
+    const asked = echo.asked.at(-1)!;
+    assert.equal(asked.url, '/base/chat?room=1');
+    assert.equal(asked.headers['x-forwarded-for'], '127.0.0.1');
+    assert.equal(asked.headers.host, `127.0.0.1:${echo.port}`);
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  test('the head of the agreement is the upstream’s, without its connection', async () => {
+    const url = await published();
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.until(/^HTTP\/1\.1 101 Switching Protocols\r\n[\s\S]*\r\n\r\n$/);
+    assert.match(one.received(), /Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/);
+    assert.match(one.received(), /X-Theirs: 1\r\n/);
+    assert.equal(one.received().match(/upgrade: websocket/gi)?.length, 1);
+  });
+
+  test('whoever may not call may not upgrade either, and gets the ordinary answer', async () => {
+    const keyed = await published({ use_keyless: false, use_standard_auth: true });
+    const before = echo.asked.length;
+    const stranger = await caller();
+    stranger.send(asking(keyed.pathname));
+    await stranger.closed;
+    assert.deepEqual(statusesIn(stranger.received()), [401]);
+    assert.match(stranger.received(), /"error": "Authorization field missing"/);
+    const blocked = await published({
+      version_data: {
+        not_versioned: true,
+        versions: {
+          Default: {
+            name: 'Default',
+            use_extended_paths: true,
+            extended_paths: { black_list: [{ path: '/no', method: 'GET' }] },
+          },
+        },
+      },
+    });
+    const kept = await caller();
+    kept.send(asking(`${blocked.pathname}/no`));
+    await kept.closed;
+    assert.deepEqual(statusesIn(kept.received()), [403]);
+    assert.equal(echo.asked.length, before);
+    const unrouted = await caller();
+    unrouted.send(asking('/nowhere'));
+    await unrouted.closed;
+    assert.deepEqual(statusesIn(unrouted.received()), [404]);
+  });
+
+  test('an upgrade cannot climb out of the target path, however it is spelled', async () => {
+    const url = await published({}, `ws://127.0.0.1:${echo.port}/base`);
+    const paths = [
+      '/../secret',
+      '/x/../../secret',
+      '/%2e%2e/secret',
+      '/..%2fsecret',
+      '/%2e%2e%5csecret',
+      '//secret',
+      '/..;/secret',
+    ];
+    for (const path of paths) {
+      const before = echo.asked.length;
+      const one = await caller();
+      one.send(asking(url.pathname + path));
+      await one.until(/^HTTP\/1\.1 \d/);
+      const [received] = echo.asked.slice(before);
+      assert.ok(!received || received.url!.startsWith('/base/'), `${path} reached ${received?.url}`);
+    }
+  });
+
+  test('an upstream that declines is heard', async () => {
+    const url = await published();
+    echo.answer = (_request, socket) =>
+      socket.end(
+        'HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: 5\r\nConnection: close\r\n\r\nnever',
+      );
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.closed;
+    assert.deepEqual(statusesIn(one.received()), [403]);
+    assert.match(one.received(), /Content-Type: text\/plain\r\n[\s\S]*never$/);
+  });
+
+  test('an upstream that agrees to something else is not believed', async () => {
+    const url = await published();
+    echo.answer = (_request, socket) =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.closed;
+    assert.deepEqual(statusesIn(one.received()), [500]);
+  });
+
+  test('an upstream that fails is told from one that is slow', async () => {
+    const failing = await published({}, 'ws://127.0.0.1:1');
+    const one = await caller();
+    one.send(asking(failing.pathname));
+    await one.closed;
+    assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
+    const slow = await published();
+    echo.answer = () => undefined;
+    const other = await caller();
+    other.send(asking(slow.pathname));
+    await other.closed;
+    assert.match(other.received(), /^HTTP\/1\.1 504 [\s\S]*Upstream service reached hard timeout\./);
+  });
+
+  test('a connection that was a WebSocket is never used again', async () => {
+    const url = await published();
+    const plain = `${app.url.gateway}${url.pathname}`;
+    await (await fetch(plain)).text();
+    const before = echo.connections;
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.until(/101 Switching/);
+    assert.equal(echo.connections, before + 1);
+    one.leave();
+    const tunnel = echo.sockets.at(-1)!;
+    await eventually(() => assert.ok(tunnel.destroyed));
+    await (await fetch(plain)).text();
+    assert.equal(echo.connections, before + 1);
+  });
+
+  test('large transfers pass both ways at the speed of the slower side', async () => {
+    const url = await published();
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.until(/101 Switching/);
+    const head = one.received().length;
+    const part = Buffer.alloc(1_000_000, 'y');
+    one.socket.pause();
+    for (let n = 0; n < 30; n++) one.send(part);
+    one.socket.resume();
+    await eventually(() => assert.equal(one.received().length - head, 30_000_000));
+  });
+
+  test('whichever side leaves, the other is told', async () => {
+    const url = await published();
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.until(/101 Switching/);
+    echo.sockets.at(-1)!.destroy();
+    await one.closed;
+    const other = await caller();
+    other.send(asking(url.pathname));
+    await other.until(/101 Switching/);
+    const upstream = echo.sockets.at(-1)!;
+    other.leave();
+    await eventually(() => assert.ok(upstream.destroyed));
+  });
+
+  test('a WebSocket reaches an upstream behind TLS', async () => {
+    const certificate = makeServerCertificate(makeAuthority());
+    const secure = await startEcho(
+      createSecureServer({ cert: certificate.chainPem, key: certificate.keyPem }) as unknown as Server,
+    );
+    try {
+      const strict = await published({}, `wss://127.0.0.1:${secure.port}`);
+      const refused = await caller();
+      refused.send(asking(strict.pathname));
+      await refused.closed;
+      assert.deepEqual(statusesIn(refused.received()), [500]);
+      const lenient = await published(
+        { proxy: { transport: { ssl_insecure_skip_verify: true } } },
+        `wss://127.0.0.1:${secure.port}`,
+      );
+      const one = await caller();
+      one.send(asking(lenient.pathname));
+      await one.until(/101 Switching/);
+      one.send('over TLS');
+      await one.until(/over TLS$/);
+    } finally {
+      await secure.close();
+    }
+  });
+
+  test('calls of a definition that changes meanwhile go on', async () => {
+    const definition = openApi({ url: `ws://127.0.0.1:${echo.port}` });
+    echo.answer = undefined;
+    const url = new URL(await publish(app, definition));
+    const one = await caller();
+    one.send(asking(url.pathname));
+    await one.until(/101 Switching/);
+    await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+    await settled(app);
+    one.send('still here');
+    await one.until(/still here$/);
+  });
+
+  test('an upgrade is an ordinary call where WebSockets are switched off', async () => {
+    const closed = await startApp('sqlite', { settings: { 'gateway.websockets': 'false' } });
+    try {
+      const url = new URL(await publish(closed, openApi({ url: `ws://127.0.0.1:${echo.port}` })));
+      const one = await call(Number(url.port));
+      one.send(asking(url.pathname));
+      await one.until(/^HTTP\/1\.1 200 [\s\S]*"upgrade":null/);
+      one.leave();
+    } finally {
+      await closed.close();
+    }
+  });
+});
