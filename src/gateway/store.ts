@@ -37,17 +37,21 @@ export function trafficStore(reader: Reader) {
       const [row] = await reader.rows<{ value: string }>("select value from meta where name = 'revision'", []);
       return Number(row?.value ?? 0);
     },
+    /**
+     * One statement: what is committed between two would be passed over for ever. Every revision has its rows, so the one
+     * a thread has is there as long as the log reaches back to it.
+     */
     async changesSince(revision: number): Promise<Changes> {
       const rows = await reader.rows<Change & { revision: number }>(
         'select revision, topic, id from changes where revision >= ? order by revision',
         [revision],
       );
-      const last = Math.max(revision, await this.revision());
-      const reaches =
-        revision === last ||
-        rows.some(row => Number(row.revision) === revision) ||
-        (revision === 0 && rows.length === last);
-      return { revision: last, changes: reaches ? rows.filter(row => Number(row.revision) > revision) : undefined };
+      const first = rows.length > 0 ? Number(rows[0]!.revision) : undefined;
+      const last = rows.length > 0 ? Number(rows.at(-1)!.revision) : undefined;
+      if (first === revision || (revision === 0 && (first ?? 1) === 1))
+        return { revision: last ?? 0, changes: rows.filter(row => Number(row.revision) > revision) };
+      // A database that was put back to an earlier state knows nothing of what came after it.
+      return { revision: last ?? (await this.revision()), changes: undefined };
     },
     async allApis(): Promise<StoredApi[]> {
       return (await reader.rows<{ body: string }>('select body from apis', [])).map(parsed);
