@@ -1,3 +1,4 @@
+import { maxUrlCharacters } from '#base/outbound-target.ts';
 import { categoriesOf } from '#definition/categories.ts';
 import { classicOfOas } from '#definition/conversion.ts';
 import { bagName } from '#definition/converting.ts';
@@ -6,7 +7,7 @@ import type { Fault } from '#operations/faults.ts';
 import type { ApiShown, StoredApi, Summary, Wrapper, Written } from './schema.ts';
 
 /** Longer ones would not fit the indexes that find them. */
-const longest = { name: 500, listen_path: 500, domain: 253 } as const;
+const longest = { name: 500, listen_path: 500, domain: 253, address: maxUrlCharacters } as const;
 
 export function modelOf(written: Written): Model {
   return written.kind === 'classic' ? modelOfClassic(written.definition) : modelOfOas(written.definition);
@@ -52,11 +53,13 @@ export function boundFaults({ kind, definition }: Written): Fault[] {
         ['name', definition.name, longest.name],
         ['proxy.listen_path', definition.proxy?.listen_path, longest.listen_path],
         ['domain', definition.domain, longest.domain],
+        ['proxy.target_url', definition.proxy?.target_url, longest.address],
       ] as const)
     : ([
         ['x-gw-api-gateway.info.name', gateway?.info.name, longest.name],
         ['x-gw-api-gateway.server.listenPath.value', gateway?.server.listenPath.value, longest.listen_path],
         ['x-gw-api-gateway.server.customDomain.name', domain, longest.domain],
+        ['x-gw-api-gateway.upstream.url', gateway?.upstream.url, longest.address],
       ] as const);
   return places.flatMap(([path, value, most]) =>
     (value ?? '').length > most ? [{ path, message: `must be at most ${most} characters` }] : [],
