@@ -245,6 +245,7 @@ onEveryEngine('classic APIs', app => {
   test('names and paths too long to be found again are refused', async () => {
     for (const [more, path] of [
       [{ name: 'n'.repeat(501) }, 'name'],
+      [{ proxy: { listen_path: '/far', target_url: `http://a.example/${'/'.repeat(9000)}b` } }, 'proxy.target_url'],
       [{ proxy: { listen_path: `/${'p'.repeat(500)}` } }, 'proxy.listen_path'],
       [{ domain: 'd'.repeat(254) }, 'domain'],
     ] as const) {
