@@ -24,6 +24,7 @@ import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
+import { trafficControl } from '#gateway/control.ts';
 import { startThreads, type Threads } from '#gateway/threads.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
@@ -281,6 +282,7 @@ async function openListeners(
   let trafficSettled = async () => {};
   let metrics = (): readonly Family[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
+  let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
   const database = databaseWatch(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
@@ -294,7 +296,12 @@ async function openListeners(
     ready = false;
     return Promise.all(stops.map(stop => stop()));
   });
-  const typedTools: ToolsOf<typeof catalogue> = { ...tools, askTraffic: (...asked) => askTraffic(...asked) };
+  const traffic = trafficControl({
+    ask: (...asked) => askTraffic(...asked),
+    askAll: (...asked) => askAllTraffic(...asked),
+    settled: () => trafficSettled(),
+  });
+  const typedTools: ToolsOf<typeof catalogue> = { ...tools, traffic, askTraffic: (...asked) => askTraffic(...asked) };
 
   const authenticate = authenticators(tools.users, tools.secrets);
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
@@ -327,6 +334,7 @@ async function openListeners(
     trafficSettled = traffic.settled;
     metrics = traffic.metrics;
     askTraffic = traffic.ask;
+    askAllTraffic = traffic.askAll;
   }
   ready = true;
   return { urls, trafficSettled };
@@ -370,6 +378,7 @@ async function openTraffic(
     settled: () => threads.refresh(),
     metrics: () => recorded.families(threads),
     ask: threads.ask,
+    askAll: threads.askAll,
     async close() {
       forget();
       provider.close();

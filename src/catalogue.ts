@@ -10,6 +10,7 @@ import { policyOperations } from '#access/policies/operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
+import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
@@ -39,6 +40,7 @@ export const catalogue = [
   ...apiOwnerOperations,
   ...streamsOperations,
   ...apiImportOperations,
+  ...gwApiOperations,
   ...certificateOperations,
   ...policyOperations,
   ...adminPolicyOperations,

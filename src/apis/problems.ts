@@ -12,6 +12,8 @@ export const problem = problems('apis', {
     message: 'This API is written in the OpenAPI form: send its document to PUT /api/apis/{place}/{id}',
   },
   base_not_found: { status: 400, message: 'base_api_id: there is no API {id}' },
+  other_form: { status: 409, message: 'An API written in the other form has this ID: remove it first' },
+  base_is_self: { status: 400, message: 'base_api_id: an API cannot be a version of itself' },
   base_of_other_form: { status: 400, message: 'base_api_id: a version and its base must be written in the same form' },
   version_unnamed: { status: 400, message: 'new_version_name: is required with base_api_id' },
   base_unnamed: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },

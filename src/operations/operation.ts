@@ -76,16 +76,9 @@ export function operation<
   return declared;
 }
 
-/** Everything the handlers of a list need, together. */
-export type ToolsOf<List extends readonly unknown[]> = Intersection<
-  List[number] extends infer Each
-    ? Each extends { handle(call: never, tools: infer Tools): unknown }
-      ? Tools
-      : never
-    : never
->;
-type Intersection<Union> = (Union extends unknown ? (value: Union) => void : never) extends (value: infer All) => void
-  ? All
-  : never;
+/** Everything the handlers of a list need, together; a handler may need nothing. */
+export type ToolsOf<List extends readonly unknown[]> =
+  TakerOf<List[number]> extends (value: infer All) => void ? All : never;
+type TakerOf<Each> = Each extends { handle(call: never, tools: infer Tools): unknown } ? (value: Tools) => void : never;
 
 export const changes = (it: Pick<AnyOperation, 'method'>): boolean => it.method !== 'GET';

@@ -78,6 +78,27 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
   });
 }
 
+/**
+ * Stores an API under the id it brings, in place of the one that has that id. One of another organisation, or written in
+ * the other form, is never replaced.
+ */
+export function putApi(tools: ApiTools, given: NewApi): Promise<StoredApi> {
+  const { records, apis } = tools;
+  const { orgId, written, version } = given;
+  return records.write(async () => {
+    await apis.takeTurn();
+    const before = await apis.withId(givenId(written));
+    if (!before) return addApi(tools, given);
+    if (before.org_id !== orgId) throw problem.same_id();
+    const api = await changeApi(tools, orgId, before.api_id, ({ kind, wrapper }) => {
+      if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
+      return { ...written, wrapper };
+    });
+    if (version?.base_api_id) await addVersion(tools, api, version);
+    return api;
+  });
+}
+
 /** Reads, changes and stores an API as one. */
 export function changeApi(
   tools: ApiTools,
@@ -138,6 +159,7 @@ async function refuseClash({ apis, settings }: ApiTools, { id, summary }: Stored
 async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
   const base = await apis.get(api.org_id, version.base_api_id ?? '');
   if (!base) throw problem.base_not_found({ detail: { id: version.base_api_id } });
+  if (base.id === api.id) throw problem.base_is_self();
   if (base.kind !== api.kind) throw problem.base_of_other_form();
   const next = withVersion(base, api.api_id, version);
   await apis.replace(settled({ ...next, updated_at: isoTime(clock.now()) }));

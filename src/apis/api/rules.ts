@@ -103,20 +103,30 @@ export function identified(
 export const givenId = (written: Written): string =>
   (written.kind === 'classic' ? written.definition.api_id : written.definition['x-gw-api-gateway'].info.id) ?? '';
 
+export const givenOrgId = (written: Written): string =>
+  (written.kind === 'classic' ? written.definition.org_id : written.definition['x-gw-api-gateway'].info.orgId) ?? '';
+
+type ClassicShown = ApiShown['api_definition'];
+
+/** The definition in the classic form, in whatever form it was written. */
+export function classicShown(api: StoredApi): ClassicShown {
+  if (api.kind === 'classic') return api.definition as ClassicShown;
+  const { [bagName.oas]: _document, ...classic } = classicOfOas(api.definition);
+  const { id, api_id, org_id } = api;
+  return { ...classic, id, api_id, org_id, is_oas: true };
+}
+
 export function shownApi(api: StoredApi): ApiShown {
   const { more, ...members } = api.wrapper;
-  const { id, api_id, org_id, created_at, updated_at } = api;
+  const { created_at, updated_at } = api;
   const around = { ...more, api_model: {}, ...members, created_at, updated_at } as const;
-  const shown = { ...around, categories: [...api.summary.categories] } as unknown as ApiShown;
-  if (api.kind === 'classic') return { ...shown, api_definition: api.definition as ApiShown['api_definition'] };
-  const { [bagName.oas]: _document, ...classic } = classicOfOas(api.definition);
-  const streams = api.kind === 'streams' ? { is_streams: true } : {};
-  return {
-    ...shown,
-    ...streams,
-    api_definition: { ...classic, id, api_id, org_id, is_oas: true },
-    oas: api.definition,
-  };
+  const shown = {
+    ...around,
+    categories: [...api.summary.categories],
+    api_definition: classicShown(api),
+  } as unknown as ApiShown;
+  if (api.kind === 'classic') return shown;
+  return { ...shown, ...(api.kind === 'streams' ? { is_streams: true } : {}), oas: api.definition };
 }
 
 /** What a compressed list keeps of each definition. */

@@ -53,6 +53,8 @@ export function apiStore(records: Records) {
     async getAnywhere(ref: string): Promise<StoredApi | undefined> {
       return (await apis.find({ api_id: ref })) ?? apis.find({ id: ref });
     },
+    /** By public id alone, whatever its organisation. */
+    withId: (apiId: string) => apis.find({ api_id: apiId }),
     /** Those of these public ids that exist. */
     async named(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
       const found: StoredApi[] = [];

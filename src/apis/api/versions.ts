@@ -52,7 +52,8 @@ export function withVersion(base: StoredApi, childId: string, asked: VersionAske
   if (!added) throw problem.version_unnamed();
   const baseName = asked.base_api_version_name || name;
   if (!baseName) throw problem.base_unnamed();
-  if (Object.hasOwn(versions, added) || added === baseName) throw problem.version_exists({ detail: { name: added } });
+  const taken = Object.hasOwn(versions, added) && versions[added] !== childId;
+  if (taken || added === baseName) throw problem.version_exists({ detail: { name: added } });
   const next = {
     ...rest,
     enabled: true,

@@ -3,17 +3,13 @@ import { Problem } from '#base/problems.ts';
 import { streamingName } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
-import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as people } from '#people/problems.ts';
 import { type ApiTools, addApi, checkedDefinition } from '../api/changes.ts';
+import { type OwnerTools, ownerOf } from '../api/owner.ts';
 import { cleanCategories, ImportedApi, type StoredApi, wrapperOf } from '../api/schema.ts';
 import { problem } from '../problems.ts';
 
-export interface ImportTools extends ApiTools {
-  organisations: OrganisationStore;
-  /** Where an API goes that names no organisation. */
-  defaultOrgId: () => Promise<string>;
-}
+export interface ImportTools extends ApiTools, OwnerTools {}
 
 type Imported = z.output<typeof ImportedApi>;
 
@@ -60,8 +56,7 @@ const isId = (value: unknown): value is string => typeof value === 'string' && /
 async function importApi(given: Imported, place: string, tools: ImportTools): Promise<StoredApi> {
   const { api_definition: definition, oas, categories } = given;
   const { id, org_id } = definition;
-  const orgId = typeof org_id === 'string' && org_id !== '' ? org_id : await tools.defaultOrgId();
-  if (!(await tools.organisations.get(orgId))) throw people.organisation_unknown({ detail: { id: orgId } });
+  const orgId = await ownerOf(tools, typeof org_id === 'string' ? org_id : '');
   const streams = given.is_streams === true || (oas && streamingName in oas);
   const written = oas
     ? checkedDefinition(streams ? 'streams' : 'oas', oas, `${place}.oas`)

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { problem as people } from '#people/problems.ts';
+import { checkedDefinition, putApi, removeApi } from '../api/changes.ts';
+import { classicShown } from '../api/rules.ts';
+import { classicDefinition } from '../api/schema.ts';
+import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
+import { versionQuery } from '../api/versions.ts';
+import { problem as apisProblem } from '../problems.ts';
+import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changing.ts';
+import { problem } from './problems.ts';
+
+const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
+export const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const shown = z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() });
+
+/** What may be wrong with making an API, in either form. */
+export const makingProblems = [
+  people.organisation_unknown,
+  apisProblem.same_id,
+  apisProblem.other_form,
+  apisProblem.same_path,
+  apisProblem.version_unnamed,
+  apisProblem.base_unnamed,
+  apisProblem.base_not_found,
+  apisProblem.base_is_self,
+  apisProblem.base_of_other_form,
+  apisProblem.version_exists,
+];
+export const changingProblems = [apisProblem.api_not_found, problem.other_id, problem.other_organisation];
+
+export const listGatewayApis = operation({
+  ...declared,
+  name: 'listGatewayApis',
+  method: 'GET',
+  path: '/gw/apis',
+  about: 'Lists the APIs of all organisations in the classic form, oldest first.',
+  returns: z.array(shown),
+  async handle(_call, { apis }: Pick<ReadTools, 'apis'>) {
+    return (await apis.all()).map(classicShown);
+  },
+});
+
+export const createGatewayApi = operation({
+  ...declared,
+  name: 'createGatewayApi',
+  method: 'POST',
+  path: '/gw/apis',
+  about:
+    'Makes a classic API, by itself or as a version of another one. One that has the same id is replaced, within its organisation.',
+  query: versionQuery,
+  body: classicDefinition,
+  returns: modifiedAnswer,
+  problems: makingProblems,
+  async handle({ query, body, audit }, tools: GwApiTools) {
+    const written = checkedDefinition('classic', body);
+    const orgId = await ownerOfWritten(tools, written);
+    const api = await putApi(tools, { orgId, written, version: query });
+    audit(api.api_id, orgId);
+    return modified(api.api_id, 'added');
+  },
+});
+
+export const getGatewayApi = operation({
+  ...declared,
+  name: 'getGatewayApi',
+  method: 'GET',
+  path: '/gw/apis/{apiId}',
+  about: 'Reads an API in the classic form. The header x-gw-base-api-id names the API it is a version of.',
+  params,
+  returns: shown,
+  problems: [apisProblem.api_not_found],
+  async handle({ params: { apiId }, header }, { apis }: Pick<ReadTools, 'apis'>) {
+    const api = await foundApi(apis, apiId);
+    await tellBase(header, apis, api);
+    return classicShown(api);
+  },
+});
+
+export const updateGatewayApi = operation({
+  ...declared,
+  name: 'updateGatewayApi',
+  method: 'PUT',
+  path: '/gw/apis/{apiId}',
+  about: 'Replaces a classic definition whole.',
+  params,
+  body: classicDefinition,
+  returns: modifiedAnswer,
+  problems: [...changingProblems, problem.classic_only, apisProblem.same_path],
+  async handle({ params: { apiId }, body, audit }, tools: GwApiTools) {
+    audit(apiId);
+    const written = checkedDefinition('classic', body);
+    const api = await replaceApi(tools, apiId, ({ kind }) => {
+      if (kind !== 'classic') throw problem.classic_only();
+      return written;
+    });
+    audit(api.api_id, api.org_id);
+    return modified(api.api_id, 'modified');
+  },
+});
+
+export const deleteGatewayApi = operation({
+  ...declared,
+  name: 'deleteGatewayApi',
+  method: 'DELETE',
+  path: '/gw/apis/{apiId}',
+  about: 'Removes an API in either form, also from the versions of its base and from the policies that grant it.',
+  params,
+  returns: modifiedAnswer,
+  problems: [apisProblem.api_not_found],
+  async handle({ params: { apiId }, audit }, tools: GwApiTools) {
+    audit(apiId);
+    const { api_id, org_id } = await foundApi(tools.apis, apiId);
+    audit(api_id, org_id);
+    await removeApi(tools, org_id, api_id);
+    return modified(api_id, 'deleted');
+  },
+});
+
+export const listGatewayApiVersions = operation({
+  ...declared,
+  name: 'listGatewayApiVersions',
+  method: 'GET',
+  path: '/gw/apis/{apiId}/versions',
+  about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
+  params,
+  query: versionListQuery,
+  returns: versionListAnswer,
+  problems: [apisProblem.api_not_found],
+  async handle({ params: { apiId }, query }, { apis }: Pick<ReadTools, 'apis'>) {
+    return versionList(apis, await foundApi(apis, apiId), query);
+  },
+});
+
+export const gwClassicOperations = [
+  listGatewayApis,
+  createGatewayApi,
+  getGatewayApi,
+  updateGatewayApi,
+  deleteGatewayApi,
+  listGatewayApiVersions,
+];

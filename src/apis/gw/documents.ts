@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { Settings } from '#base/settings.ts';
+import type { Checked } from '#definition/faults.ts';
+import { extensionName } from '#definition/oas.ts';
+import { publicForm } from '#definition/oas-export.ts';
+import type { ImportAsked } from '#definition/oas-import.ts';
+import { streamingName } from '#definition/streams.ts';
+import { isBag } from '#definition/tree.ts';
+import { invalid } from '#operations/faults.ts';
+import { addressOf } from '../api/address.ts';
+import { checkedDefinition } from '../api/changes.ts';
+import type { StoredApi, Written } from '../api/schema.ts';
+import type { ApiStore } from '../api/store.ts';
+import { foundApi } from './changing.ts';
+import { problem } from './problems.ts';
+
+export type DocumentApi = Extract<StoredApi, { kind: 'oas' | 'streams' }>;
+
+export const isDocumentApi = (api: StoredApi): api is DocumentApi => api.kind !== 'classic';
+
+export async function foundDocument(apis: ApiStore, ref: string): Promise<DocumentApi> {
+  const api = await foundApi(apis, ref);
+  if (!isDocumentApi(api)) throw problem.is_classic();
+  return api;
+}
+
+/** A document with the gateway's part in it; one that holds streams is held to their rules. */
+export function checkedDocument(body: unknown): Written {
+  if (isBag(body) && body[extensionName] === undefined) throw problem.extension_missing();
+  return checkedDefinition(isBag(body) && streamingName in body ? 'streams' : 'oas', body);
+}
+
+/** The same for what was made of a document and of what the caller asked for beside it. */
+export function checkedMade(made: Checked<unknown>): Written {
+  if (!made.ok) throw invalid(made.faults);
+  return checkedDocument(made.definition);
+}
+
+export const modeQuery = z.object({
+  mode: z.string().max(100).optional().describe('public leaves out what concerns the gateway alone'),
+});
+export const isPublic = ({ mode }: z.output<typeof modeQuery>): boolean => mode === 'public';
+
+/** The document as it was written, or as those who call the API may see it. */
+export function documentShown(api: DocumentApi, asPublic: boolean, settings: Settings): Record<string, unknown> {
+  if (!asPublic) return api.definition;
+  const isReached = api.summary.listen_path !== '' && !api.summary.api_types.includes('tcp');
+  return publicForm(api.definition, isReached ? [addressOf(api, settings).ApiURL] : []);
+}
+
+const truths = new Map(
+  [true, false].flatMap(value => (value ? ['1', 't', 'true'] : ['0', 'f', 'false']).map(word => [word, value])),
+);
+const said = z.string().toLowerCase();
+const switchText = said
+  .pipe(z.enum(['1', 't', 'true', '0', 'f', 'false', '']))
+  .transform(word => truths.get(word))
+  .optional();
+const text = (most: number) => z.string().trim().max(most).optional();
+
+/** What a caller may ask for beside a plain document. */
+export const configurationQuery = z.object({
+  upstreamURL: text(2000).describe('The service behind the API; the first server of the document unless given'),
+  listenPath: text(500).describe('Where the gateway answers for it'),
+  customDomain: text(253).describe('The host it has for itself'),
+  authentication: said
+    .pipe(z.enum(['1', 't', 'true', '0', 'f', 'false', 'compliant', '']))
+    .optional()
+    .describe('Asks callers for what the document asks for; compliant also knows alternatives'),
+  securityProcessingMode: z.enum(['legacy', 'compliant', '']).optional().describe('Whether alternatives are known'),
+  allowList: switchText.describe('Allows the operations of the document and nothing else'),
+  validateRequest: switchText.describe('Checks calls against the document, where it says what they hold'),
+  mockResponse: switchText.describe('Answers from the examples of the document, where it has some'),
+});
+type ConfigurationAsked = z.output<typeof configurationQuery>;
+
+/** As the rules of documents know it: silence is not a wish. */
+export function importAsked({ authentication, securityProcessingMode, ...asked }: ConfigurationAsked): ImportAsked {
+  const compliant = authentication === 'compliant';
+  return {
+    upstreamURL: asked.upstreamURL || undefined,
+    listenPath: asked.listenPath || undefined,
+    customDomain: asked.customDomain || undefined,
+    authentication: compliant ? true : truths.get(authentication ?? ''),
+    securityProcessingMode: securityProcessingMode || (compliant ? 'compliant' : undefined),
+    allowList: asked.allowList,
+    validateRequest: asked.validateRequest,
+    mockResponse: asked.mockResponse,
+  };
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { extensionName } from '#definition/oas.ts';
+import { fileName } from '#definition/oas-export.ts';
+import { importedOas } from '#definition/oas-import.ts';
+import { jsonSchema } from '#definition/schema.ts';
+import { operation } from '#operations/operation.ts';
+import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { putApi } from '../api/changes.ts';
+import { ownerOf } from '../api/owner.ts';
+import { versionQuery } from '../api/versions.ts';
+import { problem as apisProblem } from '../problems.ts';
+import type { GwApiTools, ReadTools } from './changing.ts';
+import { makingProblems, params } from './classic-operations.ts';
+import {
+  checkedMade,
+  configurationQuery,
+  documentShown,
+  foundDocument,
+  importAsked,
+  isDocumentApi,
+  isPublic,
+  modeQuery,
+} from './documents.ts';
+import { problem } from './problems.ts';
+
+const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
+const file = { produces: 'application/octet-stream', query: modeQuery, returns: z.string() } as const;
+const fileText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+const attached = (id: string, asPublic: boolean) => `attachment;filename="${fileName(id, asPublic)}"`;
+
+export const importGatewayDocument = operation({
+  ...declared,
+  name: 'importGatewayDocument',
+  method: 'POST',
+  path: '/gw/apis/oas/import',
+  about:
+    'Makes an API from a plain OpenAPI document, set up as the parameters ask. One that has the same id is replaced, within its organisation.',
+  query: z.object({
+    ...configurationQuery.shape,
+    apiID: z.string().max(64).optional().describe('The public id of the new API; made when empty'),
+    org_id: z.string().max(64).optional().describe('Whose it is; the organisation made first unless given'),
+    ...versionQuery.shape,
+  }),
+  body: z.looseObject({}),
+  accepts: 'document',
+  returns: modifiedAnswer,
+  problems: [problem.extension_present, ...makingProblems],
+  async handle({ query, body, audit }, tools: GwApiTools) {
+    if (extensionName in body) throw problem.extension_present();
+    const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }));
+    const orgId = await ownerOf(tools, query.org_id ?? '');
+    const api = await putApi(tools, { orgId, written, version: query });
+    audit(api.api_id, orgId);
+    return modified(api.api_id, 'added');
+  },
+});
+
+export const exportGatewayDocuments = operation({
+  ...declared,
+  ...file,
+  name: 'exportGatewayDocuments',
+  method: 'GET',
+  path: '/gw/apis/oas/export',
+  about: 'Sends the documents of all APIs written in the OpenAPI form as one file.',
+  async handle({ query, header }, { apis, settings }: ReadTools) {
+    const asPublic = isPublic(query);
+    const found = (await apis.all()).filter(isDocumentApi);
+    header('content-disposition', attached('', asPublic));
+    return fileText(found.map(api => documentShown(api, asPublic, settings)));
+  },
+});
+
+export const exportGatewayDocument = operation({
+  ...declared,
+  ...file,
+  name: 'exportGatewayDocument',
+  method: 'GET',
+  path: '/gw/apis/oas/{apiId}/export',
+  about: 'Sends the document of an API as a file.',
+  params,
+  problems: [apisProblem.api_not_found, problem.is_classic],
+  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadTools) {
+    const asPublic = isPublic(query);
+    const api = await foundDocument(apis, apiId);
+    header('content-disposition', attached(api.api_id, asPublic));
+    return fileText(documentShown(api, asPublic, settings));
+  },
+});
+
+export const getDocumentSchema = operation({
+  ...declared,
+  noun: 'schema',
+  name: 'getDocumentSchema',
+  method: 'GET',
+  path: '/gw/schema',
+  about: 'The JSON Schema of an OpenAPI document with x-gw-api-gateway in it.',
+  query: z.object({ oasVersion: z.string().max(100).optional().describe('The OpenAPI version; any unless given') }),
+  returns: z.object({ status: z.string(), message: z.string(), schema: z.looseObject({}) }),
+  problems: [problem.no_schema],
+  async handle({ query: { oasVersion: version = '' } }) {
+    if (version !== '' && !/^3\.[01](\.\d+)?$/.test(version))
+      throw problem.no_schema({ detail: { version, members: { status: 'Failed' } } });
+    return { status: 'Success', message: '', schema: jsonSchema('oas') };
+  },
+});
+
+export const gwFileOperations = [
+  importGatewayDocument,
+  exportGatewayDocuments,
+  exportGatewayDocument,
+  getDocumentSchema,
+];

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { messageAnswer, ok } from '#operations/shapes.ts';
+import type { ApiStore } from '../api/store.ts';
+import type { TrafficControl } from '../api/traffic.ts';
+import { problem as apisProblem } from '../problems.ts';
+import { foundApi } from './changing.ts';
+import { params } from './classic-operations.ts';
+import { problem } from './problems.ts';
+
+export interface NodeTools {
+  apis: ApiStore;
+  traffic: TrafficControl;
+}
+
+const declared = { surface: 'gateway', permission: 'secret' } as const;
+
+export const reloadGateway = operation({
+  ...declared,
+  noun: 'reload',
+  name: 'reloadGateway',
+  method: 'GET',
+  path: '/gw/reload',
+  about:
+    'Has traffic look for changes. Every change is live within a second by itself; block=true answers when all traffic threads of this process have it.',
+  query: z.object({ block: z.string().max(100).optional().describe('true waits until it is done') }),
+  returns: messageAnswer,
+  async handle({ query: { block } }, { traffic }: Pick<NodeTools, 'traffic'>) {
+    const reloaded = traffic.reload();
+    if (block === 'true') await reloaded;
+    // Nobody waits for it: the threads look again within a second anyway.
+    else reloaded.catch(() => undefined);
+    return ok('');
+  },
+});
+
+export const reloadGatewayGroup = operation({
+  ...declared,
+  noun: 'reload',
+  name: 'reloadGatewayGroup',
+  method: 'GET',
+  path: '/gw/reload/group',
+  about: 'Has traffic look for changes. Every gateway on the same database does so within a second by itself.',
+  returns: messageAnswer,
+  async handle(_call, { traffic }: Pick<NodeTools, 'traffic'>) {
+    traffic.reload().catch(() => undefined);
+    return ok('');
+  },
+});
+
+/** As clients of old expect it, to the letter. */
+const Health = z.object({
+  throttle_reqests_per_second: z.number(),
+  quota_violations_per_second: z.number(),
+  key_failures_per_second: z.number(),
+  average_upstream_latency: z.number(),
+  average_requests_per_second: z.number(),
+});
+
+export const getApiHealth = operation({
+  ...declared,
+  noun: 'health',
+  name: 'getApiHealth',
+  method: 'GET',
+  path: '/gw/health',
+  about: 'How the calls of an API went in the last minute, on this process: per second, and milliseconds upstream.',
+  query: z.object({ api_id: z.string().max(64).optional().describe('The public id or the database id') }),
+  returns: Health,
+  problems: [problem.api_id_missing, problem.api_id_unknown],
+  async handle({ query: { api_id: asked } }, { apis, traffic }: NodeTools) {
+    if (!asked) throw problem.api_id_missing();
+    const api = await apis.getAnywhere(asked);
+    if (!api) throw problem.api_id_unknown();
+    const found = await traffic.vitals(api.api_id);
+    const perSecond = (count: number) => count / found.seconds;
+    return {
+      throttle_reqests_per_second: perSecond(found.rateRefused),
+      quota_violations_per_second: perSecond(found.quotaRefused),
+      key_failures_per_second: perSecond(found.keyRefused),
+      average_upstream_latency: found.upstreamCalls === 0 ? 0 : found.upstreamMs / found.upstreamCalls,
+      average_requests_per_second: perSecond(found.calls),
+    };
+  },
+});
+
+const cache = { ...declared, noun: 'cache', method: 'DELETE', returns: messageAnswer } as const;
+const forgotten = ok('cache invalidated');
+
+export const forgetApiResponses = operation({
+  ...cache,
+  name: 'forgetApiResponses',
+  path: '/gw/cache/{apiId}',
+  about: 'Forgets the responses that are kept for an API.',
+  params,
+  problems: [apisProblem.api_not_found],
+  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeTools) {
+    audit(apiId);
+    const { api_id, org_id } = await foundApi(apis, apiId);
+    audit(api_id, org_id);
+    await traffic.forgetResponses(api_id);
+    return forgotten;
+  },
+});
+
+export const forgetKeySets = operation({
+  ...cache,
+  name: 'forgetKeySets',
+  path: '/gw/cache/jwks',
+  about: 'Has the key sets of all token issuers read anew.',
+  async handle(_call, { traffic }: Pick<NodeTools, 'traffic'>) {
+    await traffic.forgetKeySets();
+    return forgotten;
+  },
+});
+
+export const forgetApiKeySets = operation({
+  ...cache,
+  name: 'forgetApiKeySets',
+  path: '/gw/cache/jwks/{apiId}',
+  about: 'Has the key sets that an API names read anew.',
+  params,
+  problems: [apisProblem.api_not_found],
+  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeTools) {
+    audit(apiId);
+    const { api_id, org_id } = await foundApi(apis, apiId);
+    audit(api_id, org_id);
+    await traffic.forgetKeySets(api_id);
+    return forgotten;
+  },
+});
+
+export const gwNodeOperations = [
+  reloadGateway,
+  reloadGatewayGroup,
+  getApiHealth,
+  forgetApiResponses,
+  forgetKeySets,
+  forgetApiKeySets,
+];

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import type { ApiStore } from '../api/store.ts';
+import type { TrafficControl } from '../api/traffic.ts';
+import { problem } from '../problems.ts';
+
+interface StatusTools {
+  apis: ApiStore;
+  traffic: TrafficControl;
+}
+
+const params = z.object({ apiId: z.string().describe('The public id or the database id') });
+const ApiStatus = z.object({ api_id: z.string(), served: z.boolean(), reason: z.string() });
+const declared = {
+  noun: 'apis',
+  method: 'GET',
+  about: 'Says whether calls of an API are answered, and if not, why: what its definition needs may be missing.',
+  params,
+  returns: ApiStatus,
+} as const;
+
+export const getApiStatus = operation({
+  ...declared,
+  surface: 'dashboard',
+  name: 'getApiStatus',
+  path: '/api/apis/{apiId}/status',
+  permission: 'apis:read',
+  problems: [problem.detail_not_found],
+  async handle({ actor, params: { apiId } }, { apis, traffic }: StatusTools) {
+    const api = await apis.get(actor.orgId, apiId);
+    if (!api) throw problem.detail_not_found();
+    return { api_id: api.api_id, ...(await traffic.status(api.api_id)) };
+  },
+});
+
+export const getGatewayApiStatus = operation({
+  ...declared,
+  surface: 'gateway',
+  name: 'getGatewayApiStatus',
+  path: '/gw/apis/{apiId}/status',
+  permission: 'secret',
+  problems: [problem.api_not_found],
+  async handle({ params: { apiId } }, { apis, traffic }: StatusTools) {
+    const api = await apis.getAnywhere(apiId);
+    if (!api) throw problem.api_not_found();
+    return { api_id: api.api_id, ...(await traffic.status(api.api_id)) };
+  },
+});
+
+export const apiStatusOperations = [getApiStatus, getGatewayApiStatus];

@@ -1,0 +1,37 @@
+import type { TrafficControl } from '#apis/api/traffic.ts';
+import { problem } from './asks.ts';
+import type { Threads } from './threads.ts';
+import { together } from './vitals.ts';
+
+export interface ControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
+  settled(): Promise<void>;
+}
+
+/** Answers at once or hardly at all: a thread that is busy for longer is stuck. */
+const withinMs = 5000;
+/** Reading thousands of definitions anew takes a while. */
+const reloadWithinMs = 30_000;
+
+/** What the management interfaces may ask of the traffic of this process. */
+export function trafficControl({ ask, askAll, settled }: ControlOptions): TrafficControl {
+  return {
+    reload: () => inTime(settled(), reloadWithinMs),
+    status: apiId => ask('status', { apiId }, withinMs),
+    vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
+    forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
+    // No step keeps responses, so that there are none to forget.
+    forgetResponses: async () => undefined,
+  };
+}
+
+async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(problem.late({ detail: { withinMs } })), withinMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
