@@ -90,7 +90,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     },
   };
   const store = accessStore(counted);
-  const sessions = sessionsOf({ store, vault, settings, clock, log });
+  let compiled: ReadonlyMap<string, Api> = new Map();
+  const sessions = sessionsOf({ store, vault, settings, clock, log, apis: () => compiled });
   const oauth = {
     oauthClients: oauthClientStore(records, vault),
     oauthTokens: oauthTokenStore(records, vault, settings),
@@ -123,7 +124,9 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const compile = async (definition: object = {}): Promise<Api> => {
     const model = modelOfClassic(definitionOf(definition));
     await tools.certificates.prepare([model]);
-    return compileApi(model, tools);
+    const api = compileApi(model, tools);
+    compiled = new Map([...compiled, [api.id, api]]);
+    return api;
   };
 
   return {

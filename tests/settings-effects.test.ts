@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import type { SettingName } from '#base/settings.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
+import { checkTrafficSettings } from '#gateway/settings-check.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { openApi, publish } from './traffic.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -234,6 +235,16 @@ withSettings(
   },
 );
 
+withSettings('keys by user', { 'keys.actions_by_username': 'false' }, app => {
+  test('keys.actions_by_username: off, a user’s name is no name of a key on either surface', async () => {
+    for (const path of ['/api/keys/somebody?username=true', '/gw/keys/somebody?username=true']) {
+      const { status, text } = await app().ask('GET', path);
+      assert.equal(status, 400, path);
+      assert.match(text, /naming keys by their users is switched off/);
+    }
+  });
+});
+
 withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) => {
   const tagged: readonly [tags: string[] | undefined, disabled: boolean, status: number][] = [
     [['edge'], false, 200],
@@ -250,12 +261,19 @@ withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) 
   }
 });
 
-test('a wording for a refusal that does not exist, or whose words are a definition’s, stops the start', async () => {
-  for (const [code, said] of [
-    ['no_such_code', /no refusal has the code no_such_code/],
-    ['signature_invalid', /definitions choose the words of signature_invalid/],
-  ] as const) {
-    const settings = { 'gateway.messages': JSON.stringify({ [code]: { status: 400 } }) };
-    await assert.rejects(startApp('sqlite', { settings }), said);
-  }
+const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>, said: RegExp][] = [
+  [{ 'gateway.messages': '{"no_such_code":{"status":400}}' }, /no refusal has the code no_such_code/],
+  [{ 'gateway.messages': '{"signature_invalid":{"status":400}}' }, /definitions choose the words of signature_invalid/],
+  [{ 'gateway.health_name': 'ready' }, /must be three names/],
+  [{ 'gateway.ready_name': 'live' }, /must be three names/],
+  [{ 'keys.force_lifetime': 'true' }, /needs keys.lifetime_seconds/],
+];
+for (const [settings, said] of refusedTogether) {
+  test(`${JSON.stringify(settings)} would do nothing, and is refused`, () => {
+    assert.throws(() => checkTrafficSettings(readSettings({ flags: settings })), said);
+  });
+}
+
+test('settings that would do nothing stop the start', async () => {
+  await assert.rejects(startApp('sqlite', { settings: refusedTogether[0]![0] }), refusedTogether[0]![1]);
 });

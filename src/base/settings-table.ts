@@ -129,6 +129,14 @@ export const settingsTable = {
     most: 64,
   }),
 
+  'keys.lifetime_seconds': count(
+    0,
+    'How long after it was made a key is known where neither the key nor its APIs say. 0 keeps it.',
+  ),
+  'keys.force_lifetime': flag(false, 'Lets `keys.lifetime_seconds` count for every key, whatever it and its APIs say.'),
+  'keys.lifetime_respects_expiry': flag(false, 'Keeps every key with a lifetime at least until it expires.'),
+  'keys.actions_by_username': flag(true, 'Lets management calls name a basic-auth user with `username=true`.'),
+
   'limits.rate_algorithm': choice(
     ['window', 'sliding', 'fixed'],
     'window',

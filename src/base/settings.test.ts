@@ -89,6 +89,36 @@ test('each kind reads what it should, from a file and as text', () => {
     assert.equal(readSettings({ environment: { GW_PRODUCTION: word } }).production, truth, word);
 });
 
+test('wordings are read from a file and as JSON, and refused with the code and member at fault', () => {
+  const wordings = { key_not_found: { status: 401, message: 'No' }, internal: { status: 503 } };
+  const written = file(
+    'gateway:\n  messages:\n    key_not_found: { status: 401, message: "No" }\n    internal: { status: 503 }\n',
+  );
+  assert.deepEqual(readSettings({ file: written })['gateway.messages'], wordings);
+  const flags = { 'gateway.messages': JSON.stringify(wordings) };
+  assert.deepEqual(readSettings({ flags })['gateway.messages'], wordings);
+  for (const [value, said] of Object.entries({
+    '': 'must be JSON',
+    '[]': 'must be values by name',
+    '{"a":1}': 'must be values by name',
+    '{"a":{}}': 'a must hold status or message',
+    '{"a":{"status":200}}': 'a.status must be from 400 to 599',
+    '{"a":{"status":"404"}}': 'a.status must be from 400 to 599',
+    '{"a":{"message":1}}': 'a.message must be text',
+    '{"a":{"status":404,"body":""}}': 'a may hold status and message only',
+  }))
+    assert.deepEqual(refusal({ flags: { 'gateway.messages': value } }), [
+      `gateway.messages (flag --gateway.messages): ${said}`,
+    ]);
+});
+
+test('names of headers and paths hold nothing that could be taken for something else', () => {
+  for (const value of ['X Version', 'x:y', 'x\r\ny', 'é'])
+    assert.match(refusal({ flags: { 'gateway.version_header': value } })[0]!, /must be letters, digits and hyphens/);
+  for (const value of ['', '..', '.x', 'a/b', 'a b', 'a%2e', '?'])
+    assert.match(refusal({ flags: { 'gateway.health_name': value } })[0]!, /must be letters, digits and/, value);
+});
+
 test('each kind refuses with a sentence that names the setting, where it was, and what it must be', () => {
   const said = (name: string, value: string) => refusal({ environment: { [name]: value } });
   assert.deepEqual(said('GW_GATEWAY_PORT', '80a'), [

@@ -98,6 +98,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     clock: systemClock,
     log,
+    apis: () => loader.snapshot().apis,
   });
   const certificates = certificatesOf(access, vault);
   const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });

@@ -4,7 +4,7 @@ import type { Report } from '#analytics/measures.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from './asks.ts';
-import { checkMessages } from './refusal-words.ts';
+import { checkTrafficSettings } from './settings-check.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import type { MainAnswers } from './tools.ts';
 
@@ -66,7 +66,7 @@ interface Thread {
 }
 
 export async function startThreads(options: ThreadsOptions): Promise<Threads> {
-  checkMessages(options.settings);
+  checkTrafficSettings(options.settings);
   const count = sharesPorts ? options.count || availableParallelism() : 1;
   const threads = new Set<Thread>();
   let closing = false;

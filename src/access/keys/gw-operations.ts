@@ -16,7 +16,7 @@ import {
   putKey,
   removeKey,
 } from './issue.ts';
-import { basicUser, type KeyOperationTools, truth } from './lookup.ts';
+import { type KeyOperationTools, namedUser, truth } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import { isRecord } from './session.ts';
@@ -54,7 +54,7 @@ async function found(tools: GatewayKeyTools, text: string, asked: z.output<typeo
   const meant = await organisationMeant(tools, asked);
   if (asked.hashed) return keys.byHash(meant, text);
   const orgId = meant ?? (await defaultOrgId());
-  if (asked.username) return basicUser(keys, orgId, text);
+  if (asked.username) return namedUser(tools, orgId, text);
   const known = (meant === undefined ? await keys.getAnywhere(text) : undefined) ?? (await keys.get(orgId, text));
   return known ?? (settings['keys.at_rest'] === 'hashed' ? keys.byHash(meant, text) : undefined);
 }

@@ -37,10 +37,20 @@ async function lookedUp(
   { hashed, auto_guess, username }: Lookup,
 ): Promise<StoredKey | undefined> {
   if (hashed) return keys.byHash(orgId, text);
-  if (username) return basicUser(keys, orgId, text);
+  if (username) return namedUser({ keys, settings }, orgId, text);
   // Where ids are not kept, lists show hashes: what a list shows can be asked for.
   const tryHash = auto_guess || settings['keys.at_rest'] === 'hashed';
   return (await keys.get(orgId, text)) ?? (tryHash ? keys.byHash(orgId, text) : undefined);
+}
+
+/** For those who ask for a key by the name of its user, where that is allowed. */
+export async function namedUser(
+  { keys, settings }: Pick<KeyTools, 'keys' | 'settings'>,
+  orgId: string,
+  username: string,
+): Promise<StoredKey | undefined> {
+  if (!settings['keys.actions_by_username']) throw problem.no_usernames();
+  return basicUser(keys, orgId, username);
 }
 
 export async function basicUser(keys: KeyStore, orgId: string, username: string): Promise<StoredKey | undefined> {

@@ -63,7 +63,7 @@ export async function governed(tools: Tools, orgId: string, keyId: string, key: 
     kind: 'token',
     session: application.session,
     written: key,
-    goneAt: undefined,
+    madeAt: 0,
     policies: ids.map(id => policyTopic(orgId, id)),
   };
 }

@@ -125,6 +125,7 @@ test('what was read before a change is not remembered after it', async () => {
     sealed: '',
     body: JSON.stringify({ ...rights, alias }),
     digest,
+    created_at: 0,
   });
   const answers: PromiseWithResolvers<FoundKeyRow[]>[] = [];
   const store = {

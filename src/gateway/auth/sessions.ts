@@ -1,7 +1,6 @@
 import { keyDigest, keyIdsOf, keyOfBody, shownHash } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { Session } from '#access/keys/session.ts';
-import { recordDeadline } from '#access/keys/session-lifetime.ts';
 import type { KeyKind } from '#access/keys/store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/application.ts';
 import type { Policy } from '#access/policies/schema.ts';
@@ -13,6 +12,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Doing } from '../step.ts';
 import type { Change } from '../store.ts';
+import { type ApisById, lifetimesOf } from './lifetimes.ts';
 import type { AccessStore, FoundKeyRow } from './store.ts';
 
 /** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
@@ -25,8 +25,8 @@ export interface KnownKey {
   readonly session: Session;
   /** As its author wrote it, before its policies. */
   readonly written: Key;
-  /** Unix seconds after which it counts as removed. */
-  readonly goneAt: number | undefined;
+  /** Unix seconds; its lifetime counts from here. */
+  readonly madeAt: number;
   /** Policies it names, found or not, as changes name them. */
   readonly policies: readonly string[];
 }
@@ -51,7 +51,11 @@ export interface SessionsOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
+  /** The APIs served now: they may say how long keys are kept. */
+  readonly apis?: () => ApisById;
 }
+
+const noApis: ApisById = new Map();
 
 /** Keys a thread remembers, and texts that are none. */
 const keysKept = 10_000;
@@ -65,7 +69,8 @@ const longestKey = 1024;
 const after = <T, R>(value: Doing<T>, next: (value: T) => Doing<R>): Doing<R> =>
   value instanceof Promise ? value.then(next) : next(value);
 
-export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptions): Sessions {
+export function sessionsOf({ store, vault, settings, clock, log, apis = () => noApis }: SessionsOptions): Sessions {
+  const { isGone } = lifetimesOf({ settings, clock, apis });
   /** What callers present, to the digest of the key it was found to be. */
   const digests = new Lru<string, string>(keysKept);
   const keys = new Lru<string, KnownKey>(keysKept);
@@ -86,8 +91,6 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
     if (until !== undefined && clock.now() < until) return undefined;
     return loading.get(name) ?? load(name, orgId, presented);
   }
-
-  const isGone = ({ goneAt }: KnownKey) => goneAt !== undefined && clock.now() > goneAt * 1000;
 
   function load(name: string, orgId: string, presented: string): Doing<KnownKey | undefined> {
     const begun = generation;
@@ -150,7 +153,7 @@ export function sessionsOf({ store, vault, settings, clock, log }: SessionsOptio
       kind: row.kind as KeyKind,
       session,
       written: key,
-      goneAt: session.afterExpiry ? recordDeadline(session, [], {}, 0) : undefined,
+      madeAt: Math.floor(Number(row.created_at) / 1000),
       policies: policyIdsOf(key).map(id => policyTopic(orgId, id)),
     };
     return { digest: row.digest, known };

@@ -4,7 +4,7 @@ import type { Reader } from '#storage/reader.ts';
 import type { Doing } from '../step.ts';
 import { marks } from '../store.ts';
 
-export type FoundKeyRow = KeyRow & { readonly digest: string };
+export type FoundKeyRow = KeyRow & { readonly created_at: number | string };
 export interface CertificateRow {
   readonly id: string;
   readonly org_id: string;
@@ -24,7 +24,7 @@ export function accessStore(reader: Reader) {
   return {
     keys: (digests: readonly string[]): Doing<FoundKeyRow[]> =>
       reader.rows(
-        `select id, org_id, kind, key_hash, sealed, body, digest from keys where digest in (${marks(digests)})`,
+        `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys where digest in (${marks(digests)})`,
         digests,
       ),
     /** By either of their ids. */

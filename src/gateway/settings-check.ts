@@ -1,0 +1,27 @@
+import { problems } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { refusals } from './refusals.ts';
+
+const problem = problems('settings', {
+  message_unknown: {
+    status: 500,
+    message: 'gateway.messages: no refusal has the code {code}; see docs/reference/refusals.md',
+  },
+  message_of_definitions: { status: 500, message: 'gateway.messages: definitions choose the words of {code}' },
+  names_alike: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
+  lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
+});
+
+/** Definitions are nearer to the call than settings. */
+const wordsOfDefinitions: ReadonlySet<string> = new Set(['signature_invalid']);
+
+/** What a row cannot tell by itself. A setting that would do nothing is refused, so that nobody relies on it. */
+export function checkTrafficSettings(settings: Settings): void {
+  for (const code of Object.keys(settings['gateway.messages'])) {
+    if (wordsOfDefinitions.has(code)) throw problem.message_of_definitions({ detail: { code } });
+    if (!Object.hasOwn(refusals, code)) throw problem.message_unknown({ detail: { code } });
+  }
+  const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
+  if (names.size < 3) throw problem.names_alike();
+  if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
+}
