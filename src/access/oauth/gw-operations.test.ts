@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { publicId, secretText } from '#base/ids.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+
+const hourMs = 3_600_000;
+const members = [
+  'api_id',
+  'client_id',
+  'client_name',
+  'description',
+  'meta_data',
+  'policy_id',
+  'redirect_uri',
+  'secret',
+];
+
+function refused({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
+  assert.equal(status, expected, text);
+  assert.equal(body.status, 'error');
+  if (typeof message === 'string') assert.equal(body.message, message);
+  else assert.match(body.message, message);
+}
+
+/** An organisation with APIs of its own. */
+async function shop(app: TestApp) {
+  const { orgId, accessKey } = await app.stranger();
+  const { tools } = app.application.installation;
+  const ask = (method: string, path: string, body?: unknown) =>
+    app.ask(method, path, body === undefined ? {} : { body });
+  const api = async (more: object = { use_oauth2: true }) => {
+    const api_id = publicId();
+    const api_definition = {
+      api_id,
+      name: api_id,
+      proxy: { listen_path: `/${api_id}`, target_url: 'http://127.0.0.1:1' },
+    };
+    const made = await app.ask('POST', '/api/apis', {
+      credential: accessKey,
+      body: { api_definition: { ...api_definition, ...more } },
+    });
+    assert.equal(made.status, 200, made.text);
+    return api_id;
+  };
+  const policy = async (...apiIds: string[]) => {
+    const id = publicId();
+    const access_rights = Object.fromEntries(apiIds.map(apiId => [apiId, { api_id: apiId, versions: ['Default'] }]));
+    assert.equal((await ask('POST', '/gw/policies', { id, org_id: orgId, access_rights })).status, 200);
+    return id;
+  };
+  const client = async (sent: object) => {
+    const made = await ask('POST', '/gw/oauth/clients/create', sent);
+    assert.equal(made.status, 200, made.text);
+    rememberSecrets({ secret: made.body.secret });
+    return made.body;
+  };
+  /** Tokens as the provider keeps them. */
+  const tokens = async (apiId: string, clientId: string, count = 1, livesMs = hourMs) => {
+    const nowMs = app.application.installation.tools.clock.now();
+    const grant = { orgId, apiId, clientId, grantId: publicId(), owner: '', scope: '' };
+    const made = Array.from({ length: count }, () => ({ access: orgId + publicId(), refresh: secretText() }));
+    for (const { access, refresh } of made) {
+      rememberSecrets({ access, refresh });
+      const kept = { expiresAtMs: nowMs + livesMs, key: {} };
+      await tools.oauthTokens.insert(
+        grant,
+        [
+          { kind: 'access', token: access, ...kept },
+          { kind: 'refresh', token: refresh, ...kept },
+        ],
+        nowMs,
+      );
+    }
+    return made;
+  };
+  const known = async (apiId: string, { access, refresh }: { access: string; refresh: string }) => [
+    (await tools.oauthTokens.find(apiId, 'access', access)) !== undefined,
+    (await tools.oauthTokens.find(apiId, 'refresh', refresh)) !== undefined,
+  ];
+  return { orgId, ask, api, policy, client, tokens, known };
+}
+
+const form = (app: TestApp, path: string, fields: Record<string, string>) =>
+  app.ask('POST', path, {
+    body: new URLSearchParams(fields).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
+onEveryEngine('OAuth clients of the control interface', app => {
+  test('a client is made, listed, read, changed and removed, each answer in its exact shape', async () => {
+    const { ask, api, policy, client } = await shop(app());
+    const apiId = await api();
+    const made = await client({ api_id: apiId, redirect_uri: 'https://a.example/back', description: 'd' });
+    assert.deepEqual(Object.keys(made).sort(), members);
+    assert.match(made.client_id, /^[0-9a-f]{32}$/);
+    assert.deepEqual([made.api_id, made.meta_data, made.description], [apiId, null, 'd']);
+    const path = `/gw/oauth/clients/${apiId}/${made.client_id}`;
+    assert.deepEqual((await ask('GET', path)).body, made);
+    assert.deepEqual((await ask('GET', `/gw/oauth/clients/${apiId}`)).body, [{ ...made, secret: '' }]);
+    const policyId = await policy(apiId);
+    const change = { policy_id: policyId, meta_data: { team: 'a' }, secret: 'another', client_id: 'another' };
+    const changed = await ask('PUT', path, change);
+    assert.deepEqual(changed.body, { ...made, policy_id: policyId, meta_data: { team: 'a' } });
+    assert.deepEqual((await ask('GET', path)).body, changed.body);
+    assert.deepEqual((await ask('DELETE', path)).body, { key: made.client_id, status: 'ok', action: 'deleted' });
+    refused(await ask('GET', path), 404, 'OAuth Client ID not found');
+    refused(await ask('PUT', path, {}), 404, 'OAuth Client ID not found');
+    refused(await ask('DELETE', path), 404, 'OAuth Client ID not found');
+  });
+
+  test('what a client asks for must exist and take tokens', async () => {
+    const { ask, api, client } = await shop(app());
+    const create = (sent: unknown) => ask('POST', '/gw/oauth/clients/create', sent);
+    refused(await create({ api_id: 'none' }), 400, "API doesn't exist");
+    refused(await create({ api_id: await api({ use_keyless: true }) }), 400, 'API is not OAuth2');
+    refused(await create({}), 400, /^api_id: is required/);
+    refused(await create({ policy_id: 'none' }), 400, "Policy doesn't exist");
+    const apiId = await api();
+    refused(await create({ api_id: apiId, policy_id: 'none' }), 400, "Policy doesn't exist");
+    refused(await create({ api_id: apiId, redirect_uri: 'javascript:x' }), 400, /^redirect_uri: /);
+    refused(await create({ api_id: apiId, client_id: 7 }), 400, 'client_id: expected string, received number');
+    const own = { api_id: apiId, client_id: 'mine', secret: 'chosen-by-me' };
+    assert.deepEqual(
+      [(await client(own)).client_id, (await client({ ...own, client_id: 'm2' })).secret],
+      ['mine', own.secret],
+    );
+    assert.equal((await create(own)).status, 409);
+    refused(await ask('GET', '/gw/oauth/clients/none'), 404, "API doesn't exist");
+    refused(await ask('GET', '/gw/oauth/clients/none/mine'), 404, 'OAuth Client ID not found');
+    refused(await ask('PUT', '/gw/oauth/clients/none/mine', {}), 404, "API doesn't exist");
+    assert.deepEqual((await ask('GET', `/gw/oauth/clients/${await api({ use_keyless: true })}`)).body, []);
+  });
+
+  test('a client made for a policy is known to every API of it that takes tokens, with one secret', async () => {
+    const { orgId, ask, api, policy, client } = await shop(app());
+    const [one, two, open] = [await api(), await api({ enable_jwt: true }), await api({ use_keyless: true })];
+    const made = await client({ policy_id: await policy(one, two, open) });
+    const known = await ask('GET', `/gw/oauth/clients/apis/${made.client_id}?orgID=${orgId}`);
+    assert.deepEqual(new Set(known.body), new Set([one, two]));
+    for (const apiId of [one, two])
+      assert.equal((await ask('GET', `/gw/oauth/clients/${apiId}/${made.client_id}`)).body.secret, made.secret);
+    assert.deepEqual((await ask('GET', `/gw/oauth/clients/apis/nobody?orgID=${orgId}`)).body, []);
+    assert.equal((await ask('GET', `/gw/oauth/clients/apis/${made.client_id}`)).status, 400);
+    const clash = { policy_id: await policy(two), client_id: made.client_id };
+    assert.equal((await ask('POST', '/gw/oauth/clients/create', clash)).status, 409);
+    refused(
+      await ask('POST', '/gw/oauth/clients/create', { policy_id: await policy(open) }),
+      400,
+      /^api_id: is required/,
+    );
+  });
+
+  test('another policy must grant the API, and ends the tokens obtained under the old one', async () => {
+    const { ask, api, policy, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const made = await client({ api_id: apiId });
+    const path = `/gw/oauth/clients/${apiId}/${made.client_id}`;
+    refused(await ask('PUT', path, { policy_id: 'none' }), 404, "Policy doesn't exist");
+    const foreign = "Policy access rights doesn't contain API this OAuth client belongs to";
+    refused(await ask('PUT', path, { policy_id: await policy('another') }), 400, foreign);
+    const [pair] = await tokens(apiId, made.client_id);
+    await ask('PUT', path, { description: 'the same policy' });
+    assert.deepEqual(await known(apiId, pair!), [true, true]);
+    await ask('PUT', path, { policy_id: await policy(apiId) });
+    assert.deepEqual(await known(apiId, pair!), [false, false]);
+  });
+
+  test('a removed client leaves no token behind, and of those who remove it at once one does', async () => {
+    const { ask, api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const [pair] = await tokens(apiId, client_id);
+    const gone = await Promise.all([1, 2, 3].map(() => ask('DELETE', `/gw/oauth/clients/${apiId}/${client_id}`)));
+    assert.deepEqual(gone.map(it => it.status).sort(), [200, 404, 404]);
+    assert.deepEqual(await known(apiId, pair!), [false, false]);
+  });
+
+  test('changes of a client made at once are all kept', async () => {
+    const { ask, api, client } = await shop(app());
+    const apiId = await api();
+    const { client_id, secret } = await client({ api_id: apiId });
+    const path = `/gw/oauth/clients/${apiId}/${client_id}`;
+    const changes = [{ description: 'd' }, { client_name: 'n' }, { meta_data: { m: 1 } }];
+    const [rotated] = await Promise.all([
+      ask('PUT', `${path}/rotate`),
+      ...changes.map(change => ask('PUT', path, change)),
+    ]);
+    const { body } = await ask('GET', path);
+    assert.deepEqual([body.description, body.client_name, body.meta_data], ['d', 'n', { m: 1 }]);
+    assert.equal(body.secret, rotated.body.secret);
+    assert.notEqual(body.secret, secret);
+  });
+});
+
+onEveryEngine('OAuth tokens of the control interface', app => {
+  test('tokens in force are listed, all of them or by pages of a hundred', async () => {
+    const { ask, api, client, tokens } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const path = `/gw/oauth/clients/${apiId}/${client_id}/tokens`;
+    assert.deepEqual((await ask('GET', path)).body, []);
+    const none = { Pagination: { page_num: 1, page_total: 1, page_size: 100 }, Tokens: [] };
+    assert.deepEqual((await ask('GET', `${path}?page=1`)).body, none);
+    const made = await tokens(apiId, client_id, 101);
+    await tokens(apiId, client_id, 1, -1);
+    const { body: all } = await ask('GET', path);
+    assert.equal(all.length, 101);
+    assert.deepEqual(Object.keys(all[0]).sort(), ['code', 'expires']);
+    assert.deepEqual(new Set(all.map((it: { code: string }) => it.code)), new Set(made.map(it => it.access)));
+    const { body: second } = await ask('GET', `${path}?page=2`);
+    assert.deepEqual([second.Pagination.page_num, second.Pagination.page_total, second.Tokens.length], [2, 2, 1]);
+    for (const page of ['0', '-3', 'x', '']) {
+      const { body } = await ask('GET', `${path}?page=${page}`);
+      assert.deepEqual([body.Pagination.page_num, body.Tokens.length], [1, 100]);
+    }
+    assert.deepEqual((await ask('GET', `${path}?page=3`)).body.Tokens, []);
+    refused(await ask('GET', `/gw/oauth/clients/none/${client_id}/tokens`), 404, 'OAuth Client ID not found');
+    refused(await ask('GET', `/gw/oauth/clients/${apiId}/none/tokens`), 404, 'OAuth Client ID not found');
+  });
+
+  test('a refresh token is ended once, and its text is not written down', async () => {
+    const { ask, api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const [pair] = await tokens(apiId, client_id);
+    const path = `/gw/oauth/refresh/${pair!.refresh}`;
+    refused(await ask('DELETE', path), 400, 'Missing parameter api_id');
+    refused(await ask('DELETE', `${path}?api_id=none`), 404, 'API for this refresh token not found');
+    const open = await api({ use_keyless: true });
+    refused(await ask('DELETE', `${path}?api_id=${open}`), 400, 'OAuth is not enabled on this API');
+    const ended = await ask('DELETE', `${path}?api_id=${apiId}`);
+    assert.deepEqual(ended.body, { key: pair!.refresh, status: 'ok', action: 'deleted' });
+    assert.deepEqual(await known(apiId, pair!), [true, false]);
+    refused(await ask('DELETE', `${path}?api_id=${apiId}`), 404, /^Failed to invalidate refresh token/);
+    const { records } = app().application.installation;
+    const audited = await records.db
+      .selectFrom('audit')
+      .select(['url', 'body'])
+      .orderBy('id', 'desc')
+      .limit(5)
+      .execute();
+    assert.doesNotMatch(JSON.stringify(audited), new RegExp(pair!.refresh));
+  });
+
+  test('one token of a client is revoked, as the hint says, and nobody else’s', async () => {
+    const { orgId, api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const other = await client({ api_id: apiId });
+    const revoke = (fields: Record<string, string>) => form(app(), '/gw/oauth/revoke', fields);
+    const [first, second] = [(await tokens(apiId, client_id))[0]!, (await tokens(apiId, client_id))[0]!];
+    const done = { status: 'ok', message: 'token revoked successfully' };
+    refused(await revoke({}), 400, 'token is required');
+    refused(await revoke({ token: first.access }), 400, 'client_id is required');
+    refused(await revoke({ token: first.access, client_id: 'none' }), 400, "oauth client doesn't exist");
+    assert.deepEqual((await revoke({ token: first.access, client_id: other.client_id })).body, done);
+    const hinted = { token: first.access, client_id, token_type_hint: 'refresh_token' };
+    assert.deepEqual((await revoke(hinted)).body, done);
+    assert.deepEqual(await known(apiId, first), [true, true]);
+    assert.deepEqual((await revoke({ token: first.access, client_id, org_id: orgId })).body, done);
+    assert.deepEqual(await known(apiId, first), [false, true]);
+    assert.deepEqual((await revoke({ token: second.refresh, client_id })).body, done);
+    assert.deepEqual(await known(apiId, second), [false, false]);
+  });
+
+  test('all tokens of a client are revoked for whoever shows its secret, and for nobody else', async () => {
+    const { api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id, secret } = await client({ api_id: apiId });
+    const other = await client({ api_id: apiId });
+    const [own] = await tokens(apiId, client_id);
+    const [foreign] = await tokens(apiId, other.client_id);
+    const revoke = (fields: Record<string, string>) => form(app(), '/gw/oauth/revoke_all', fields);
+    refused(await revoke({}), 401, 'client_id is required');
+    refused(await revoke({ client_id }), 401, 'client_secret is required');
+    refused(await revoke({ client_id: 'none', client_secret: secret }), 404, "oauth client doesn't exist");
+    refused(await revoke({ client_id, client_secret: other.secret }), 401, 'client secret is wrong');
+    assert.deepEqual(await known(apiId, own!), [true, true]);
+    const done = await revoke({ client_id, client_secret: secret });
+    assert.deepEqual(done.body, { status: 'ok', message: 'tokens revoked successfully' });
+    assert.deepEqual(await known(apiId, own!), [false, false]);
+    assert.deepEqual(await known(apiId, foreign!), [true, true]);
+  });
+
+  test('tokens that lapsed are forgotten, those in force are not', async () => {
+    const { ask, api, client, tokens, known } = await shop(app());
+    const apiId = await api();
+    const { client_id } = await client({ api_id: apiId });
+    const [lapsed] = await tokens(apiId, client_id, 1, -hourMs);
+    const [live] = await tokens(apiId, client_id);
+    refused(await ask('DELETE', '/gw/oauth/tokens'), 400, 'scope parameter is required');
+    refused(await ask('DELETE', '/gw/oauth/tokens?scope=all'), 400, 'unknown scope');
+    const done = await ask('DELETE', '/gw/oauth/tokens?scope=lapsed');
+    assert.deepEqual([done.status, done.body], [200, { status: 'ok', message: 'lapsed tokens purged' }]);
+    assert.deepEqual(await known(apiId, lapsed!), [false, false]);
+    assert.deepEqual(await known(apiId, live!), [true, true]);
+  });
+});

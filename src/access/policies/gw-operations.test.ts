@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { type Answer, onEveryEngine } from '../../../tests/harness.ts';
+import { fullPolicy } from './schema.ts';
+
+const members = Object.keys(fullPolicy({})).sort();
+
+function refused({ status, body, text }: Answer, expected: number, message: string): void {
+  assert.equal(status, expected, text);
+  assert.deepEqual(body, { status: 'error', message });
+}
+
+onEveryEngine('policies of the control interface', app => {
+  const ask = (method: string, path: string, body?: unknown) =>
+    app().ask(method, path, body === undefined ? {} : { body });
+
+  test('a policy is made, read, replaced and removed, each answer in its exact shape', async () => {
+    const id = publicId();
+    const path = `/gw/policies/${id}`;
+    const added = await ask('POST', '/gw/policies', { id, rate: 5, per: 60 });
+    assert.deepEqual(added.body, { key: id, status: 'ok', action: 'added' });
+    const { body: shown } = await ask('GET', path);
+    assert.deepEqual(Object.keys(shown).sort(), members);
+    const { organisation_id } = app().credentials;
+    assert.deepEqual([shown.id, shown.name, shown.rate, shown.org_id], [id, id, 5, organisation_id]);
+    assert.deepEqual(
+      (await ask('GET', '/gw/policies')).body.find((it: { id: string }) => it.id === id),
+      shown,
+    );
+    const changed = await ask('PUT', path, { id, rate: 6, per: 60, name: `Six ${id}` });
+    assert.deepEqual(changed.body, { key: id, status: 'ok', action: 'modified' });
+    const { body: next } = await ask('GET', path);
+    assert.deepEqual([next.rate, next.name, next._id], [6, `Six ${id}`, shown._id]);
+    assert.deepEqual([next.date_created, next.org_id], [shown.date_created, shown.org_id]);
+    await ask('PUT', path, { rate: 7 });
+    assert.equal((await ask('GET', path)).body.name, `Six ${id}`);
+    assert.deepEqual((await ask('DELETE', path)).body, { key: id, status: 'ok', action: 'deleted' });
+    refused(await ask('GET', path), 404, 'Policy not found');
+    refused(await ask('PUT', path, { id }), 404, 'Policy not found');
+    refused(await ask('DELETE', path), 404, 'Policy not found');
+  });
+
+  test('a policy needs an id of harmless characters that nobody has', async () => {
+    const id = publicId();
+    refused(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');
+    const characters = 'Invalid Policy ID: Allowed characters: a-z, A-Z, 0-9, ., _, -, ~';
+    refused(await ask('POST', '/gw/policies', { id: 'a/b' }), 400, characters);
+    assert.equal((await ask('POST', '/gw/policies', { id })).status, 200);
+    assert.equal((await ask('POST', '/gw/policies', { id })).status, 409);
+    const twice = await Promise.all([1, 2, 3].map(() => ask('POST', '/gw/policies', { id: `${id}-2` })));
+    assert.deepEqual(twice.map(it => it.status).sort(), [200, 409, 409]);
+    const mismatch = 'Request ID does not match that in policy! For Update operations these must match.';
+    refused(await ask('PUT', `/gw/policies/${id}`, { id: 'other' }), 400, mismatch);
+    refused(await ask('POST', '/gw/policies', { id: 'x', org_id: 'no' }), 400, 'org_id: there is no organisation no');
+    refused(await ask('POST', '/gw/policies', { id: 'x', rate: 'a' }), 400, 'rate: expected number, received string');
+    refused(await ask('POST', '/gw/policies', ''), 400, 'Request body is empty');
+  });
+
+  test('policies of every organisation are reached, by organisation where several have the id', async () => {
+    const [one, two] = [await app().stranger(), await app().stranger()];
+    const id = publicId();
+    const path = `/gw/policies/${id}`;
+    await ask('POST', '/gw/policies', { id, org_id: one.orgId });
+    assert.equal((await ask('GET', path)).body.org_id, one.orgId);
+    await ask('POST', '/gw/policies', { id, org_id: two.orgId });
+    const several = 'Several organisations have a policy with this id: name one in org_id';
+    refused(await ask('GET', path), 409, several);
+    refused(await ask('DELETE', path), 409, several);
+    assert.equal((await ask('GET', `${path}?org_id=${two.orgId}`)).body.org_id, two.orgId);
+    assert.equal((await ask('PUT', path, { id, org_id: two.orgId, rate: 9 })).status, 200);
+    assert.equal((await ask('GET', `${path}?org_id=${two.orgId}`)).body.rate, 9);
+    assert.equal((await ask('GET', `${path}?org_id=${one.orgId}`)).body.rate, 0);
+    const owners = (await ask('GET', '/gw/policies')).body.filter((it: { id: string }) => it.id === id);
+    assert.deepEqual(
+      owners.map((it: { org_id: string }) => it.org_id),
+      [two.orgId, one.orgId],
+    );
+    assert.equal((await ask('DELETE', `${path}?org_id=${one.orgId}`)).status, 200);
+    assert.equal((await ask('GET', path)).body.org_id, two.orgId);
+  });
+
+  test('many who write at once lose nothing, and no list shows half of it', async () => {
+    const ids = Array.from({ length: 10 }, publicId);
+    const answers = await Promise.all([
+      ...ids.map(id => ask('POST', '/gw/policies', { id, tags: ['a', 'b'] })),
+      ask('GET', '/gw/policies'),
+    ]);
+    assert.deepEqual(new Set(answers.map(it => it.status)), new Set([200]));
+    for (const policy of answers.at(-1)!.body) assert.deepEqual(Object.keys(policy).sort(), members);
+    const listed = (await ask('GET', '/gw/policies')).body.map((it: { id: string }) => it.id);
+    for (const id of ids) assert.ok(listed.includes(id));
+    const changes = await Promise.all([1, 2, 3, 4].map(rate => ask('PUT', `/gw/policies/${ids[0]}`, { rate })));
+    assert.deepEqual(new Set(changes.map(it => it.status)), new Set([200]));
+  });
+});
