@@ -36,6 +36,29 @@ onEveryEngine('a crowd', app => {
     }
   });
 
+  test('whoever writes what may be there already replaces it, however many write at once', async () => {
+    const body = { basic_auth_data: { password: 'a password' } };
+    const users = await Promise.all(times(4, () => ask('POST', '/api/apis/keys/basic/crowded-user', body)));
+    assert.deepEqual(statuses(users), [200, 200, 200, 200]);
+    const { orgId } = await app().stranger();
+    const limits = await Promise.all(
+      times(4, () => ask('POST', '/admin/org/keys', { org_id: orgId, rate: 1, per: 1 })),
+    );
+    assert.deepEqual(statuses(limits), [200, 200, 200, 200]);
+  });
+
+  test('a name that spells a key of another organisation is taken, not replaced', async () => {
+    for (const id of ['spell', 'spelling']) await ask('POST', '/admin/organisations/import', { id, owner_name: id });
+    const member = async (org_id: string) => {
+      const body = { org_id, email_address: 'm@example.org', first_name: 'M', last_name: 'E', active: true };
+      return (await ask('POST', '/admin/users', body)).body.Message as string;
+    };
+    const write = (name: string, credential: string) =>
+      app().ask('POST', `/api/apis/keys/basic/${name}`, { credential, body: { basic_auth_data: { password: name } } });
+    assert.equal((await write('bee', await member('spelling'))).body.key_id, 'spellingbee');
+    assert.equal((await write('ingbee', await member('spell'))).status, 409);
+  });
+
   test('of those who make the same thing at once one does, and the others are told that it exists', async () => {
     const apiId = await anApi(app());
     const makers: [path: string, body: object, created?: number][] = [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, ok } from '#operations/shapes.ts';
-import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
 import type { CertificateTools } from './operations.ts';
 import { readPem } from './pem.ts';
 import { problem } from './problems.ts';
@@ -44,7 +44,7 @@ export const createGatewayCertificate = operation({
   problems: [problem.empty, problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
   async handle({ query: { org_id }, body, audit }, tools: GatewayCertificateTools) {
     if (body.trim() === '') throw problem.empty();
-    const owner = await owningOrganisation(tools, org_id);
+    const owner = await ownerOf(tools, org_id ?? '');
     const nowMs = tools.clock.now();
     const upload = readPem(body, { orgId: owner, nowMs });
     audit(upload.id, owner);

@@ -5,7 +5,7 @@ import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { tokenOf } from './ids.ts';
-import { changeKey, createKey, type KeyTools, liveKey, removeKey } from './issue.ts';
+import { changeKey, type KeyTools, liveKey, putKey, removeKey } from './issue.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
 import type { KeyStore } from './store.ts';
@@ -53,9 +53,7 @@ export const createOrganisationKey = operation({
     if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
     const keyId = body.org_id || tokenOf(orgId, publicId());
     audit(keyId, orgId);
-    const known = await tools.keys.getAnywhere(keyId);
-    if (known?.kind === 'organisation') return changeKey(tools, known, body);
-    return createKey(tools, { orgId, keyId, kind: 'organisation' }, body);
+    return putKey(tools, { orgId, keyId, kind: 'organisation' }, body);
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
-import { changeKey, issueKey, keyIdOf, liveKey, removeKey, required } from './issue.ts';
+import { changeKey, keyIdOf, liveKey, putKey, removeKey, required } from './issue.ts';
 import { basicUser, changeQuery, type KeyOperationTools } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
@@ -37,7 +37,7 @@ export const writeBasicUser = operation({
     const stored = await basicUser(tools.keys, actor.orgId, username);
     if (stored) return changeKey(tools, stored, key);
     if (!key.basic_auth_data?.password) throw invalid([required('basic_auth_data.password')]);
-    return issueKey(tools, actor.orgId, key, { name: username, kind: 'basic' });
+    return putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key);
   },
 });
 

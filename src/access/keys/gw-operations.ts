@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import type { ProblemMaker } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
 import { policyIdsOf } from '../policies/application.ts';
 import { orgOfKey, tokenOf } from './ids.ts';
 import {
@@ -102,7 +102,7 @@ export const addGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.exists],
   async handle({ body, audit }, tools: GatewayKeyTools) {
-    const orgId = await owningOrganisation(tools, body.org_id);
+    const orgId = await ownerOf(tools, body.org_id ?? '');
     const kind = kindOf(body);
     const issued = await issueKey(tools, orgId, body, { kind });
     audit(issued.key_hash, orgId);
@@ -122,7 +122,7 @@ export const putGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.exists, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
-    const orgId = await owningOrganisation(tools, body.org_id);
+    const orgId = await ownerOf(tools, body.org_id ?? '');
     const kind = kindOf(body);
     const keyId = keyIdOf(orgId, keyID, tools.settings);
     audit(tools.keys.hashOf(keyId), orgId);
@@ -147,7 +147,7 @@ export const createGatewayKey = operation({
   problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
   async handle({ body, audit }, tools: GatewayKeyTools) {
     if (grantsNothing(body) && !tools.settings['keys.allow_master_keys']) throw problem.no_rights();
-    const orgId = await owningOrganisation(tools, body.org_id);
+    const orgId = await ownerOf(tools, body.org_id ?? '');
     const key = body.hmac_enabled ? { ...body, hmac_string: '' } : body;
     const kind = kindOf(key);
     const issued = key.certificate ? await bound(tools, orgId, key) : await issueKey(tools, orgId, key, { kind });
@@ -174,7 +174,7 @@ export const previewGatewayKey = operation({
   body: Key,
   returns: Key,
   async handle({ body }, tools: GatewayKeyTools) {
-    return (await previewKey(tools, await owningOrganisation(tools, body.org_id), body)).data;
+    return (await previewKey(tools, await ownerOf(tools, body.org_id ?? ''), body)).data;
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { OwnerTools } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import type { OwnerTools } from '../owning-organisation.ts';
 import { type KeyTools, liveKey, putKey, removeKey } from './issue.ts';
 import { truth } from './lookup.ts';
 import { problem } from './problems.ts';

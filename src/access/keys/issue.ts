@@ -117,14 +117,15 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
 
 /** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
 export async function putKey(tools: KeyTools, named: Named, key: Key, options: ChangeOptions = {}): Promise<IssuedKey> {
+  const isIt = (it: StoredKey | undefined) => it?.kind === named.kind && it.orgId === named.orgId;
   const known = await tools.keys.getAnywhere(named.keyId);
-  if (known && known.kind !== named.kind) throw problem.exists();
+  if (known && !isIt(known)) throw problem.exists();
   if (known) return changeKey(tools, known, key, options);
   try {
     return await createKey(tools, named, key);
   } catch (error) {
     const meanwhile = isExists(error) ? await tools.keys.getAnywhere(named.keyId) : undefined;
-    if (meanwhile?.kind !== named.kind) throw error;
+    if (!meanwhile || !isIt(meanwhile)) throw error;
     return changeKey(tools, meanwhile, key, options);
   }
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import { unixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { type OwnerTools, owningOrganisation } from '../owning-organisation.ts';
 import { policyAnywhere } from './anywhere.ts';
 import type { PolicyTools } from './operations.ts';
 import { problem } from './problems.ts';
@@ -70,7 +70,7 @@ export const createGatewayPolicy = operation({
     if (id === '') throw problem.id_missing();
     audit(id);
     const next = checked(body, { id, name: id }, tools);
-    const orgId = await owningOrganisation(tools, body.org_id);
+    const orgId = await ownerOf(tools, body.org_id ?? '');
     audit(id, orgId);
     await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
     return modified(id, 'added');
