@@ -9,7 +9,6 @@ import { policyStore } from '#access/policies/store.ts';
 import { logStore } from '#analytics/log-store.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
-import { recordTraffic } from '#analytics/traffic.ts';
 import { usageStore } from '#analytics/usage-store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
@@ -23,9 +22,9 @@ import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
-import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { trafficControl } from '#gateway/control.ts';
-import { startThreads, type Threads } from '#gateway/threads.ts';
+import type { Threads } from '#gateway/threads.ts';
+import { openTraffic } from '#gateway/traffic.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
 import type { SurfaceName, ToolsOf } from '#operations/operation.ts';
@@ -40,6 +39,7 @@ import { openPortal } from '#portal/portal-stores.ts';
 import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
+import { keepLogShort } from '#storage/change-log.ts';
 import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
 import { type KeptCounters, keptCounters } from '#storage/kept-counters.ts';
 import { metaStore, openDataKey } from '#storage/meta.ts';
@@ -223,6 +223,10 @@ export async function startApplication(settings: Settings, around: Surroundings)
     const credentials = await keepCredentials(installation, () => bootstrap(tools));
     await bootstrapPortal(tools);
     await tools.audit.removeOlderThan(settings['audit.retention_days']);
+    const log = keepLogShort(installation.records, error =>
+      around.log.warn({ reason: error.message }, 'old changes could not be removed'),
+    );
+    closers.push(() => log.close());
     const { urls, trafficSettled } = await openListeners(settings, around, installation, closers);
     return { credentials, urls, installation, trafficSettled, close };
   } catch (error) {
@@ -328,7 +332,10 @@ async function openListeners(
   }
 
   if (settings.role === 'all' || settings.role === 'gateway') {
-    const traffic = await openTraffic(settings, around, installation);
+    const database = settings['database.url']
+      ? { url: settings['database.url'] }
+      : { file: installation.directory.database };
+    const traffic = await openTraffic({ ...installation, ...around, settings, database, version });
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic);
     trafficSettled = traffic.settled;
@@ -338,55 +345,6 @@ async function openListeners(
   }
   ready = true;
   return { urls, trafficSettled };
-}
-
-/** The traffic threads, told of every change as soon as it is committed. */
-async function openTraffic(
-  settings: Settings,
-  { log, threadProgram, writeLog }: Surroundings,
-  installation: Installation,
-) {
-  const { records, directory, shared, counters, dataKey, tools } = installation;
-  const provider = oauthProvider({ ...tools, log });
-  await counters.start();
-  const recorded = recordTraffic({ ...tools, log });
-  const starting = startThreads({
-    settings,
-    database: settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database },
-    shared: shared.threads.buffer,
-    dataKey,
-    host: settings['gateway.host'],
-    port: settings['gateway.port'],
-    count: settings.threads,
-    version,
-    log,
-    program: threadProgram,
-    writeLog,
-    answers: { oauth: provider.answer },
-    onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
-    onReport: recorded.take,
-    onEnded: recorded.threadEnded,
-  });
-  const threads = await starting.catch(async error => {
-    await recorded.close();
-    await counters.close();
-    throw error;
-  });
-  const forget = records.onTouched(() => void threads.refresh());
-  return {
-    port: threads.port,
-    settled: () => threads.refresh(),
-    metrics: () => recorded.families(threads),
-    ask: threads.ask,
-    askAll: threads.askAll,
-    async close() {
-      forget();
-      provider.close();
-      await threads.close();
-      await recorded.close();
-      await counters.close();
-    },
-  };
 }
 
 async function listening(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { Problem } from '#base/problems.ts';
+import { databaseProblem } from '#storage/faults.ts';
 import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import { problem as bodyProblem } from './body.ts';
@@ -9,7 +10,7 @@ import type { Exchange } from './exchange.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
 import type { Route } from './routes.ts';
-import type { Snapshot } from './snapshot.ts';
+import { foundById, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 import { Forwarding, type Receiver } from './upstream/forward.ts';
@@ -31,6 +32,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   const loopsAllowed = tools.settings['gateway.loop_limit'];
   const worded = refusalWords(tools.settings);
   const bodyBytes = tools.settings['gateway.request_body_bytes'];
+  const idPaths = tools.settings['gateway.api_id_paths'];
   const receiver: Receiver = {
     answerBytes: tools.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
     onHead(call, given) {
@@ -52,7 +54,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   function handle(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
     const current = snapshot();
-    const found = current.router.find(call.host, call.path);
+    const found = current.router.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
     if (!found) {
       plainNotFound(call, sink);
       return record(call, true);
@@ -142,6 +144,12 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
 
   function failed(call: Exchange, sink: Sink, error: unknown): void {
     if ((error as { code?: string }).code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
+    const fault = databaseProblem(error);
+    if (fault) {
+      // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
+      tools.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');
+      return deliver(call, sink, refuse(call, 'records_away'));
+    }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
       call.refusal = error.code;
       return deliver(call, sink, refusalAnswer(call, error.status, error.message));
@@ -220,8 +228,11 @@ function controlled(call: Exchange, { controls }: Destination): void {
   call.checkLimitsInLoop = controls.checksLimits;
 }
 
-const belowListenPath = (path: string, listenPath: string) =>
-  listenPath.endsWith('/') ? path.slice(listenPath.length - 1) : path.slice(listenPath.length) || '/';
+/** Begins with a slash, also where listen paths match in the middle of a segment. */
+function belowListenPath(path: string, listenPath: string): string {
+  const rest = path.slice(listenPath.endsWith('/') ? listenPath.length - 1 : listenPath.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
 
 function withAnswerHeaders(call: Exchange, given: Answer): void {
   if (call.answerHeaders) given.headers.flat.push(...call.answerHeaders);

@@ -456,6 +456,11 @@ export const refusalsTable = {
     message: 'Request Entity Too Large',
     about: 'The body of the call is larger than the gateway, or a step that reads it, takes. Said in plain text.',
   },
+  records_away: {
+    status: 503,
+    message: 'The gateway cannot check this call at the moment, please try again',
+    about: 'Deciding about the call takes the database, which does not answer.',
+  },
   client_gone: { status: 499, message: 'Client closed request', about: 'The caller did not wait for the answer.' },
   internal: { status: 500, message: 'Internal Server Error', about: 'A fault of ours; the log has its cause.' },
 } as const satisfies Record<string, Refusal>;

@@ -19,6 +19,8 @@ export const marks = (values: readonly unknown[]) => values.map(() => '?').join(
 
 /** Values one statement may carry on every engine. */
 const idsAtOnce = 500;
+/** Definitions read in one go: a table of any size is read in steps that end in time. */
+const rowsAtOnce = 1000;
 
 /** What a traffic thread reads of the records. */
 export function trafficStore(reader: Reader) {
@@ -54,7 +56,16 @@ export function trafficStore(reader: Reader) {
       return { revision: last ?? (await this.revision()), changes: undefined };
     },
     async allApis(): Promise<StoredApi[]> {
-      return (await reader.rows<{ body: string }>('select body from apis', [])).map(parsed);
+      const found: StoredApi[] = [];
+      for (let last = ''; ; ) {
+        const rows = await reader.rows<{ id: string; body: string }>(
+          'select id, body from apis where id > ? order by id limit ?',
+          [last, rowsAtOnce],
+        );
+        found.push(...rows.map(parsed));
+        if (rows.length < rowsAtOnce) return found;
+        last = rows.at(-1)!.id;
+      }
     },
     async apis(databaseIds: readonly string[]): Promise<StoredApi[]> {
       const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);

@@ -52,7 +52,7 @@ export type Told =
 export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
-  | { readonly kind: 'loaded'; readonly ask: number; readonly revision: number }
+  | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> }
   | Question
@@ -187,12 +187,14 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
 
   async function refresh(ask: number): Promise<void> {
     try {
-      tell({ kind: 'loaded', ask, revision: await loader.refresh() });
+      await loader.refresh();
       databaseFault = '';
+      tell({ kind: 'loaded', ask });
     } catch (error) {
       databaseFault = databaseAway;
       // The last good snapshot goes on serving; the next poll tries again.
       log.warn({ reason: (error as Error).message }, 'changes could not be read');
+      tell({ kind: 'loaded', ask, fault: (error as Error).message });
     }
   }
 

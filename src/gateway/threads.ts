@@ -14,6 +14,11 @@ export const problem = problems('traffic', {
     message: 'Port {port} on {host} is taken: stop what listens there, or set GW_GATEWAY_PORT',
   },
   cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
+  changes_unread: {
+    status: 503,
+    message:
+      'Traffic is served as it was, without the newest changes: {reason}. They are read as soon as that works again',
+  },
 });
 
 export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
@@ -40,7 +45,10 @@ export interface Threads {
   readonly running: number;
   /** How often one ended by itself and was replaced. */
   readonly restarts: number;
-  /** Tells every thread to look for changes; resolves when all of them serve what was committed before the call. */
+  /**
+   * Tells every thread to look for changes; resolves when all of them serve what was committed before the call, and
+   * rejects when one of them cannot, or takes too long. It goes on trying by itself.
+   */
   refresh(): Promise<void>;
   /** Asks one of them. */
   readonly ask: Ask<TrafficAnswers>;
@@ -55,12 +63,15 @@ const usualProgram = new URL('./thread.ts', import.meta.url);
 const sharesPorts = process.platform === 'linux';
 /** A thread that dies at once, again and again, is not restarted faster than this. */
 const restartPauseMs = 1000;
+/** Reading changes takes milliseconds; whoever waits for it is told when it does not. */
+const refreshWithinMs = 10_000;
 /** What is asked of a thread from outside must not keep it from its traffic. */
 const asksAtOnce = 32;
 
 interface Thread {
   readonly worker: Worker;
-  readonly answered: Map<number, () => void>;
+  /** Those who wait for it to have read changes, to be told what kept it from that. */
+  readonly answered: Map<number, (fault?: string) => void>;
   readonly asking: ReturnType<typeof asker<TrafficAnswers>>;
   readonly exited: Promise<void>;
 }
@@ -101,7 +112,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     exited.then(() => {
       threads.delete(thread);
       onEnded(id);
-      for (const done of thread.answered.values()) done();
+      for (const done of [...thread.answered.values()]) done();
       asking.end();
       if (!closing) setTimeout(replace, restartPauseMs);
     });
@@ -112,8 +123,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
           resolve();
         } else if (message.kind === 'failed') reject(listenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
-          thread.answered.get(message.ask)?.();
-          thread.answered.delete(message.ask);
+          thread.answered.get(message.ask)?.(message.fault);
         } else if (message.kind === 'reply') asking.hear(message);
         else if (message.kind === 'ask') void answer(message);
         else if (message.kind === 'report') {
@@ -159,15 +169,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     async refresh() {
       const ask = ++asked;
-      await Promise.all(
-        [...threads].map(
-          thread =>
-            new Promise<void>(resolve => {
-              thread.answered.set(ask, resolve);
-              thread.worker.postMessage({ kind: 'changed', ask } satisfies Told);
-            }),
-        ),
-      );
+      await Promise.all([...threads].map(thread => refreshed(thread, ask)));
     },
     ask(name, given, withinMs) {
       const [first] = threads;
@@ -179,6 +181,20 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     close,
   };
+}
+
+function refreshed({ worker, answered }: Thread, ask: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (reason?: string) => {
+      clearTimeout(timer);
+      answered.delete(ask);
+      if (reason === undefined) resolve();
+      else reject(problem.changes_unread({ detail: { reason } }));
+    };
+    const timer = setTimeout(done, refreshWithinMs, `a thread has not answered for ${refreshWithinMs} ms`);
+    answered.set(ask, done);
+    worker.postMessage({ kind: 'changed', ask } satisfies Told);
+  });
 }
 
 function listenProblem(host: string, port: number, code: string, reason: string) {

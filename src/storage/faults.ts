@@ -58,7 +58,8 @@ const postgresCodes: readonly [RegExp, ProblemMaker][] = [
   [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.away],
 ];
 /** A connection that breaks under a query is told by its message alone. */
-const broken = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
+const broken =
+  /^(Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
 function postgresMeaning(code: unknown, message: string) {
   if (typeof code !== 'string') return broken.test(message) ? problem.away : undefined;

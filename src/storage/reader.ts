@@ -1,6 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import { databaseProblem, problem, unreachable } from './faults.ts';
 
 /**
  * How a traffic thread reads records: it never writes, and where the engine can answer at once it does, without a promise.
@@ -17,6 +18,12 @@ export interface ReaderOptions {
   connections?: number;
   onLost?: (error: Error) => void;
 }
+
+/** A database that takes longer, to be reached or to answer, counts as away. */
+const connectTimeoutMs = 5000;
+const answerTimeoutMs = 10_000;
+/** Calls of one thread that may wait for a connection at once. */
+const waitingAtOnce = 1000;
 
 export function openReader({ url, file, connections = 4, onLost = () => undefined }: ReaderOptions): Reader {
   return url ? postgresReader(url, connections, onLost) : sqliteReader(file!);
@@ -43,10 +50,13 @@ function postgresReader(url: string, connections: number, onLost: (error: Error)
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    keepAlive: true,
     application_name: 'gatewright traffic',
   });
   pool.on('error', onLost);
+  pool.on('connect', client => client.on('error', () => undefined));
   const numbered = new Map<string, string>();
   const withNumbers = (sql: string) => {
     let place = 0;
@@ -59,8 +69,24 @@ function postgresReader(url: string, connections: number, onLost: (error: Error)
         text = withNumbers(sql);
         numbered.set(sql, text);
       }
-      return (await pool.query(text, [...values])).rows as R[];
+      if (pool.waitingCount >= waitingAtOnce) throw problem.away({ detail: { reason: 'too many wait for it' } });
+      const client = await pool.connect().catch(error => {
+        throw unreachable(error);
+      });
+      return asked<R>(client, text, values);
     },
     close: () => pool.end(),
   };
+}
+
+async function asked<R>(client: pg.PoolClient, text: string, values: readonly (string | number)[]): Promise<R[]> {
+  try {
+    const { rows } = await client.query(text, [...values]);
+    client.release();
+    return rows as R[];
+  } catch (error) {
+    // Nobody knows what a connection that failed still has to say.
+    client.release(true);
+    throw databaseProblem(error) ?? error;
+  }
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
 import { databaseProblem } from './faults.ts';
 import { type Engine, migrate } from './migrate.ts';
+import { noticeChannel } from './notices.ts';
 import { postgresKysely } from './postgres.ts';
 import { openSqlite, sqliteKysely } from './sqlite.ts';
 import type { Tables } from './tables.ts';
@@ -106,7 +107,7 @@ function recordsOn(
     if (outer) return joined(outer, work);
     const own: Unit = { topics: new Map() };
     try {
-      const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, work)));
+      const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, engine, work)));
       tell(new Set(own.topics.keys()));
       return result;
     } catch (error) {
@@ -154,13 +155,17 @@ async function joined<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
  * Does the work of a transaction. A statement that failed fails the whole, even if the work went on: PostgreSQL would
  * else answer the commit with a silent rollback.
  */
-async function within<T>(unit: Unit, tx: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
+async function within<T>(unit: Unit, tx: Transaction<Tables>, engine: Engine, work: () => Promise<T>): Promise<T> {
   unit.tx = tx;
   try {
     return await joined(unit, async () => {
       const value = await work();
       if (unit.fault !== undefined) throw unit.fault;
-      if (unit.topics.size > 0) await keepChanges(tx, unit.topics);
+      if (unit.topics.size > 0) {
+        await keepChanges(tx, unit.topics);
+        // Heard by other processes when, and only when, this is committed.
+        if (engine === 'postgres') await sql`select pg_notify(${noticeChannel}, '')`.execute(tx);
+      }
       return value;
     });
   } finally {

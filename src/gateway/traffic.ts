@@ -1,0 +1,71 @@
+import { recordTraffic } from '#analytics/traffic.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { KeptCounters } from '#storage/kept-counters.ts';
+import { hearChanges } from '#storage/notices.ts';
+import type { Records } from '#storage/records.ts';
+import type { SharedEngine } from '#storage/shared-engine.ts';
+import { oauthProvider } from './auth/oauth/provider.ts';
+import { startThreads, type ThreadsOptions } from './threads.ts';
+
+type Tools = Omit<Parameters<typeof oauthProvider>[0] & Parameters<typeof recordTraffic>[0], 'log'>;
+
+export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'dataKey' | 'version' | 'writeLog'> {
+  readonly settings: Settings;
+  readonly records: Records;
+  readonly shared: SharedEngine;
+  readonly counters: KeptCounters;
+  readonly tools: Tools;
+  readonly log: Log;
+  readonly threadProgram?: URL | undefined;
+}
+
+/** The traffic threads, told of every change as soon as it is committed, here or by another process. */
+export async function openTraffic(options: TrafficOptions) {
+  const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
+  const provider = oauthProvider({ ...tools, log });
+  await counters.start();
+  const recorded = recordTraffic({ ...tools, log });
+  const starting = startThreads({
+    settings,
+    database,
+    shared: shared.threads.buffer,
+    dataKey,
+    host: settings['gateway.host'],
+    port: settings['gateway.port'],
+    count: settings.threads,
+    version,
+    log,
+    program: options.threadProgram,
+    writeLog,
+    answers: { oauth: provider.answer },
+    onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
+    onReport: recorded.take,
+    onEnded: recorded.threadEnded,
+  });
+  const threads = await starting.catch(async error => {
+    await recorded.close();
+    await counters.close();
+    throw error;
+  });
+  const refresh = () =>
+    void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
+  const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
+  const forget = records.onTouched(refresh);
+  const notices = database.url ? hearChanges({ url: database.url, onChange: refresh, onLost }) : undefined;
+  return {
+    port: threads.port,
+    settled: () => threads.refresh(),
+    metrics: () => recorded.families(threads),
+    ask: threads.ask,
+    askAll: threads.askAll,
+    async close() {
+      forget();
+      await notices?.close();
+      provider.close();
+      await threads.close();
+      await recorded.close();
+      await counters.close();
+    },
+  };
+}
