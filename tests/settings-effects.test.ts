@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { checkTrafficSettings } from '#gateway/settings-check.ts';
 import { startApp, type TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
+import { openApi, publish, settled } from './traffic.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
 /** An installation with these settings and an upstream behind it, for the tests declared inside. */
@@ -231,6 +231,74 @@ withSettings(
         response.end();
       };
       assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
+    });
+  },
+);
+
+withSettings(
+  'settings for those who come from elsewhere',
+  {
+    'gateway.listen_path_match': 'prefix',
+    'gateway.api_id_paths': 'true',
+    'gateway.encoded_slashes': 'keep',
+    'keys.min_length': '20',
+    'keys.allow_master_keys': 'true',
+    'policies.allow_unsafe_ids': 'true',
+    'management.page_size': '2',
+  },
+  (app, upstream) => {
+    const echoed = async (url: string) => {
+      const reply = await fetch(url);
+      return reply.status === 200 ? ((await reply.json()) as { url: string }).url : reply.status;
+    };
+
+    test('gateway.listen_path_match: a listen path answers whatever begins like it', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      assert.equal(await echoed(`${url}more/x`), '/more/x');
+    });
+
+    test('gateway.api_id_paths: an API answers at its id too, and never in place of another', async () => {
+      const definition = openApi(upstream());
+      await publish(app(), definition);
+      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}/x`), '/x');
+      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}`), '/');
+      const other = openApi(upstream(), {
+        proxy: { listen_path: `/${definition.api_id}`, target_url: `${upstream().url}/other` },
+      });
+      await publish(app(), other);
+      assert.equal(await echoed(`${app().url.gateway}/${definition.api_id}/x`), '/other/x');
+      const hidden = openApi(upstream(), { internal: true });
+      await publish(app(), hidden);
+      assert.equal(await echoed(`${app().url.gateway}/${hidden.api_id}/x`), 404);
+    });
+
+    test('gateway.encoded_slashes: what is escaped stays escaped', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      assert.equal(await echoed(`${url}/a%2fb`), '/a%2Fb');
+    });
+
+    test('keys.min_length: a shorter key is unknown, and cannot be made', async () => {
+      const url = await publish(app(), guarded(upstream()));
+      const { status, text } = await app().ask('POST', '/gw/keys/nineteen-characters', { body: {} });
+      assert.equal(status, 400);
+      assert.match(text, /20/);
+      const { body } = await app().ask('POST', '/gw/keys/twenty-characters-00', { body: {} });
+      await settled(app());
+      const as = async (authorization: string) => (await fetch(url, { headers: { authorization } })).status;
+      assert.equal(await as('twenty-characters-00'), 200, 'a key without rights, of an installation that allows them');
+      assert.equal(await as(body.key), 200);
+      assert.equal(await as('nineteen-characters'), 403);
+    });
+
+    test('policies.allow_unsafe_ids and management.page_size', async () => {
+      for (const id of ['a b', 'c/d', 'é'])
+        assert.equal(
+          (await app().ask('POST', '/api/portal/policies', { body: { id, name: id, access_rights: {} } })).status,
+          200,
+        );
+      const { body } = await app().ask('GET', '/api/portal/policies');
+      assert.equal(body.Data.length, 2);
+      assert.equal(body.Pages, 2);
     });
   },
 );

@@ -27,6 +27,7 @@ export const settingsTable = {
     'How patterns of endpoint lists fit a path: as a whole, from its beginning, up to its end, or anywhere in it.',
   ),
   'gateway.endpoint_ignore_case': flag(false, 'Lets patterns of endpoint lists fit in any case.'),
+  'gateway.api_id_paths': flag(false, 'Lets APIs answer at `/` and their id too, where no API has that listen path.'),
   'gateway.encoded_slashes': choice(
     ['refuse', 'keep'],
     'refuse',

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts';
-import { type RouteChange, Router, type RouterRules } from './router.ts';
+import { type Found, type RouteChange, Router, type RouterRules } from './router.ts';
 
 /** What traffic is answered from: one revision, which never changes. The next one is built beside it and takes its place. */
 export interface Snapshot {
@@ -20,6 +20,15 @@ export const loopName = (name: string): string =>
 
 export function emptySnapshot(rules: RouterRules): Snapshot {
   return snapshotOf(0, new Router<Api>(rules), new Map(), new Map());
+}
+
+/** An API by its id as the first segment of a path. Only for paths no API has as its own, so that none is taken away. */
+export function foundById({ apis }: Snapshot, { host, path }: { host: string; path: string }): Found<Api> | undefined {
+  const end = path.indexOf('/', 1);
+  const id = path.slice(1, end < 0 ? undefined : end);
+  const value = apis.get(id);
+  if (!value?.routed || (value.host !== '' && value.host !== host)) return undefined;
+  return { value, listenPath: `/${id}`, parameters: undefined };
 }
 
 type Names = ReadonlyMap<string, string>;
