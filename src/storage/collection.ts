@@ -58,14 +58,7 @@ export function collection<T extends RecordTable, Doc>(
     return narrowed;
   }
 
-  async function guarded<R>(work: Promise<R>): Promise<R> {
-    try {
-      return await work;
-    } catch (error) {
-      if (databaseProblem(error)?.code === problem.conflict.code) throw conflict({ cause: error });
-      throw error;
-    }
-  }
+  const guarded = <R>(work: Promise<R>) => orConflict(work, conflict);
 
   function listing({ where, filter, order }: Listing<T>): Query {
     let query = matching(select(), where);
@@ -151,6 +144,16 @@ export function collection<T extends RecordTable, Doc>(
       return (await query.executeTakeFirst()).numDeletedRows > 0n;
     },
   };
+}
+
+/** What the database calls a conflict, in the words of whoever writes. */
+export async function orConflict<R>(work: Promise<R>, conflict: ProblemMaker): Promise<R> {
+  try {
+    return await work;
+  } catch (error) {
+    if (databaseProblem(error)?.code === problem.conflict.code) throw conflict({ cause: error });
+    throw error;
+  }
 }
 
 /** `column` holds `text` somewhere, with `%` and `_` meaning themselves. */

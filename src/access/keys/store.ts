@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { PageAsked } from '#storage/collection.ts';
+import { orConflict, type PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './reading.ts';
@@ -153,7 +153,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       };
       await records.write(async () => {
         if (await firstOf([keyId])) throw problem.exists();
-        await records.db.insertInto('keys').values(row).execute();
+        await orConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await index(row.id, orgId, key, made.policyIds);
         records.touch('keys', row.digest);
       });
