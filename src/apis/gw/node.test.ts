@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { request } from 'undici';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine, startApp } from '../../../tests/harness.ts';
+import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/tokens.ts';
+import { eventually, openApi, publish, settled } from '../../../tests/traffic.ts';
+import { startUpstream, type Upstream } from '../../../tests/upstream.ts';
+
+const refusal = (message: string) => ({ status: 'error', message });
+const invalidated = { status: 'ok', message: 'cache invalidated' };
+const one = rsaPair();
+
+onEveryEngine(
+  'what a script asks of a gateway as a whole',
+  app => {
+    let upstream: Upstream;
+    let publisher: Publisher;
+    before(async () => {
+      [upstream, publisher] = await Promise.all([startUpstream(), startPublisher()]);
+    });
+    after(() => Promise.all([upstream.close(), publisher.close()]));
+
+    const told = async (method: string, path: string) => {
+      const { status, body } = await app().ask(method, path);
+      return [status, body];
+    };
+    /** Over a connection of its own, so that any thread may take it. */
+    const call = async (url: string, headers: Record<string, string> = {}) => {
+      const { statusCode, body } = await request(url, { headers, reset: true });
+      await body.dump();
+      return statusCode;
+    };
+
+    test('a reload that is waited for ends when every thread serves what was written before', async () => {
+      for (let round = 0; round < 5; round++) {
+        const definition = openApi(upstream);
+        await app().ask('POST', '/gw/apis', { body: definition });
+        assert.deepEqual(await told('GET', '/gw/reload?block=true'), [200, { status: 'ok', message: '' }]);
+        const url = app().url.gateway + definition.proxy.listen_path;
+        assert.deepEqual(await Promise.all([1, 2, 3, 4].map(() => call(url))), [200, 200, 200, 200]);
+      }
+      for (const path of ['/gw/reload', '/gw/reload/', '/gw/reload/group'])
+        assert.deepEqual(await told('GET', path), [200, { status: 'ok', message: '' }]);
+    });
+
+    test('the status of an API says whether it is served, and if not, why', async () => {
+      const status = async (definition: { api_id: string }) => {
+        const answer = await app().ask('POST', '/gw/apis', { body: definition });
+        assert.equal(answer.status, 200, answer.text);
+        const path = `apis/${definition.api_id}/status`;
+        const seen = await told('GET', `/gw/${path}`);
+        assert.deepEqual(await told('GET', `/api/${path}`), seen);
+        return seen;
+      };
+      const definition = openApi(upstream);
+      const { api_id } = definition;
+      const unserved = (reason: string) => [200, { api_id, served: false, reason }];
+      const served = [200, { api_id, served: true, reason: '' }];
+      assert.deepEqual(await status(definition), served);
+      const needing = { ...definition, use_keyless: false, enable_jwt: true, jwt_source: '***' };
+      const reason = 'the source of its token keys is neither an address nor base64';
+      assert.deepEqual(await status(needing), unserved(reason));
+      assert.equal(await call(app().url.gateway + definition.proxy.listen_path), 503);
+      assert.deepEqual(await status({ ...definition, active: false }), unserved('it is not active'));
+      const pathless = { ...definition, proxy: { target_url: upstream.url } };
+      assert.deepEqual(await status(pathless), unserved('it has no listen path'));
+      assert.deepEqual(await status({ ...pathless, internal: true }), served);
+      const { accessKey } = await app().stranger();
+      const foreign = await app().ask('GET', `/api/apis/${api_id}/status`, { credential: accessKey });
+      assert.deepEqual([foreign.status, foreign.body.Message], [404, 'Could not retrieve API detail']);
+      assert.deepEqual(await told('GET', '/gw/apis/nobodys/status'), [404, refusal('API not found')]);
+    });
+
+    test('health tells how the calls of an API went, on all threads together', async () => {
+      const definition = openApi(upstream, { global_rate_limit: { rate: 3, per: 3600 } });
+      const guarded = openApi(upstream, { use_keyless: false, use_standard_auth: true });
+      const [url, closed] = [await publish(app(), definition), await publish(app(), guarded)];
+      const nothing = {
+        throttle_reqests_per_second: 0,
+        quota_violations_per_second: 0,
+        key_failures_per_second: 0,
+        average_upstream_latency: 0,
+        average_requests_per_second: 0,
+      };
+      assert.deepEqual(await told('GET', `/gw/health?api_id=${guarded.api_id}`), [200, nothing]);
+      const statuses = await Promise.all([1, 2, 3, 4, 5].map(() => call(url)));
+      assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429]);
+      assert.equal(await call(closed, { authorization: 'nobodys' }), 403);
+      // Calls are counted when they have ended, which may be a moment after the caller has the answer.
+      await eventually(async () => {
+        const { body } = await app().ask('GET', `/gw/health?api_id=${definition.api_id}`);
+        const seconds = 5 / body.average_requests_per_second;
+        assert.ok(seconds >= 50 && seconds <= 60, String(seconds));
+        assert.ok(Math.abs(body.throttle_reqests_per_second * seconds - 2) < 1e-6);
+        assert.ok(body.average_upstream_latency > 0);
+        assert.deepEqual([body.quota_violations_per_second, body.key_failures_per_second], [0, 0]);
+        const other = (await app().ask('GET', `/gw/health?api_id=${guarded.api_id}`)).body;
+        assert.equal(other.key_failures_per_second, other.average_requests_per_second);
+        assert.ok(other.key_failures_per_second > 0 && other.average_upstream_latency === 0);
+      });
+      assert.deepEqual(await told('GET', '/gw/health'), [400, refusal('missing api_id parameter')]);
+      assert.deepEqual(await told('GET', '/gw/health?api_id=nobodys'), [404, refusal('API ID not found')]);
+    });
+
+    test('responses that are kept for an API can be forgotten', async () => {
+      const definition = openApi(upstream);
+      await publish(app(), definition);
+      assert.deepEqual(await told('DELETE', `/gw/cache/${definition.api_id}`), [200, invalidated]);
+      assert.deepEqual(await told('DELETE', '/gw/cache/nobodys'), [404, refusal('API not found')]);
+    });
+
+    test('key sets of others are read anew by every thread, those of one API or all', async () => {
+      const source = `/${publicId()}`;
+      publisher.pages[source] = { keys: [jwkOf(one.publicKey, { kid: 'one' })] };
+      const definition = openApi(upstream, {
+        use_keyless: false,
+        enable_jwt: true,
+        jwt_signing_method: 'rsa',
+        jwt_source: publisher.url + source,
+      });
+      const url = await publish(app(), definition);
+      const other = openApi(upstream);
+      await publish(app(), other);
+      const authorization = mint({ sub: 'ann' }, one.privateKey, { header: { kid: 'one' } });
+      const reads = () => publisher.asked.filter(path => path === source).length;
+      const until = (count: number) =>
+        eventually(async () => {
+          await call(url, { authorization });
+          assert.equal(reads(), count);
+        });
+      await until(2);
+      assert.deepEqual(await told('DELETE', `/gw/cache/jwks/${other.api_id}`), [200, invalidated]);
+      await Promise.all(Array.from({ length: 10 }, () => call(url, { authorization })));
+      assert.equal(reads(), 2);
+      assert.deepEqual(await told('DELETE', `/gw/cache/jwks/${definition.api_id}`), [200, invalidated]);
+      await until(4);
+      assert.deepEqual(await told('DELETE', '/gw/cache/jwks'), [200, invalidated]);
+      await until(6);
+      assert.deepEqual(await told('DELETE', '/gw/cache/jwks/nobodys'), [404, refusal('API not found')]);
+      await settled(app());
+    });
+  },
+  { settings: { threads: '2' } },
+);
+
+test('a process without traffic says so, and reloads nothing', async () => {
+  const app = await startApp('sqlite', { settings: { role: 'dashboard' } });
+  try {
+    const { body } = await app.ask('POST', '/gw/apis', { body: { name: 'unserved' } });
+    const message = 'This process serves no API traffic; ask one that runs with --role gateway or all';
+    for (const [method, path] of [
+      ['GET', `/gw/apis/${body.key}/status`],
+      ['GET', `/gw/health?api_id=${body.key}`],
+      ['DELETE', '/gw/cache/jwks'],
+    ] as const) {
+      const answer = await app.ask(method, path);
+      assert.deepEqual([answer.status, answer.body], [503, refusal(message)]);
+    }
+    assert.equal((await app.ask('GET', '/gw/reload?block=true')).status, 200);
+  } finally {
+    await app.close();
+  }
+});
