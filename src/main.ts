@@ -7,6 +7,7 @@ import { nearest } from '#base/nearest.ts';
 import { Problem } from '#base/problems.ts';
 import { environment, finish, print, printFault, whenToldToStop } from '#base/process.ts';
 import { isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
+import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
 import type { Credentials } from '#people/installation/bootstrap.ts';
 import { masterKeys, replaceMasterKey } from '#storage/data-directory.ts';
 import { metaStore, rewrapDataKey } from '#storage/meta.ts';
@@ -22,6 +23,8 @@ Usage
   gw credentials                   where the credentials of this installation are
   gw credentials --rotate          new credentials for everything the settings do not fix
   gw credentials --rotate-master   a new key for the secrets at rest
+  gw apis|keys|policies|certs ls|get|apply|rm
+                                   what a running gateway keeps; gw keys --help says more
   gw --version
 
 Settings come from gw.yaml (or the file named by --config), from GW_… in the environment, and from flags;
@@ -48,6 +51,7 @@ const commands = new Map<string, Command>([
 const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
 
 async function main(given: readonly string[]): Promise<void> {
+  if (isClientCommand(given[0])) return clientCommand(given, { environment: environment(), print });
   const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name));
   const [name] = words;
   if (flags.has('version')) return print(`${version}\n`);
@@ -62,7 +66,7 @@ async function main(given: readonly string[]): Promise<void> {
 }
 
 function unknownCommand(name: string): void {
-  const guess = nearest(name, commands.keys());
+  const guess = nearest(name, [...commands.keys(), ...clientCommandNames]);
   printFault(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
   finish(2);
 }

@@ -35,10 +35,11 @@ export const isSwitch = (flag: string): boolean => {
 
 /**
  * Orchestrators describe services called `gw` or `gw-…` to every process with names and values like these. They are
- * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`).
+ * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`). Nor are `GW_URL` and `GW_SECRET`,
+ * by which the commands that are clients of a gateway find it.
  */
 const notOurs = (name: string, value: string) =>
-  /^GW_(TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
+  /^GW_(URL$|SECRET$|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
 interface Given {

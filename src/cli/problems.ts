@@ -1,0 +1,25 @@
+import { problems } from '#base/problems.ts';
+
+/** What a client of the control interface says when it cannot do what it was asked; each is one sentence. */
+export const problem = problems('cli', {
+  unknown_action: { status: 400, message: 'gw {kind} does not know {action}: it knows ls, get, apply and rm' },
+  usage: { status: 400, message: '{reason} (gw {kind} --help says more)' },
+  no_secret: {
+    status: 400,
+    message: 'The secret of the gateway is missing: set GW_SECRET, or give --secret',
+  },
+  bad_url: {
+    status: 400,
+    message: '{url} is not the address of a gateway: --url and GW_URL take http://… or https://…',
+  },
+  unreachable: { status: 503, message: '{url} does not answer ({reason}): set GW_URL, or give --url' },
+  not_control: { status: 502, message: '{url} is not the control interface of a gateway: it answered {status}' },
+  refused: { status: 400, message: '{message}' },
+  wrong_secret: { status: 403, message: '{url} refuses the secret: set GW_SECRET, or give --secret' },
+  unreadable: { status: 400, message: '{path} cannot be read ({reason})' },
+  not_documents: { status: 400, message: '{path}: cannot be read as JSON or YAML{where}' },
+  not_object: { status: 400, message: '{path}: document {number} is not an object' },
+  no_documents: { status: 400, message: '{path} holds nothing to apply' },
+  not_pem: { status: 400, message: '{path} holds no certificate: certificates are applied as PEM' },
+  not_applied: { status: 400, message: '{path}, document {number}: {message}' },
+});
