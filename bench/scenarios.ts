@@ -66,8 +66,28 @@ function script(directory: string, name: string, body: string): string {
   return file;
 }
 
+/** Loads one by one, and says what the first and the last of them cost. */
+async function loaded(gateway: BenchGateway, count: number, load: (n: number) => Promise<unknown>): Promise<void> {
+  const sample = Math.min(500, count);
+  const memoryBefore = gateway.memoryBytes();
+  const costs: string[] = [];
+  let cpu = gateway.cpuMicros();
+  let started = performance.now();
+  for (let n = 0; n < count; n++) {
+    if (n === count - sample) [cpu, started] = [gateway.cpuMicros(), performance.now()];
+    await load(n);
+    if (n + 1 !== sample && n + 1 !== count) continue;
+    const micros = (gateway.cpuMicros() - cpu) / sample;
+    costs.push(`${micros.toFixed(0)} µs CPU, ${((performance.now() - started) / sample).toFixed(2)} ms each`);
+  }
+  const perItem = (gateway.memoryBytes() - memoryBefore) / count / 1024;
+  console.error(
+    `  loading ${count}: first ${sample}: ${costs[0]}; last ${sample}: ${costs.at(-1)}; ${perItem.toFixed(1)} KiB each`,
+  );
+}
+
 async function manyApis(gateway: BenchGateway, upstream: string, directory: string, count: number) {
-  for (let n = 0; n < count; n++) await publish(gateway, upstream, { id: `api${n}`, ...open });
+  await loaded(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
   const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
   return { url: gateway.url, script: script(directory, `apis${count}`, lua) };
 }
@@ -75,10 +95,10 @@ async function manyApis(gateway: BenchGateway, upstream: string, directory: stri
 async function manyKeys(gateway: BenchGateway, upstream: string, directory: string, count: number) {
   await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
   let prefix = '';
-  for (let n = 0; n < count; n++) {
+  await loaded(gateway, count, async n => {
     const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
     prefix = id.slice(0, id.indexOf('bench'));
-  }
+  });
   const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
   return { url: gateway.url, script: script(directory, `keys${count}`, lua) };
 }
