@@ -38,3 +38,8 @@ test('a maker shows its declaration, for operations and documents', () => {
     ['shop.sold_out', 409, '{what} is sold out until {until}'],
   );
 });
+
+test('a sentence repeats no more of a value than it takes to know it again', () => {
+  const { message } = problem.sold_out({ detail: { what: 'x'.repeat(5_000_000), until: 5 } });
+  assert.equal(message, `${'x'.repeat(300)}… is sold out until 5`);
+});

@@ -54,6 +54,16 @@ export function problems<const T extends Record<string, ProblemKind>>(
   return makers as { [K in keyof T]: ProblemMaker };
 }
 
+/** A list of faults is ours and has bounds of its own. */
 function fill(message: string, detail: Detail): string {
-  return message.replace(/\{(\w+)\}/g, (whole, name: string) => (name in detail ? String(detail[name]) : whole));
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    if (!Object.hasOwn(detail, name)) return whole;
+    const value = String(detail[name]);
+    return name === 'faults' ? value : shortened(value);
+  });
+}
+
+/** What a sentence repeats of what somebody sent: enough to know it again, never an answer of any length. */
+export function shortened(text: string, most = 300): string {
+  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
 }

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
+import { shortened } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
 /** More than anybody reads; a hostile body could otherwise make an answer of any length. */
 const faultsShown = 20;
+const longestFault = 500;
 
 export interface Fault {
   readonly path: string;
@@ -20,9 +22,9 @@ export const faultText = ({ path, message }: Fault): string => (path ? `${path}:
 
 /** Every fault at once, each with its place. */
 export function invalid(faults: readonly Fault[]) {
-  const lines = faults.slice(0, faultsShown).map(faultText);
+  const lines = faults.slice(0, faultsShown).map(fault => shortened(faultText(fault), longestFault));
   if (faults.length > faultsShown) lines.push(`and ${faults.length - faultsShown} more`);
-  return problem.invalid({ detail: { faults: lines.join('; '), lines } });
+  return problem.invalid({ detail: { lines }, message: lines.join('; ') });
 }
 
 export function check<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {
