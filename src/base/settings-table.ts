@@ -205,6 +205,7 @@ export const settingsTable = {
   'management.check_answers': flag(false, 'Checks every answer against its declared shape. For tests and development.'),
   'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
+  'users.renew_own_access_key_only': flag(false, 'Keeps administrators from renewing the access keys of other users.'),
   'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { most: 36_500 }),
   'analytics.enabled': flag(true, 'Writes down one record for each call of a managed API.'),
   'analytics.retention_days': count(30, 'Days that usage and logged calls are kept. 0 keeps them for ever.', {

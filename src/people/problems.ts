@@ -14,6 +14,7 @@ export const problem = problems('people', {
   email_exists: { status: 409, message: 'User email already exists for this Org' },
   bad_password: { status: 400, message: '{faults}' },
   wrong_password: { status: 403, message: 'current_password: is not your password' },
+  own_key_only: { status: 403, message: 'access denied: everybody renews their own access key' },
   last_administrator: { status: 409, message: 'This is the last active administrator of the organisation' },
   only_admin_grants: { status: 403, message: 'access denied: only an administrator may grant {permission}' },
   grant_not_held: {

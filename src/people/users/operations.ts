@@ -245,10 +245,11 @@ export const resetAccessKey = operation({
   permission: 'any user',
   params,
   returns: statusAnswer,
-  problems: [problem.user_not_found],
-  async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
+  problems: [problem.user_not_found, problem.own_key_only],
+  async handle({ actor, params: { userId }, audit }, { users, settings }: UserTools) {
     audit(userId);
     refuseOthers(actor, userId, 'users:write');
+    if (userId !== actor.id && settings['users.renew_own_access_key_only']) throw problem.own_key_only();
     if (userId !== actor.id && !isAdmin(actor)) throw problem.user_not_found();
     const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
       ...user,
