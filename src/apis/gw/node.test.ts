@@ -45,7 +45,7 @@ onEveryEngine(
     });
 
     test('the status of an API says whether it is served, and if not, why', async () => {
-      const status = async (definition: { api_id: string }) => {
+      const status = async (definition: { api_id: string; [member: string]: unknown }) => {
         const answer = await app().ask('POST', '/gw/apis', { body: definition });
         assert.equal(answer.status, 200, answer.text);
         const path = `apis/${definition.api_id}/status`;
