@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { Problem } from '#base/problems.ts';
+import { makeCertificate } from '../../tests/certificates.ts';
+import { runChild } from '../../tests/child.ts';
+import { rememberSecrets, startApp, type TestApp } from '../../tests/harness.ts';
+import { clientCommand } from './client-command.ts';
+
+describe('gw as a client of a gateway', () => {
+  let app: TestApp;
+  const folder = mkdtempSync(join(tmpdir(), 'gw-cli-'));
+  before(async () => {
+    app = await startApp('sqlite');
+  });
+  after(async () => {
+    await app?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const surroundings = () => ({ GW_URL: app.url.dashboard, GW_SECRET: app.credentials.gateway_secret });
+  async function gw(args: string, environment: Record<string, string> = surroundings()): Promise<string> {
+    let said = '';
+    const print = (text: string) => {
+      said += text;
+    };
+    await clientCommand(args.split(' '), { environment, print });
+    return said;
+  }
+  const gwJson = async (args: string) => JSON.parse(await gw(`${args} -o json`));
+  const file = (content: unknown, name = `${publicId()}.yaml`) => {
+    const path = join(folder, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  async function refused(args: string, message: RegExp, environment?: Record<string, string>): Promise<void> {
+    await assert.rejects(gw(args, environment), (error: unknown) => {
+      assert.ok(error instanceof Problem, String(error));
+      assert.match(error.message, message);
+      assert.ok(!error.message.includes('\n'), 'one sentence');
+      return true;
+    });
+  }
+  const classic = (api_id: string, more: object = {}) => ({
+    api_id,
+    name: `Name of ${api_id}`,
+    proxy: { listen_path: `/${api_id}/`, target_url: 'http://127.0.0.1:9' },
+    ...more,
+  });
+
+  test('an API is applied, listed, read back so that it can be applied again, and removed', async () => {
+    const id = publicId();
+    const path = file(classic(id));
+    assert.equal(await gw(`apis apply -f ${path}`), `API ${id} added\n`);
+    assert.equal(await gw(`apis apply -f ${path}`), `API ${id} modified\n`);
+    const listed = await gw('apis ls');
+    assert.match(listed, /^ID +NAME +LISTEN PATH +TARGET +FORM +ACTIVE\n/);
+    assert.match(listed, new RegExp(`^${id} +Name of ${id} +/${id}/ +http://127.0.0.1:9 +classic +yes$`, 'm'));
+    const shown = await gw(`apis get ${id}`);
+    assert.match(shown, new RegExp(`^api_id: ["']?${id}`, 'm'));
+    assert.equal(await gw(`apis apply -f ${file(shown)}`), `API ${id} modified\n`);
+    assert.deepEqual(await gwJson(`apis get ${id}`), (await app.ask('GET', `/gw/apis/${id}`)).body);
+    assert.equal(await gw(`apis rm ${id}`), `API ${id} deleted\n`);
+    await refused(`apis get ${id}`, /not found/i);
+    await refused(`apis rm ${id}`, /not found/i);
+  });
+
+  test('an API in the OpenAPI form keeps its form', async () => {
+    const id = publicId();
+    const document = {
+      openapi: '3.0.3',
+      info: { title: 'Pets', version: '1' },
+      paths: {},
+      'x-gw-api-gateway': {
+        info: { id, name: 'Pets', state: { active: true } },
+        server: { listenPath: { value: `/${id}/`, strip: true } },
+        upstream: { url: 'http://127.0.0.1:9' },
+      },
+    };
+    const path = file(document);
+    assert.equal(await gw(`apis apply -f ${path}`), `API ${id} added\n`);
+    assert.equal(await gw(`apis apply -f ${path}`), `API ${id} modified\n`);
+    const shown = await gwJson(`apis get ${id}`);
+    assert.equal(shown['x-gw-api-gateway'].info.id, id);
+    assert.match(await gw('apis ls'), new RegExp(`^${id} +.*openapi`, 'm'));
+    assert.deepEqual(await gwJson(`apis rm ${id}`), [{ key: id, status: 'ok', action: 'deleted' }]);
+  });
+
+  test('several documents of a file are applied in order, and the one that is refused is named', async () => {
+    const [one, two] = [publicId(), publicId()];
+    const yaml = `id: ${one}\nrate: 5\nper: 60\n---\nid: ${two}\nquota_max: 10\nquota_renewal_rate: 3600\n`;
+    assert.equal(await gw(`policies apply -f ${file(yaml)}`), `policy ${one} added\npolicy ${two} added\n`);
+    const listed = await gw('policies ls');
+    assert.match(listed, new RegExp(`^${one} +${one} +active +5 in 60 s +any`, 'm'));
+    assert.match(listed, new RegExp(`^${two} +${two} +active +any +10 in 3600 s`, 'm'));
+    assert.deepEqual(await gwJson(`policies apply -f ${file([{ id: one, rate: 6, per: 60 }])}`), [
+      { key: one, status: 'ok', action: 'modified' },
+    ]);
+    assert.equal((await gwJson(`policies get ${one}`)).rate, 6);
+    const mixed = file([{ id: one, rate: 7 }, { rate: 8 }]);
+    await refused(`policies apply -f ${mixed}`, /, document 2: Unable to create policy without id\.$/);
+    assert.equal((await gwJson(`policies get ${one}`)).rate, 7);
+    assert.equal(await gw(`policies rm ${one} ${two}`), `policy ${one} deleted\npolicy ${two} deleted\n`);
+    await refused(`policies get ${one}`, /^Policy not found$/);
+  });
+
+  test('keys with a name are made and replaced, keys without one are new each time', async () => {
+    const apiId = publicId();
+    const rights = { access_rights: { [apiId]: { api_id: apiId } } };
+    const name = publicId();
+    const id = app.credentials.organisation_id + name;
+    rememberSecrets({ id });
+    const path = file({ key_id: name, alias: 'one', ...rights });
+    assert.equal(await gw(`keys apply -f ${path}`), `key ${id} added\n`);
+    assert.equal(await gw(`keys apply -f ${path}`), `key ${id} modified\n`);
+    assert.equal((await gwJson(`keys get ${id}`)).alias, 'one');
+    const [made] = await gwJson(`keys apply -f ${file(rights)}`);
+    assert.equal(made.action, 'added');
+    assert.deepEqual(await gwJson(`keys ls --api ${apiId}`), [{ key: made.key }, { key: id }]);
+    assert.equal(await gw(`keys ls --filter ${id}`), `KEY\n${id}\n`);
+    await gw(`keys rm ${id} ${made.key}`);
+    assert.equal(await gw(`keys ls --api ${apiId}`), 'There are no keys.\n');
+    await refused(`keys get ${id}`, /^Key not found$/);
+  });
+
+  test('certificates are applied as PEM', async () => {
+    const { certPem, keyPem, fingerprint } = makeCertificate({ cn: 'a.example' });
+    const id = app.credentials.organisation_id + fingerprint;
+    const path = file(certPem + keyPem, 'pair.pem');
+    assert.equal(await gw(`certs apply -f ${path}`), `certificate ${id} added\n`);
+    assert.match(await gw('certs ls'), new RegExp(`^${id} +a\\.example +a\\.example +2049-12-31T23:59:59Z +yes$`, 'm'));
+    assert.equal((await gwJson(`certs get ${id}`)).fingerprint, fingerprint);
+    await refused(`certs apply -f ${path}`, /already exists$/);
+    await refused(`certs apply -f ${file('{}')}`, /holds no certificate/);
+    assert.equal(await gw(`certs rm ${id}`), `certificate ${id} deleted\n`);
+    assert.equal(await gw('certs ls'), 'There are no certs.\n');
+  });
+
+  test('a file that cannot be read changes nothing, and its text is not repeated', async () => {
+    const id = publicId();
+    const good = file({ id });
+    await refused(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
+    await refused(`policies apply -f ${good} -f ${file('a: b: secret')}`, /cannot be read as JSON or YAML \(line 1\)$/);
+    await refused(`policies apply -f ${good} -f ${file('--- 7')}`, /document 1 is not an object$/);
+    await refused(`policies apply -f ${good} -f ${file('')}`, /holds nothing to apply$/);
+    await refused(`policies get ${id}`, /^Policy not found$/);
+  });
+
+  test('what is asked in the wrong way, of nobody, or with the wrong secret is refused in one sentence', async () => {
+    const { GW_URL, GW_SECRET } = surroundings();
+    await refused('keys lists', /^gw keys does not know lists: it knows ls, get, apply and rm$/);
+    await refused('keys constructor', /does not know constructor/);
+    await refused('keys get', /^get takes one id/);
+    await refused('keys rm', /^rm needs at least one id/);
+    await refused('keys apply', /^apply needs -f FILE/);
+    await refused('keys ls more', /^ls takes no id/);
+    await refused('keys ls -o xml', /^-o takes json/);
+    await refused('keys ls --colour', /^Unknown option '--colour'/);
+    await refused('keys ls', /^The secret of the gateway is missing/, { GW_URL });
+    await refused('keys ls', /refuses the secret/, { GW_URL, GW_SECRET: 'wrong' });
+    await refused('keys ls --url ftp://x', /^ftp:\/\/x is not the address of a gateway/);
+    const server = createServer((_request, response) => response.end('<html>'));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await refused(`keys ls --url ${url}`, /is not the control interface of a gateway/);
+    await new Promise(resolve => server.close(resolve));
+    await refused(`keys ls --url ${url}`, /does not answer \(ECONNREFUSED\)/);
+    await refused(`keys ls --url ${app.url.gateway}`, /is not the control interface of a gateway/, { GW_SECRET });
+    assert.equal(await gw(`policies ls --url ${GW_URL}/ --secret ${GW_SECRET}`, {}), 'There are no policies.\n');
+  });
+
+  test('names others chose cannot move the cursor of a terminal', async () => {
+    const id = publicId();
+    await gw(`policies apply -f ${file({ id, name: 'a\u001b[2Jb' })}`);
+    assert.ok(!(await gw('policies ls')).includes('\u001b'));
+    await gw(`policies rm ${id}`);
+  });
+
+  test('the program takes its address and secret from the environment, and ends with 0 or 1', async () => {
+    const environment = surroundings();
+    const directory = join(folder, 'none');
+    const listed = await runChild(['policies', 'ls', '-o', 'json'], { directory, environment });
+    assert.deepEqual([listed.code, listed.out, listed.err], [0, '[]\n', '']);
+    const missing = await runChild(['policies', 'get', 'none'], { directory, environment });
+    assert.deepEqual([missing.code, missing.out, missing.err], [1, '', 'Policy not found\n']);
+    const help = await runChild(['keys', '--help'], { directory });
+    assert.equal(help.code, 0);
+    assert.match(help.out, /^gw keys: .*gw keys ls.*--url URL/s);
+    assert.match((await runChild(['--help'], { directory })).out, /gw apis\|keys\|policies\|certs/);
+    const config = await runChild(['config'], { directory, environment });
+    assert.equal(config.code, 0, config.err);
+  });
+});
