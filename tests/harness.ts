@@ -47,6 +47,8 @@ export interface AppOptions {
   settings?: Partial<Record<SettingName, string>>;
   clock?: Clock;
   threadProgram?: URL;
+  /** Told every line of the log of the main thread. */
+  onLog?: (line: string) => void;
 }
 
 const logs = process.env.GW_TEST_LOGS;
@@ -71,7 +73,11 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     },
   });
   const write = (line: string) => void (logs && appendFileSync(join(logs, `app-${process.pid}.log`), line));
-  const log = createLog({ level: settings['log.level'], format: 'json', write });
+  const heard = (line: string) => {
+    write(line);
+    options.onLog?.(line);
+  };
+  const log = createLog({ level: settings['log.level'], format: 'json', write: heard });
   const application = await startApplication(settings, {
     log,
     clock: options.clock ?? systemClock,

@@ -1,3 +1,4 @@
+import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { buildChain, type Chain } from './chain.ts';
 import { type Route, routesOf } from './routes.ts';
@@ -36,8 +37,8 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     orgId: identity.orgId,
     name: identity.name,
     model,
-    host: customDomain.enabled ? customDomain.name.toLowerCase() : '',
-    listenPath: listenPathOf(listen.path),
+    host: customDomain.enabled ? customDomain.name.toLowerCase().replace(/\.$/, '') : '',
+    listenPath: listenPathSpelling(listen.path),
     routed:
       identity.active &&
       !identity.internal &&
@@ -59,5 +60,3 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
 /** A gateway without segments takes everything; one with segments only what names one of them. */
 const isOfSegment = ({ gatewayTags }: Model, segments: readonly string[]) =>
   segments.length === 0 || (gatewayTags.enabled && gatewayTags.tags.some(tag => segments.includes(tag)));
-
-const listenPathOf = (path: string) => (path.startsWith('/') ? path : `/${path}`).replaceAll(/\/{2,}/g, '/');

@@ -55,7 +55,7 @@ export class Router<T> {
     this.#hosts = hosts;
     this.#openHosts = [...hosts.keys()]
       .filter(host => host.includes('{'))
-      .map(host => ({ host, pattern: patternOf(host) }));
+      .map(host => ({ host, pattern: patternOf(host, '[^.]+') }));
   }
 
   /** All changes at once: only what they touch is made anew. */
@@ -205,8 +205,8 @@ function byPrefix<T>(
 const named = (names: readonly string[], values: readonly string[]) =>
   Object.fromEntries(names.map((name, index) => [name, values[index]!]));
 
-/** `{name}` is one segment, `{name:pattern}` what the pattern fits; text around them is itself. */
-function patternOf(segment: string): SegmentPattern {
+/** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
+function patternOf(segment: string, usual = '[^/]+'): SegmentPattern {
   const names: string[] = [];
   let source = '';
   for (const part of segment.split(/(\{[^}]*\}+)/)) {
@@ -214,7 +214,7 @@ function patternOf(segment: string): SegmentPattern {
     if (name === undefined) source += RE2JS.quote(part);
     else {
       names.push(name);
-      source += `(${rule?.replaceAll(/\((?!\?)/g, '(?:') ?? '[^/]+'})`;
+      source += `(${rule?.replaceAll(/\((?!\?)/g, '(?:') ?? usual})`;
     }
   }
   const compiled = RE2JS.compile(source);

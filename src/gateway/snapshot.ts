@@ -31,7 +31,8 @@ export function foundById({ apis }: Snapshot, { host, path }: { host: string; pa
   return { value, listenPath: `/${id}`, parameters: undefined };
 }
 
-type Names = ReadonlyMap<string, string>;
+/** Ids of those that have a name, in their order: of several the first is meant, on every thread alike. */
+type Names = ReadonlyMap<string, readonly string[]>;
 const names = new WeakMap<Snapshot, Names>();
 
 function snapshotOf(revision: number, router: Router<Api>, apis: ReadonlyMap<string, Api>, byName: Names): Snapshot {
@@ -42,13 +43,16 @@ function snapshotOf(revision: number, router: Router<Api>, apis: ReadonlyMap<str
     byName(orgId, name) {
       const direct = apis.get(name);
       if (direct?.orgId === orgId) return direct;
-      const id = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`);
+      const [id] = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`) ?? [];
       return id === undefined ? undefined : apis.get(id);
     },
   };
   names.set(snapshot, byName);
   return snapshot;
 }
+
+/** A database id could be the name of another API. */
+const namesOf = ({ orgId, databaseId, name }: Api) => new Set([`${orgId}/${databaseId}`, `${orgId}/${loopName(name)}`]);
 
 /** The next snapshot: `changed` replaces or adds, `removed` takes away. Untouched APIs stay the very same objects. */
 export function nextSnapshot(
@@ -65,16 +69,18 @@ export function nextSnapshot(
     const old = apis.get(id);
     if (!old) return;
     if (old.routed) routes.push({ host: old.host, listenPath: old.listenPath, value: undefined });
-    byName.delete(`${old.orgId}/${old.databaseId}`);
-    byName.delete(`${old.orgId}/${loopName(old.name)}`);
+    for (const name of namesOf(old)) {
+      const others = (byName.get(name) ?? []).filter(other => other !== id);
+      if (others.length > 0) byName.set(name, others);
+      else byName.delete(name);
+    }
     apis.delete(id);
   };
   for (const id of removed) forget(id);
   for (const api of changed) forget(api.id);
   for (const api of changed) {
     apis.set(api.id, api);
-    byName.set(`${api.orgId}/${api.databaseId}`, api.id);
-    byName.set(`${api.orgId}/${loopName(api.name)}`, api.id);
+    for (const name of namesOf(api)) byName.set(name, [...(byName.get(name) ?? []), api.id].sort());
     if (api.routed) routes.push({ host: api.host, listenPath: api.listenPath, value: api });
   }
   return snapshotOf(revision, last.router.changed(routes), apis, byName);

@@ -32,6 +32,9 @@ test('one place has one spelling', () => {
   };
   assert.equal(route({ proxy: { listen_path: 'a//b/' } }), '/a/b');
   assert.equal(route({ proxy: { listen_path: '/' } }), '/');
+  for (const listen_path of ['/café', '/caf%c3%a9/', 'x/../café'])
+    assert.equal(route({ proxy: { listen_path } }), '/café');
+  assert.equal(route({ proxy: { listen_path: '/%ff' } }), '/%FF');
   assert.equal(route({ proxy: { listen_path: '/{one}/{two:[a-z]{2}}' } }), '/{}/{:[a-z]{2}}');
   assert.equal(route({ domain: 'A.Example.', proxy: { listen_path: '/a' } }), 'a.example/a');
   assert.equal(route({ domain: 'a.example', domain_disabled: true, proxy: { listen_path: '/a' } }), '/a');

@@ -2,6 +2,7 @@ import { maxUrlCharacters } from '#base/outbound-target.ts';
 import { categoriesOf } from '#definition/categories.ts';
 import { classicOfOas } from '#definition/conversion.ts';
 import { bagName } from '#definition/converting.ts';
+import { listenPathSpelling } from '#definition/listen-path.ts';
 import { type AuthMode, type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import type { Fault } from '#operations/faults.ts';
 import type { ApiShown, StoredApi, Summary, Wrapper, Written } from './schema.ts';
@@ -41,7 +42,14 @@ function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'doma
 }
 
 const nameless = (template: string) => template.replaceAll(/\{[A-Za-z_][\w-]*(?=[:}])/g, '{');
-const pathOf = (path: string) => nameless(`/${path.split('/').filter(Boolean).join('/')}`);
+const pathOf = (path: string) => nameless(shortest(listenPathSpelling(path).replace(/(.)\/$/, '$1')));
+
+/** Escaped, letters beyond ASCII take thrice the room in the index. Bytes that are no letters stay escaped. */
+const shortest = (path: string) =>
+  path.replaceAll(/(?:%[89A-F][0-9A-F])+/g, bytes => {
+    const text = Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();
+    return text.includes('\ufffd') ? bytes : text;
+  });
 
 /** Beyond what the definition's own rules ask: what could not be stored so that it is found again. */
 export function boundFaults({ kind, definition }: Written): Fault[] {

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { type Definition, openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('which API answers', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+
+  /** An API whose upstream path names it. */
+  const named = (name: string, listen_path: string, more: Record<string, unknown> = {}) => {
+    const { proxy, ...rest } = more as { proxy?: object };
+    return openApi(upstream, { ...rest, proxy: { listen_path, target_url: `${upstream.url}/${name}`, ...proxy } });
+  };
+  const serve = async (...apis: Definition[]) => {
+    for (const api of apis) await publish(app, api);
+  };
+  /** Where a path, sent as it is, arrives: the upstream's path, or the status. */
+  const reaches = (path: string, host = '127.0.0.1') =>
+    new Promise<string | number>((resolve, reject) => {
+      const asked = request(app.url.gateway, { path, agent: false, headers: { host } }, response => {
+        let text = '';
+        response.on('data', chunk => (text += chunk));
+        response.on('end', () => resolve(response.statusCode === 200 ? JSON.parse(text).url : response.statusCode!));
+      });
+      asked.on('error', reject).end();
+    });
+  async function expect(rows: readonly (readonly [path: string, reached: string | number, host?: string])[]) {
+    for (const [path, reached, host] of rows) assert.equal(await reaches(path, host), reached, `${host ?? ''}${path}`);
+  }
+  const write = (definition: object) => app.ask('POST', '/api/apis', { body: { api_definition: definition } });
+
+  test('whole segments only, the longest listen path first, in whatever order they were made', async () => {
+    await serve(named('short', '/app'), named('long', '/app/long/path'), named('middle', '/app/long/'));
+    await expect([
+      ['/app', '/short'],
+      ['/app/', '/short'],
+      ['/app/x', '/short/x'],
+      ['/apple', 404],
+      ['/app/longer', '/short/longer'],
+      ['/app/long', '/short/long'],
+      ['/app/long/', '/middle'],
+      ['/app/long/pat', '/middle/pat'],
+      ['/app/long/path/x/', '/long/x/'],
+      ['/nothing', 404],
+    ]);
+  });
+
+  test('parameters take one segment, keep to their pattern, and yield to what is fixed', async () => {
+    await serve(
+      named('open', '/shop/{tenant}/items'),
+      named('digits', '/shop/{id:[0-9]+}/things'),
+      named('fixed', '/shop/main'),
+      named('kept', '/kept/{tenant}', { proxy: { strip_listen_path: false } }),
+    );
+    await expect([
+      ['/shop/acme/items/7', '/open/7'],
+      ['/shop/acme/more/items', 404],
+      ['/shop/12/things', '/digits'],
+      ['/shop/twelve/things', 404],
+      ['/shop/main/x', '/fixed/x'],
+      ['/shop/main/items/x', '/fixed/items/x'],
+      ['/kept/acme/x', '/kept/kept/acme/x'],
+    ]);
+  });
+
+  test('a domain is its own place, however the caller writes it', async () => {
+    const domain = `${publicId()}.example`;
+    await serve(
+      named('anywhere', '/where'),
+      named('domain', '/where', { domain }),
+      named('dotted', '/dotted', { domain: `${domain.toUpperCase()}.` }),
+      named('off', '/off', { domain: `off.${domain}`, domain_disabled: true }),
+      named('tenant', '/where', { domain: `{tenant}.${domain}` }),
+    );
+    await expect([
+      ['/where', '/anywhere'],
+      ['/where', '/anywhere', 'other.test'],
+      ['/where', '/domain', domain],
+      ['/where', '/domain', `${domain.toUpperCase()}:8080`],
+      ['/where', '/domain', `${domain}.`],
+      ['/dotted', '/dotted', domain],
+      ['/dotted', 404],
+      ['/where', '/tenant', `acme.${domain}`],
+      ['/where', '/anywhere', `a.b.${domain}`],
+      ['/off', '/off', 'other.test'],
+    ]);
+  });
+
+  test('one path is one path, however it is written: by authors and by callers', async () => {
+    await serve(named('bare', 'bare/inner'), named('double', '//double///inner'), named('wide', '/café'));
+    await expect([
+      ['/bare/inner', '/bare'],
+      ['//bare//inner//x', '/bare/x'],
+      ['/bare/./inner/y/../x', '/bare/x'],
+      ['/%62are/inner/x', '/bare/x'],
+      ['/double/inner/x', '/double/x'],
+      ['/caf%c3%a9/x', '/wide/x'],
+      ['/caf%C3%A9', '/wide'],
+    ]);
+  });
+
+  test('a route that is taken is refused when it is written, and stays whose it was', async () => {
+    const domain = `${publicId()}.example`;
+    await serve(named('first', '/taken/{id}'), named('first', '/taken', { domain }));
+    const same = [
+      named('second', 'taken/{other}/'),
+      named('second', '/taken//{id}'),
+      named('second', '/taken/', { domain: domain.toUpperCase() }),
+      named('second', '/taken/{id}', { active: false }),
+    ];
+    for (const definition of same) {
+      const { status, text } = await write(definition);
+      assert.equal(status, 409, text);
+    }
+    assert.equal((await write(named('third', '/taken/{id}', { domain: `other.${domain}` }))).status, 200);
+    await expect([['/taken/7/x', '/first/x']]);
+  });
+
+  test('what is inactive or internal has no route, and comes and goes with its definition', async () => {
+    const inactive = named('inactive', `/${publicId()}`, { active: false });
+    const internal = named('internal', `/${publicId()}`, { internal: true });
+    await serve(inactive, internal);
+    const path = (api: Definition) => api.proxy.listen_path;
+    await expect([
+      [path(inactive), 404],
+      [path(internal), 404],
+    ]);
+    await app.ask('PUT', `/api/apis/${inactive.api_id}`, { body: { api_definition: { ...inactive, active: true } } });
+    await app.ask('PUT', `/api/apis/${internal.api_id}`, {
+      body: { api_definition: { ...internal, internal: false } },
+    });
+    await app.application.trafficSettled();
+    await expect([
+      [path(inactive), '/inactive'],
+      [path(internal), '/internal'],
+    ]);
+  });
+
+  test('an API that moves leaves its old place at once, and another may take it', async () => {
+    const [from, to] = [`/${publicId()}`, `/${publicId()}`];
+    const mover = named('mover', from);
+    await serve(mover);
+    const moved = { ...mover, proxy: { ...mover.proxy, listen_path: to } };
+    await app.ask('PUT', `/api/apis/${mover.api_id}`, { body: { api_definition: moved } });
+    await serve(named('next', from));
+    await expect([
+      [from, '/next'],
+      [to, '/mover'],
+    ]);
+  });
+
+  test('APIs of one name are found by it as long as there is one', async () => {
+    const name = `Twin ${publicId()}`;
+    const twins = [named('one', '', { name, internal: true }), named('two', '', { name, internal: true })];
+    await serve(...twins);
+    const outer = openApi({ url: `gw://${name.toLowerCase().replace(' ', '-')}` });
+    const url = new URL(await publish(app, outer));
+    for (const twin of twins) {
+      assert.match(String(await reaches(`${url.pathname}/x`)), /^\/(one|two)\/x$/);
+      await app.ask('DELETE', `/api/apis/${twin.api_id}`);
+      await app.application.trafficSettled();
+    }
+    assert.equal(await reaches(`${url.pathname}/x`), 500);
+  });
+
+  test('a final slash and the target’s own path stay as the definition says', async () => {
+    const at = (target: string, more: object = {}) =>
+      openApi(upstream, { proxy: { target_url: upstream.url + target, ...more } });
+    const rows = [
+      [at('/base/'), '', '/base'],
+      [at('/base/', { disable_strip_slash: true }), '', '/base/'],
+      [at('/base/', { disable_strip_slash: true }), '/', '/base/'],
+      [at('/base/'), '/x/', '/base/x/'],
+      [at('/base?own=1'), '/x?q=a%20b&own=2', '/base/x?own=1&q=a%20b&own=2'],
+    ] as const;
+    for (const [definition, asked, reached] of rows) {
+      const url = new URL(await publish(app, definition));
+      assert.equal(await reaches(url.pathname + asked), reached, asked);
+    }
+  });
+});
