@@ -337,7 +337,7 @@ async function openListeners(
       : { file: installation.directory.database };
     const traffic = await openTraffic({ ...installation, ...around, settings, database, version });
     stops.push(() => traffic.close());
-    urls.gateway = urlOf(settings['gateway.host'], traffic);
+    urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
     trafficSettled = traffic.settled;
     metrics = traffic.metrics;
     askTraffic = traffic.ask;
@@ -357,7 +357,7 @@ async function listening(host: string, port: number, setting: string, listen: ()
   }
 }
 
-const urlOf = (host: string, { port }: { port: number }) => {
+const urlOf = (host: string, { port }: { port: number }, scheme = 'http') => {
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
+  return `${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${port}`;
 };

@@ -44,6 +44,20 @@ export const settingsTable = {
     least: 1000,
   }),
   'gateway.connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', { least: 1 }),
+  'gateway.extra_ports': list(
+    'Ports, or ranges such as `9000-9010`, that APIs may have for themselves. None: every API answers on the gateway’s port.',
+  ),
+  'gateway.http2': flag(
+    true,
+    'Takes calls over HTTP/2 too: over TLS by agreement, in the clear from callers that begin in it.',
+  ),
+  'gateway.tls.enabled': flag(false, 'Takes calls on the gateway’s port over TLS only.'),
+  'gateway.tls.certificate_file': text(
+    '',
+    'PEM file of the certificate, with its chain, for server names that no API has a certificate for. Read again when it changes.',
+  ),
+  'gateway.tls.key_file': text('', 'PEM file of the private key of that certificate.'),
+  'gateway.tls.min_version': choice(['1.2', '1.3'], '1.2', 'Oldest TLS version callers may speak.'),
   'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
   'gateway.close_connections': flag(false, 'Ends the connection of a caller with every answer.'),
   'gateway.generator_header': flag(true, 'Names the product in `X-Generator` where the gateway itself refuses a call.'),
@@ -68,6 +82,7 @@ export const settingsTable = {
     most: 100,
   }),
   'upstream.timeout_ms': count(30_000, 'How long an upstream may take to begin its answer.', { least: 1 }),
+  'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
   'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {
     least: 1,

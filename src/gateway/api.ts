@@ -1,7 +1,9 @@
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { buildChain, type Chain } from './chain.ts';
+import { checkOwnPort, ownPort } from './own-ports.ts';
 import { type Route, routesOf } from './routes.ts';
+import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import { type Links, linksOf, ordinaryLink } from './upstream/link.ts';
@@ -18,6 +20,10 @@ export interface Api {
   /** Empty, or why its calls get 503. */
   readonly unserved: string;
   readonly host: string;
+  /** A port of its own; 0 for the gateway's. */
+  readonly port: number;
+  /** What it shows callers over TLS for its own domain. */
+  readonly serverIdentity: ApiIdentity | undefined;
   readonly listenPath: string;
   readonly routed: boolean;
   /** What it answers itself, by the path below the listen path. */
@@ -38,6 +44,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     name: identity.name,
     model,
     host: customDomain.enabled ? customDomain.name.toLowerCase().replace(/\.$/, '') : '',
+    port: ownPort(model, tools.settings),
     listenPath: listenPathSpelling(listen.path),
     routed:
       identity.active &&
@@ -50,10 +57,19 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
   };
   try {
     const chains = new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
-    return { ...base, unserved: '', chains, targets: targetsOf(model), links: linksOf(model, tools.certificates) };
+    checkOwnPort(model, tools.settings);
+    return {
+      ...base,
+      unserved: '',
+      chains,
+      targets: targetsOf(model),
+      links: linksOf(model, tools.certificates),
+      serverIdentity: serverIdentityOf(model, tools.certificates),
+    };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    return { ...base, unserved: error.message, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
+    const nothing = { chains: new Map(), targets: new Map(), links: () => ordinaryLink, serverIdentity: undefined };
+    return { ...base, unserved: error.message, ...nothing };
   }
 }
 

@@ -54,7 +54,8 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   function handle(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
     const current = snapshot();
-    const found = current.router.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
+    const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
+    const found = router?.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
     if (!found) {
       plainNotFound(call, sink);
       return record(call, true);

@@ -72,6 +72,20 @@ export class Router<T> {
     return new Router(this.#rules, hosts);
   }
 
+  /** Another one by the same rules that leads nowhere yet. */
+  empty(): Router<T> {
+    return new Router(this.#rules);
+  }
+
+  get isEmpty(): boolean {
+    return this.#hosts.size === 0;
+  }
+
+  /** Everything it leads to. */
+  values(): T[] {
+    return [...this.#hosts.values()].flatMap(valuesBelow);
+  }
+
   /** `host` is lower-case, without port and final dot; `path` is canonical. APIs with a host of their own come first. */
   find(host: string, path: string): Found<T> | undefined {
     const own = this.#hosts.get(host);
@@ -96,6 +110,11 @@ export class Router<T> {
   #below(root: Node<T>, path: string): Found<T> | undefined {
     return deepest(root, path, 0, this.#rules.prefix, undefined);
   }
+}
+
+function valuesBelow<T>({ fixed, open, here, hereSlash }: Node<T>): T[] {
+  const below = [...fixed.values(), ...open.map(it => it.node)].flatMap(valuesBelow);
+  return [...(here === undefined ? [] : [here]), ...(hereSlash === undefined ? [] : [hereSlash]), ...below];
 }
 
 const segmentsOf = (path: string) => path.split('/').filter(segment => segment !== '');

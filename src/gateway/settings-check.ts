@@ -1,5 +1,6 @@
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import { checkExtraPorts } from './own-ports.ts';
 import { refusals } from './refusals.ts';
 
 const problem = problems('settings', {
@@ -24,4 +25,5 @@ export function checkTrafficSettings(settings: Settings): void {
   const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
   if (names.size < 3) throw problem.names_alike();
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
+  checkExtraPorts(settings);
 }

@@ -1,10 +1,13 @@
 import type { Api } from './api.ts';
+import type { Exchange } from './exchange.ts';
 import { type Found, type RouteChange, Router, type RouterRules } from './router.ts';
 
 /** What traffic is answered from: one revision, which never changes. The next one is built beside it and takes its place. */
 export interface Snapshot {
   readonly revision: number;
   readonly router: Router<Api>;
+  /** For calls to a port that APIs have of their own. */
+  readonly ports: ReadonlyMap<number, Router<Api>>;
   readonly apis: ReadonlyMap<string, Api>;
   /** By id, database id, or name as loops write it; within one organisation. */
   byName(orgId: string, name: string): Api | undefined;
@@ -19,15 +22,15 @@ export const loopName = (name: string): string =>
     .replaceAll(/[^a-z0-9]/g, '-');
 
 export function emptySnapshot(rules: RouterRules): Snapshot {
-  return snapshotOf(0, new Router<Api>(rules), new Map(), new Map());
+  return snapshotOf(0, { router: new Router<Api>(rules), ports: new Map() }, new Map(), new Map());
 }
 
 /** An API by its id as the first segment of a path. Only for paths no API has as its own, so that none is taken away. */
-export function foundById({ apis }: Snapshot, { host, path }: { host: string; path: string }): Found<Api> | undefined {
+export function foundById({ apis }: Snapshot, { host, path, peer }: Exchange): Found<Api> | undefined {
   const end = path.indexOf('/', 1);
   const id = path.slice(1, end < 0 ? undefined : end);
   const value = apis.get(id);
-  if (!value?.routed || (value.host !== '' && value.host !== host)) return undefined;
+  if (!value?.routed || value.port !== (peer.port ?? 0) || (value.host !== '' && value.host !== host)) return undefined;
   return { value, listenPath: `/${id}`, parameters: undefined };
 }
 
@@ -35,10 +38,12 @@ export function foundById({ apis }: Snapshot, { host, path }: { host: string; pa
 type Names = ReadonlyMap<string, readonly string[]>;
 const names = new WeakMap<Snapshot, Names>();
 
-function snapshotOf(revision: number, router: Router<Api>, apis: ReadonlyMap<string, Api>, byName: Names): Snapshot {
+type Routers = Pick<Snapshot, 'router' | 'ports'>;
+
+function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string, Api>, byName: Names): Snapshot {
   const snapshot: Snapshot = {
     revision,
-    router,
+    ...routers,
     apis,
     byName(orgId, name) {
       const direct = apis.get(name);
@@ -61,14 +66,14 @@ export function nextSnapshot(
   changed: readonly Api[],
   removed: readonly string[],
 ): Snapshot {
-  if (changed.length + removed.length === 0) return snapshotOf(revision, last.router, last.apis, names.get(last)!);
+  if (changed.length + removed.length === 0) return snapshotOf(revision, routersOf(last), last.apis, names.get(last)!);
   const apis = new Map(last.apis);
   const byName = new Map(names.get(last));
-  const routes: RouteChange<Api>[] = [];
+  const routes: PortChange[] = [];
   const forget = (id: string) => {
     const old = apis.get(id);
     if (!old) return;
-    if (old.routed) routes.push({ host: old.host, listenPath: old.listenPath, value: undefined });
+    if (old.routed) routes.push({ port: old.port, host: old.host, listenPath: old.listenPath, value: undefined });
     for (const name of namesOf(old)) {
       const others = (byName.get(name) ?? []).filter(other => other !== id);
       if (others.length > 0) byName.set(name, others);
@@ -81,7 +86,25 @@ export function nextSnapshot(
   for (const api of changed) {
     apis.set(api.id, api);
     for (const name of namesOf(api)) byName.set(name, [...(byName.get(name) ?? []), api.id].sort());
-    if (api.routed) routes.push({ host: api.host, listenPath: api.listenPath, value: api });
+    if (api.routed) routes.push({ port: api.port, host: api.host, listenPath: api.listenPath, value: api });
   }
-  return snapshotOf(revision, last.router.changed(routes), apis, byName);
+  return snapshotOf(revision, changedRouters(last, routes), apis, byName);
+}
+
+type PortChange = RouteChange<Api> & { readonly port: number };
+
+const routersOf = ({ router, ports }: Snapshot): Routers => ({ router, ports });
+
+/** Most gateways have one port, and most changes are to it. */
+function changedRouters(last: Snapshot, routes: readonly PortChange[]): Routers {
+  const router = last.router.changed(routes.filter(({ port }) => port === 0));
+  const others = new Set(routes.map(({ port }) => port).filter(port => port !== 0));
+  if (others.size === 0) return { router, ports: last.ports };
+  const ports = new Map(last.ports);
+  for (const port of others) {
+    const changed = (ports.get(port) ?? last.router.empty()).changed(routes.filter(it => it.port === port));
+    if (changed.isEmpty) ports.delete(port);
+    else ports.set(port, changed);
+  }
+  return { router, ports };
 }

@@ -17,13 +17,15 @@ import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
 import { organisationsOf } from './limits/organisations.ts';
+import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
+import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
 import { trafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
-import { createListener } from './transport/listener.ts';
+import { createSecured } from './transport/secured.ts';
 import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
 import { type Vitals, vitalsOf } from './vitals.ts';
@@ -140,6 +142,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
     headersTimeoutMs: settings['upstream.timeout_ms'],
     connections: settings['upstream.connections'],
+    http2: settings['upstream.http2'],
   });
   const recorder = createRecorder({
     settings,
@@ -163,12 +166,18 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   };
   const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record });
   const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
-  const listener = createListener({
-    ...transports,
-    listensFor: 0,
-    silenceMs: settings['gateway.headers_timeout_ms'],
-    connections: settings['gateway.connections'],
+  const secured = createSecured({
+    certificateFile: settings['gateway.tls.certificate_file'],
+    keyFile: settings['gateway.tls.key_file'],
+    oldest: settings['gateway.tls.min_version'],
+    http2: settings['gateway.http2'],
+    handshakeMs: settings['gateway.headers_timeout_ms'],
+    onFault: error => log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
+    ...serverNames(loader.snapshot),
   });
+  const { host, port: wanted, reusePort } = data;
+  const place = { host, port: wanted, reusePort };
+  const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place });
   const answers: TrafficAnswers = {
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
     async status({ apiId }) {
@@ -188,6 +197,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   async function refresh(ask: number): Promise<void> {
     try {
       await loader.refresh();
+      secured.refresh();
+      await listeners.follow();
       databaseFault = '';
       tell({ kind: 'loaded', ask });
     } catch (error) {
@@ -205,7 +216,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     else if (message.kind === 'reply') tokens.hear(message);
     else {
       clearInterval(poll);
-      void Promise.all([listener.close(), transports.close()]).then(end);
+      void Promise.all([listeners.close(), transports.close()]).then(end);
     }
   });
   async function end(): Promise<void> {
@@ -216,10 +227,21 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     await engine.close();
     port.close();
   }
-  listener.listen({ host: data.host, port: data.port, reusePort: data.reusePort }).then(
+  await listeners.follow();
+  listeners.listen().then(
     found => tell({ kind: 'listening', port: found }),
     error => tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
   );
 }
 
-if (parentPort) await run(workerData as ThreadData, parentPort);
+/** Whoever waits for the thread hears why it cannot serve. */
+async function begin(port: MessagePort): Promise<void> {
+  try {
+    await run(workerData as ThreadData, port);
+  } catch (error) {
+    port.postMessage({ kind: 'failed', code: '', message: (error as Error).message } satisfies Tells);
+    throw error;
+  }
+}
+
+if (parentPort) await begin(parentPort);

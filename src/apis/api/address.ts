@@ -8,7 +8,8 @@ export function gatewayUrl(settings: Settings): URL {
   if (said) return said;
   const host = settings['gateway.host'];
   const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return new URL(`http://${shown.includes(':') ? `[${shown}]` : shown}:${settings['gateway.port']}`);
+  const scheme = settings['gateway.tls.enabled'] ? 'https' : 'http';
+  return new URL(`${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${settings['gateway.port']}`);
 }
 
 /** Where the gateway answers for an API: its own domain and port where it has them, the gateway's otherwise. */

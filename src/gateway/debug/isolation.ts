@@ -74,6 +74,7 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
   return {
     revision: current.revision,
     router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),
+    ports: new Map(),
     apis,
     byName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))

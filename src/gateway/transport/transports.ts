@@ -3,6 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { clientAddressReader } from '../client-address.ts';
 import { http1Transport } from './http1.ts';
+import { http2Transport } from './http2.ts';
 import type { Handler } from './sink.ts';
 import type { TransportOptions } from './transport.ts';
 
@@ -33,5 +34,13 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
     onFault: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
   };
   const http1 = http1Transport(options);
-  return { http1, close: () => http1.close() };
+  const http2 = settings['gateway.http2'] ? http2Transport(options) : undefined;
+  return {
+    http1,
+    http2,
+    close() {
+      http1.close();
+      http2?.close();
+    },
+  };
 }

@@ -1,0 +1,100 @@
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { hopByHop } from '../headers.ts';
+import type { Sink } from './sink.ts';
+
+/** An answer over HTTP/2. */
+export class Http2Sink implements Sink {
+  readonly #stream: ServerHttp2Stream;
+  readonly #stalledMs: number;
+  readonly #onFault: (error: Error) => void;
+  #stalled: NodeJS.Timeout | undefined;
+  #bodiless = false;
+  #trailers: readonly string[] | undefined;
+  /** Everything was handed over: the end of the stream is not somebody leaving. */
+  isComplete = false;
+  onDrain: (() => void) | undefined;
+
+  constructor(stream: ServerHttp2Stream, stalledMs: number, onFault: (error: Error) => void) {
+    this.#stream = stream;
+    this.#stalledMs = stalledMs;
+    this.#onFault = onFault;
+  }
+
+  start(status: number, headers: string[]): void {
+    const stream = this.#stream;
+    if (stream.destroyed) return;
+    this.#bodiless = status === 204 || status === 304 || (stream.sentHeaders === undefined && isHead(stream));
+    const { flat, hasLength } = headOf(status, headers);
+    try {
+      stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: !hasLength && !this.#bodiless });
+    } catch (error) {
+      // A name or value that no header may have.
+      this.#onFault(error as Error);
+      if (!stream.headersSent) stream.respond({ ':status': 500 }, { endStream: true });
+      this.#bodiless = true;
+    }
+    if (this.#bodiless) this.isComplete = true;
+    stream.once('wantTrailers', () => stream.sendTrailers(trailersOf(this.#trailers)));
+  }
+
+  write(chunk: Uint8Array): boolean {
+    const stream = this.#stream;
+    if (this.#bodiless || stream.destroyed || stream.writableEnded) return true;
+    const more = stream.write(chunk);
+    if (!more) this.#wait();
+    return more;
+  }
+
+  /** A caller that takes nothing for too long has left, whatever its connection says. */
+  #wait(): void {
+    if (this.#stalled) {
+      this.#stalled.refresh();
+      return;
+    }
+    const stream = this.#stream;
+    this.#stalled = setTimeout(() => stream.writableNeedDrain && this.abort(), this.#stalledMs);
+    stream.on('drain', () => this.onDrain?.());
+    stream.once('close', () => clearTimeout(this.#stalled));
+  }
+
+  finish(chunk?: Uint8Array, trailers?: readonly string[]): void {
+    const stream = this.#stream;
+    this.isComplete = true;
+    this.#trailers = trailers;
+    if (!stream.destroyed && !this.#bodiless) {
+      if (chunk) stream.end(chunk);
+      else stream.end();
+    }
+    // What the caller still has to send is of no use to anybody.
+    if (!stream.readableEnded && !stream.destroyed)
+      stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+  }
+
+  abort(): void {
+    this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+}
+
+const isHead = (stream: ServerHttp2Stream) => (stream as unknown as { headRequest?: boolean }).headRequest === true;
+
+/** Names in lower case, without those that speak of a connection: here they would make the answer malformed. */
+function headOf(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
+  const flat = [':status', String(status)];
+  let hasLength = false;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at]!.toLowerCase();
+    if (hopByHop.has(name)) continue;
+    if (name === 'content-length') {
+      if (status === 204) continue;
+      hasLength = true;
+    }
+    flat.push(name, headers[at + 1]!);
+  }
+  return { flat, hasLength };
+}
+
+function trailersOf(flat: readonly string[] = []): Record<string, string> {
+  const trailers: Record<string, string> = {};
+  for (let at = 0; at < flat.length; at += 2) trailers[flat[at]!.toLowerCase()] = flat[at + 1]!;
+  return trailers;
+}
