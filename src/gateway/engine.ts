@@ -194,6 +194,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (!passedOn(call, sink)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
+    call.pathWithoutVersion = '';
     enter(call, target, sink, current);
   }
 

@@ -45,6 +45,8 @@ export class Exchange {
   api: Api | undefined = undefined;
   /** The path below the listen path, beginning with a slash. */
   innerPath = '';
+  /** What goes upstream in place of `path` where the listen path stays and a version was taken out; empty: nothing was. */
+  pathWithoutVersion = '';
   /** The listen path as it was matched. */
   listenPath = '';
   pathParameters: Readonly<Record<string, string>> | undefined = undefined;

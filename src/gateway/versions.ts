@@ -158,7 +158,9 @@ function urlPlace(slug: string, strip: boolean, matches: (name: string) => boole
       if (!strip || !matches(name)) return;
       const start = offset(call.innerPath);
       const rest = call.innerPath.slice(start + 1 + name.length);
+      const above = call.path.slice(0, call.path.length - call.innerPath.length);
       call.innerPath = call.innerPath.slice(0, start) + (rest === '' ? '/' : rest);
+      call.pathWithoutVersion = above + call.innerPath;
     },
     mayStripUnknown: name => hasPattern && matches(name),
   };

@@ -102,7 +102,7 @@ export function upstreamPath(
   strip: boolean,
   keepSlash: boolean,
 ): string {
-  const asked = strip ? call.innerPath : call.path;
+  const asked = strip ? call.innerPath : call.pathWithoutVersion || call.path;
   const root = base.endsWith('/') ? base.slice(0, -1) : base;
   const path = asked === '/' || asked === '' ? (keepSlash ? base : root) || '/' : root + asked;
   const query = ownQuery && call.query ? `${ownQuery}&${call.query}` : ownQuery || call.query;

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from './harness.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+interface Event {
+  event?: string;
+  api_id?: string;
+  message?: string;
+}
+
+interface Asked {
+  readonly path?: string;
+  readonly headers?: Record<string, string>;
+}
+
+let app: TestApp;
+let upstream: Upstream;
+const events: Event[] = [];
+before(async () => {
+  const onLog = (line: string) => void events.push(JSON.parse(line));
+  [app, upstream] = await Promise.all([startApp('sqlite', { onLog }), startUpstream()]);
+});
+after(async () => {
+  await app.close();
+  await upstream.close();
+});
+
+/** What a call reaches, as the upstream's path; or the status and words of its refusal. */
+async function reaches(url: string, { path = '/x', headers = {} }: Asked = {}): Promise<string> {
+  const reply = await fetch(url + path, { headers });
+  const { url: reached, error } = (await reply.json()) as { url?: string; error?: string };
+  return reached ?? `${reply.status} ${error}`;
+}
+
+async function failures(apiId: string, count: number): Promise<void> {
+  const told = () => events.filter(it => it.event === 'VersionFailure' && it.api_id === apiId);
+  await eventually(() => assert.equal(told().length, count));
+  for (const { message } of told()) assert.equal(message, 'Attempted access to disallowed version / path.');
+}
+
+const missing = '403 Version information not found';
+
+describe('versions inside one definition', () => {
+  const unknown = '403 This API version does not seem to exist';
+  const versions = (target: string) => ({
+    v1: { name: 'v1' },
+    v2: { name: 'v2', override_target: `${target}/two` },
+    old: { name: 'old', expires: '2020-01-01 00:00' },
+  });
+  const versioned = (definition: object, data: object = {}, proxy: object = {}) =>
+    openApi(upstream, {
+      definition: { key: 'x-v', ...definition },
+      version_data: { not_versioned: false, versions: versions(upstream.url), ...data },
+      proxy,
+    });
+
+  test('are named in a header; a missing, an unknown and an expired one are refused and told', async () => {
+    const api = versioned({ location: 'header' });
+    const url = await publish(app, api);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v1' } }), '/x');
+    assert.equal(await reaches(url, { headers: { 'X-V': 'v2' } }), '/two/x');
+    assert.equal(await reaches(url), missing);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v3' } }), unknown);
+    assert.equal(
+      await reaches(url, { headers: { 'x-v': 'old' } }),
+      '403 Api Version has expired, please check documentation or contact administrator',
+    );
+    await failures(api.api_id, 3);
+  });
+
+  test('are named in the query, and stripped from it where that is asked for', async () => {
+    const kept = await publish(app, versioned({ location: 'url-param', key: 'v' }));
+    assert.equal(await reaches(kept, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&v=v2&b=2');
+    const stripped = await publish(app, versioned({ location: 'url-param', key: 'v', strip_versioning_data: true }));
+    assert.equal(await reaches(stripped, { path: '/x?a=1&v=v2&b=2' }), '/two/x?a=1&b=2');
+    assert.equal(await reaches(stripped, { path: '/x?%76=v2' }), '/two/x');
+    assert.equal(await reaches(stripped, { path: '/x?va=v2' }), missing);
+  });
+
+  test('are named in the header that is stripped where that is asked for', async () => {
+    const seen = async (strip_versioning_data: boolean) => {
+      const url = await publish(app, versioned({ location: 'header', strip_versioning_data }));
+      await reaches(url, { headers: { 'x-v': 'v1' } });
+      return upstream.requests.at(-1)!.headers['x-v'];
+    };
+    assert.deepEqual([await seen(true), await seen(false)], [undefined, 'v1']);
+  });
+
+  test('are named by the first segment, also after the slug, and stripped where that is asked for', async () => {
+    const kept = await publish(app, versioned({ location: 'url' }));
+    assert.equal(await reaches(kept, { path: '/v2/x' }), '/two/v2/x');
+    const stripped = await publish(app, versioned({ location: 'url', strip_versioning_data: true }));
+    assert.equal(await reaches(stripped, { path: '/v2/x/' }), '/two/x/');
+    assert.equal(await reaches(stripped, { path: '/v2' }), '/two');
+    assert.equal(await reaches(stripped, { path: '/v1?q=1' }), '/?q=1');
+    assert.equal(await reaches(stripped, { path: '/' }), missing);
+    const slug = { ...versioned({ location: 'url', strip_versioning_data: true }), slug: 'shop' };
+    assert.equal(await reaches(await publish(app, slug), { path: '/shop/v2/x' }), '/two/shop/x');
+  });
+
+  test('a segment is stripped although the listen path stays', async () => {
+    const api = versioned({ location: 'url', strip_versioning_data: true }, {}, { strip_listen_path: false });
+    const url = await publish(app, api);
+    assert.equal(await reaches(url, { path: '/v1/x' }), `${api.proxy.listen_path}/x`);
+  });
+
+  test('a call that names none gets the default; one that names an unknown one only where it may fall back', async () => {
+    const data = { default_version: 'v2' };
+    const url = await publish(app, versioned({ location: 'header' }, data));
+    assert.equal(await reaches(url), '/two/x');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v3' } }), unknown);
+    const falling = await publish(app, versioned({ location: 'header', fallback_to_default: true }, data));
+    assert.equal(await reaches(falling, { headers: { 'x-v': 'v3' } }), '/two/x');
+  });
+
+  test('falling back eats a segment only if it looks like a version', async () => {
+    const rules = { location: 'url', fallback_to_default: true, strip_versioning_data: true };
+    const data = { default_version: 'v2' };
+    const plain = await publish(app, versioned(rules, data));
+    assert.equal(await reaches(plain, { path: '/orders/7' }), '/two/orders/7');
+    const pattern = await publish(app, versioned({ ...rules, url_versioning_pattern: '^v[0-9]+$' }, data));
+    assert.equal(await reaches(pattern, { path: '/orders/7' }), '/two/orders/7');
+    assert.equal(await reaches(pattern, { path: '/v9/orders/7' }), '/two/orders/7');
+    assert.equal(await reaches(pattern, { path: '/v1/orders/7' }), '/orders/7');
+  });
+
+  test('without versions there is one entry that counts, or it is said that there is none', async () => {
+    const entries = (...names: string[]) => Object.fromEntries(names.map(name => [name, { name }]));
+    const unversioned = (versions: object) => openApi(upstream, { version_data: { not_versioned: true, versions } });
+    assert.equal(await reaches(await publish(app, unversioned(entries('only')))), '/x');
+    assert.equal(await reaches(await publish(app, unversioned(entries('a', 'Default')))), '/x');
+    const several = unversioned(entries('default', 'Default'));
+    assert.equal(
+      await reaches(await publish(app, several)),
+      '403 Ambiguous default API version for this non-versioned API',
+    );
+    await failures(several.api_id, 1);
+    const none = unversioned(entries('a', 'b'));
+    assert.equal(
+      await reaches(await publish(app, none)),
+      '403 No default API version for this non-versioned API found',
+    );
+    await failures(none.api_id, 1);
+  });
+
+  test('rights of keys are to versions by name, the default one included', async () => {
+    const api = versioned({ location: 'header' }, { default_version: 'v2' });
+    const url = await publish(app, { ...api, use_keyless: false });
+    const access_rights = { [api.api_id]: { api_id: api.api_id, versions: ['v1'] } };
+    const { body } = await app.ask('POST', '/api/keys', { body: { access_rights } });
+    await settled(app);
+    const headers = { authorization: body.key_id };
+    assert.equal(await reaches(url, { headers: { ...headers, 'x-v': 'v1' } }), '/x');
+    const refused = '403 Access to this API has been disallowed';
+    assert.equal(await reaches(url, { headers: { ...headers, 'x-v': 'v2' } }), refused);
+    assert.equal(await reaches(url, { headers }), refused);
+  });
+});
+
+describe('versions that are APIs of their own', () => {
+  const unknown = '404 This API version does not seem to exist';
+  const child = (name: string, more: object = {}) =>
+    openApi(upstream, { internal: true, proxy: { target_url: `${upstream.url}/${name}` }, ...more });
+  const base = (definition: object) =>
+    openApi(upstream, {
+      definition: { enabled: true, name: 'base', location: 'header', key: 'x-v', default: 'self', ...definition },
+      proxy: { target_url: `${upstream.url}/base` },
+    });
+
+  test('the base answers to its name, to self and by default; others get the whole call', async () => {
+    const two = child('two');
+    await publish(app, two);
+    const api = base({ versions: { v2: two.api_id } });
+    const url = await publish(app, api);
+    for (const headers of [{}, { 'x-v': 'base' }, { 'x-v': 'self' }])
+      assert.equal(await reaches(url, { headers: headers as Record<string, string> }), '/base/x');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/two/x');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v3' } }), unknown);
+    await failures(api.api_id, 0);
+  });
+
+  test('a child asks for its own key, whatever the base does', async () => {
+    const two = child('two', { use_keyless: false });
+    await publish(app, two);
+    const url = await publish(app, base({ versions: { v2: two.api_id } }));
+    const { body } = await app.ask('POST', '/api/keys', { body: { access_rights: { [two.api_id]: {} } } });
+    await settled(app);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '401 Authorization field missing');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2', authorization: body.key_id } }), '/two/x');
+  });
+
+  test('by query and by segment, stripped where that is asked for', async () => {
+    const two = child('two');
+    await publish(app, two);
+    const shared = { versions: { v2: two.api_id }, strip_versioning_data: true };
+    const query = await publish(app, base({ ...shared, location: 'url-param', key: 'v' }));
+    assert.equal(await reaches(query, { path: '/x?v=v2&a=1' }), '/two/x?a=1');
+    const segment = await publish(app, base({ ...shared, location: 'url' }));
+    assert.equal(await reaches(segment, { path: '/v2/x' }), '/two/x');
+    assert.equal(await reaches(segment, { path: '/base/x' }), '/base/x');
+  });
+
+  test('defaults: none is a 403, another version is served, one that is gone is a 500', async () => {
+    const two = child('two');
+    await publish(app, two);
+    const versions = { v2: two.api_id };
+    assert.equal(await reaches(await publish(app, base({ versions, default: '' }))), missing);
+    const falling = await publish(app, base({ versions, default: 'v2', fallback_to_default: true }));
+    assert.equal(await reaches(falling), '/two/x');
+    assert.equal(await reaches(falling, { headers: { 'x-v': 'v9' } }), '/two/x');
+    const gone = base({ versions: { v2: 'nobody' }, default: 'v2', fallback_to_default: true });
+    const url = await publish(app, gone);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v9' } }), '500 Internal Server Error');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), unknown);
+  });
+});
