@@ -3,8 +3,8 @@ import type { AuthMode, Model, VersionModel } from '#definition/model.ts';
 import { type Step, Unservable } from '../step.ts';
 
 /**
- * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out, or
- * show what it hides, so the API is not served at all, and says why. Whoever builds one of these takes its row away.
+ * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out,
+ * or show what it hides, so the API is not served at all, and says why. Whoever builds one of these takes its row away.
  */
 interface Missing {
   readonly what: string;
