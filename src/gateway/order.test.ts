@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { order } from './order.ts';
+
+/** A step that moves changes what callers may do: it is moved here too, on purpose. */
+const pinned = [
+  'unsupported',
+  'expiry',
+  'tracking',
+  'endpoint-access',
+  'ip-access',
+  'client-certificates',
+  'organisation-limits',
+  'oauth',
+  'external-oauth',
+  'basic',
+  'hmac',
+  'jwt',
+  'oidc',
+  'token',
+  'strip-auth',
+  'key-state',
+  'access-rights',
+  'rate-limits-endpoint',
+  'allowed-urls',
+  'key-limits',
+  'api-limits',
+  'limit-headers',
+];
+
+test('steps come in the order that was decided, each with its reason', () => {
+  assert.deepEqual(
+    order.map(({ step }) => step.name),
+    pinned,
+  );
+  for (const { step, why } of order) assert.match(why, /\.$/, step.name);
+});
