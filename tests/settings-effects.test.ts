@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { readSettings, type SettingName, settingNames } from '#base/settings.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
 import { checkTrafficSettings } from '#gateway/settings-check.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { openApi, publish, settled } from './traffic.ts';
@@ -19,7 +18,8 @@ function withSettings(
     let app: TestApp;
     let upstream: Upstream;
     before(async () => {
-      [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
+      upstream = await startUpstream();
+      app = await startApp('sqlite', { settings });
     });
     after(async () => {
       await app?.close();
@@ -73,32 +73,6 @@ withSettings('settings as they come', {}, (app, upstream) => {
     const reply = await fetch(url);
     assert.equal(reply.headers.get('connection'), 'keep-alive');
     assert.equal([...reply.headers.values()].includes('v1'), false);
-  });
-});
-
-withSettings('moving in', {}, (app, upstream) => {
-  test('organisation, API, policy and key keep their ids, and the caller notices nothing', async () => {
-    const org_id = '5e9d9544a1dcd60001d0ed20';
-    const ask = async (path: string, body: object) => {
-      const reply = await app().ask('POST', path, { body });
-      assert.equal(reply.status, 200, reply.text);
-      return reply.body;
-    };
-    await ask('/admin/organisations/import', { id: org_id, owner_name: 'Moved' });
-    const definition = { ...guarded(upstream()), id: '65f0c1d2a3b4c5d6e7f80910', org_id };
-    const { Errors } = await ask('/admin/apis/import', { apis: [{ api_definition: definition }] });
-    assert.deepEqual(Errors, {});
-    const access_rights = { [definition.api_id]: { api_id: definition.api_id, versions: ['Default'] } };
-    const policy = { id: 'gold', name: 'Gold', org_id, access_rights, rate: 7, per: 1, state: 'active' };
-    assert.deepEqual((await ask('/admin/policies/import', { Data: [policy] })).Meta, { gold: true });
-    const key = `${org_id}0123456789abcdef0123456789abcdef`;
-    assert.equal((await ask(`/gw/keys/${key}`, { org_id, apply_policies: ['gold'] })).key, key);
-    await settled(app());
-    const url = app().url.gateway + definition.proxy.listen_path;
-    assert.equal((await fetch(url, { headers: { authorization: key } })).status, 200);
-    assert.equal((await fetch(url, { headers: { authorization: `${key}0` } })).status, 403);
-    const { body } = await app().ask('GET', `/gw/apis/${definition.api_id}`);
-    assert.deepEqual([body.id, body.org_id], [definition.id, org_id]);
   });
 });
 
@@ -393,21 +367,4 @@ for (const [settings, said] of refusedTogether) {
 
 test('settings that would do nothing stop the start', async () => {
   await assert.rejects(startApp('sqlite', { settings: refusedTogether[0]![0] }), refusedTogether[0]![1]);
-});
-
-test('the guide for those who migrate names settings that exist, and no row is left open', () => {
-  const guide = readFileSync(new URL('../docs/guide/migrating.md', import.meta.url), 'utf8');
-  const rows = guide
-    .split('\n')
-    .filter(line => /^\| [^|]+\|[^|]+\|[^|]*\|$/.test(line))
-    .map(line => line.split('|').map(cell => cell.trim()));
-  const tables = rows.filter(([, , here]) => /^(`|always|not needed|not available yet)/.test(here!));
-  assert.ok(tables.length > 80, String(tables.length));
-  for (const [, there, here] of tables)
-    for (const [, name] of here!.matchAll(/`([a-z_]+\.[a-z_]+|master_key)`/g))
-      assert.ok(settingNames.includes(name as SettingName), `${there}: ${name}`);
-  for (const [, name] of guide.matchAll(
-    /`((?:gateway|keys|limits|management|analytics|users|policies|apis|upstream)\.[a-z_]+)`/g,
-  ))
-    assert.ok(settingNames.includes(name as SettingName), String(name));
 });

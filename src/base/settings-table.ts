@@ -75,7 +75,7 @@ export const settingsTable = {
   'gateway.request_body_bytes': count(0, 'Largest body of a call; a larger one gets 413. 0 sets no limit.'),
   'gateway.response_body_bytes': count(
     0,
-    'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off where it was already on its way. 0 sets no limit.',
+    'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off under way. 0 sets no limit.',
   ),
   'gateway.loop_limit': count(5, 'How often one call may be handed from API to API inside the gateway.', {
     least: 1,
