@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine, rememberSecrets } from './harness.ts';
+import { type Definition, eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+interface Line {
+  event?: string;
+  api_id?: string;
+  message?: string;
+}
+const lines: Line[] = [];
+const onLog = (line: string) => void lines.push(JSON.parse(line));
+
+onEveryEngine(
+  'what callers may do, on the wire',
+  app => {
+    let upstream: Upstream;
+    before(async () => {
+      upstream = await startUpstream();
+    });
+    after(() => upstream.close());
+
+    const guarded = (more: object = {}) => openApi(upstream, { use_keyless: false, ...more });
+    const rights = (...apis: Definition[]) =>
+      Object.fromEntries(apis.map(api => [api.api_id, { versions: ['Default'] }]));
+    async function write(method: string, path: string, body: object) {
+      const reply = await app().ask(method, path, { body });
+      assert.equal(reply.status, 200, reply.text);
+      await settled(app());
+      return reply.body;
+    }
+    async function makeKey(body: object): Promise<string> {
+      const { key_id } = await write('POST', '/api/keys', body);
+      rememberSecrets({ key: key_id });
+      return key_id;
+    }
+    async function makePolicy(body: object): Promise<string> {
+      const id = publicId();
+      await write('POST', '/api/portal/policies', { name: id, id, state: 'active', access_rights: {}, ...body });
+      return id;
+    }
+    const called = async (url: string, key: string, method = 'GET') => {
+      const reply = await fetch(url, { method, headers: { authorization: key } });
+      const { error } = (await reply.json()) as { error?: string };
+      return error === undefined ? String(reply.status) : `${reply.status} ${error}`;
+    };
+    async function times(count: number, url: string, key: string): Promise<number[]> {
+      const found: number[] = [];
+      for (let n = 0; n < count; n++) found.push(Number((await called(url, key)).slice(0, 3)));
+      return found;
+    }
+    const told = (event: string, { api_id }: Definition) =>
+      eventually(() => assert.ok(lines.some(line => line.event === event && line.api_id === api_id)));
+
+    test('a draft policy makes no new keys and keeps the old ones; a denied one stops them, and an event tells', async () => {
+      const api = guarded();
+      const url = await publish(app(), api);
+      const policy = { name: publicId(), id: publicId(), access_rights: rights(api) };
+      await write('POST', '/api/portal/policies', { ...policy, state: 'active' });
+      const key = await makeKey({ apply_policies: [policy.id] });
+      const path = `/api/portal/policies/${policy.id}`;
+      await write('PUT', path, { ...policy, state: 'draft' });
+      assert.equal(await called(url, key), '200');
+      assert.equal((await app().ask('POST', '/api/keys', { body: { apply_policies: [policy.id] } })).status, 400);
+      await write('PUT', path, { ...policy, state: 'deny' });
+      assert.equal(await called(url, key), '403 Key is inactive, please renew');
+      await told('KeyExpired', api);
+      await write('PUT', path, { ...policy, state: 'active' });
+      assert.equal(await called(url, key), '200');
+    });
+
+    test('policies that govern parts are put together: one opens, one limits the rate, one the quota', async () => {
+      const api = guarded();
+      const url = await publish(app(), api);
+      const access_rights = rights(api);
+      const opens = await makePolicy({ access_rights, partitions: { acl: true } });
+      const rate = await makePolicy({ access_rights, partitions: { rate_limit: true }, rate: 2, per: 3600 });
+      const quota = await makePolicy({
+        access_rights,
+        partitions: { quota: true },
+        quota_max: 1,
+        quota_renewal_rate: 60,
+      });
+      assert.deepEqual(await times(2, url, await makeKey({ apply_policies: [opens] })), [200, 200]);
+      assert.deepEqual(await times(3, url, await makeKey({ apply_policies: [opens, rate] })), [200, 200, 429]);
+      await told('RatelimitExceeded', api);
+      assert.deepEqual(await times(3, url, await makeKey({ apply_policies: [opens, rate, quota] })), [200, 403, 429]);
+      await told('QuotaExceeded', api);
+    });
+
+    test('a policy for each API counts each by itself', async () => {
+      const [first, second] = [guarded(), guarded()];
+      const [one, two] = [await publish(app(), first), await publish(app(), second)];
+      const limit = { rate: 1, per: 3600, quota_max: -1 };
+      const access_rights = {
+        [first.api_id]: { versions: ['Default'], limit },
+        [second.api_id]: { versions: ['Default'], limit: { ...limit, rate: 2 } },
+      };
+      const policy = await makePolicy({ access_rights, partitions: { per_api: true } });
+      const key = await makeKey({ apply_policies: [policy] });
+      assert.deepEqual(await times(2, one, key), [200, 429]);
+      assert.deepEqual(await times(3, two, key), [200, 200, 429]);
+    });
+
+    test('a right may be to some paths and methods only, however the path is spelled, and limit single endpoints', async () => {
+      const api = guarded();
+      const url = await publish(app(), api);
+      const endpoints = [{ path: '/rare', methods: [{ name: 'GET', limit: { rate: 1, per: 3600 } }] }];
+      const allowed_urls = [{ url: '/(rare|open)', methods: ['GET'] }];
+      const access_rights = { [api.api_id]: { versions: ['Default'], allowed_urls, endpoints } };
+      const key = await makeKey({ access_rights });
+      const refused = '403 Access to this resource has been disallowed';
+      assert.equal(await called(`${url}/open`, key), '200');
+      assert.equal(await called(`${url}/open`, key, 'DELETE'), refused);
+      for (const path of ['/closed', '/open/../closed', '/%63losed', '//closed', '/closed/open'])
+        assert.equal(await called(url + path, key), refused, path);
+      assert.deepEqual(await times(2, `${url}/rare`, key), [200, 429]);
+      assert.equal(await called(`${url}/%72are`, key), '429 Rate Limit Exceeded');
+      assert.equal(await called(`${url}/open`, key), '200');
+    });
+
+    test('a key that has expired is refused and told; one for another API is refused', async () => {
+      const [api, other] = [guarded(), guarded()];
+      const [url, otherUrl] = [await publish(app(), api), await publish(app(), other)];
+      const key = await makeKey({ access_rights: rights(api), expires: Math.ceil(Date.now() / 1000) });
+      await eventually(async () => assert.equal(await called(url, key), '401 Key has expired, please renew'));
+      await told('KeyExpired', api);
+      const good = await makeKey({ access_rights: rights(api) });
+      assert.equal(await called(url, good), '200');
+      assert.equal(await called(otherUrl, good), '403 Access to this API has been disallowed');
+      assert.equal(await called(url, 'nobody-has-this'), '403 Access to this API has been disallowed');
+      await told('AuthFailure', api);
+    });
+
+    test('of several ways in all must be met, and the one that is named says whose limits count', async () => {
+      const api = guarded({
+        use_basic_auth: true,
+        use_standard_auth: true,
+        base_identity_provided_by: 'basic_auth_user',
+        auth_configs: { authToken: { auth_header_name: 'x-key' } },
+      });
+      const url = await publish(app(), api);
+      const user = `user-${publicId()}`;
+      const limits = { quota_max: 5, quota_renewal_rate: 3600 };
+      const body = { access_rights: rights(api), ...limits, basic_auth_data: { password: 'word' } };
+      await write('POST', `/api/apis/keys/basic/${user}`, body);
+      const key = await makeKey({ access_rights: rights(api), quota_max: 50, quota_renewal_rate: 3600 });
+      const authorization = `Basic ${Buffer.from(`${user}:word`).toString('base64')}`;
+      assert.equal((await fetch(url, { headers: { authorization } })).status, 401);
+      assert.equal((await fetch(url, { headers: { 'x-key': key } })).status, 401);
+      assert.equal((await fetch(url, { headers: { authorization, 'x-key': 'nobody-has-this' } })).status, 403);
+      const reply = await fetch(url, { headers: { authorization, 'x-key': key } });
+      const quota = ['limit', 'remaining'].map(name => reply.headers.get(`x-ratelimit-${name}`));
+      assert.deepEqual([reply.status, ...quota], [200, '5', '4']);
+      const reset = Number(reply.headers.get('x-ratelimit-reset'));
+      const nowSeconds = Math.ceil(Date.now() / 1000);
+      assert.ok(reset > nowSeconds && reset <= nowSeconds + 3600);
+    });
+
+    test('an API that cannot be served as it asks gets 503, and its status says why', async () => {
+      const api = guarded({ enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: 'bm90IGEga2V5' });
+      const url = await publish(app(), api);
+      const reason = 'the source of its token keys holds no rsa key';
+      assert.equal(await called(url, 'x'), `503 This API is not available: ${reason}`);
+      const { body, text } = await app().ask('GET', `/gw/apis/${api.api_id}/status`);
+      assert.ok(text.includes(reason), text);
+      assert.equal(body?.served, false, text);
+    });
+  },
+  { onLog },
+);
