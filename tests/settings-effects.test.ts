@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
@@ -105,6 +106,17 @@ withSettings(
         const heard = await spoken(app().url.gateway, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
         assert.match(heard, /\r\nconnection: close\r\n/i, path);
       }
+    });
+
+    test('gateway.close_connections: over HTTP/2 too, after the answer', async () => {
+      const { listen_path } = await published(openApi(upstream()));
+      const session = connectHttp2(app().url.gateway);
+      const ended = once(session, 'close');
+      const stream = session.request({ ':path': listen_path });
+      const [headers] = await once(stream, 'response');
+      assert.equal(headers[':status'], 200);
+      stream.resume();
+      await ended;
     });
 
     test('gateway.messages: status and words of a refusal, in the notation of the caller', async () => {

@@ -56,7 +56,11 @@ export function http2Transport(options: TransportOptions): Transport {
       session.once('close', () => sessions.delete(session));
       session.on('error', () => session.destroy());
       session.setTimeout(limits.idleMs, () => session.close());
-      session.on('stream', (stream, _headers, _flags, raw) => receive(stream, raw as string[], peer));
+      session.on('stream', (stream, _headers, _flags, raw) => {
+        receive(stream, raw as string[], peer);
+        // What is under way is still answered.
+        if (options.oneCallEach) session.close();
+      });
     },
     close() {
       for (const session of sessions) session.close();
