@@ -16,6 +16,7 @@ import { tokenTools } from './auth/token-tools.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
+import { eventBudget } from './event-budget.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
@@ -104,6 +105,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const certificates = certificatesOf(access, vault);
   const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });
+  const events = eventBudget(systemClock, dropped => log.warn({ dropped }, 'more happens than handlers can be told'));
   const tools: GatewayTools = {
     settings,
     clock: systemClock,
@@ -115,6 +117,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     organisations,
     digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, call, message, more = {}) =>
+      events.spend() &&
       tell({
         kind: 'event',
         event,

@@ -22,6 +22,8 @@ export interface ReaderOptions {
 /** A database that takes longer, to be reached or to answer, counts as away. */
 const connectTimeoutMs = 5000;
 const answerTimeoutMs = 10_000;
+/** Statements kept ready: they differ only in how many values they ask for. */
+const statementsKept = 2000;
 /** Calls of one thread that may wait for a connection at once. */
 const waitingAtOnce = 1000;
 
@@ -38,6 +40,7 @@ function sqliteReader(file: string): Reader {
       let statement = prepared.get(sql);
       if (!statement) {
         statement = database.prepare(sql);
+        if (prepared.size >= statementsKept) prepared.clear();
         prepared.set(sql, statement);
       }
       return statement.all(...values) as R[];
@@ -67,6 +70,7 @@ function postgresReader(url: string, connections: number, onLost: (error: Error)
       let text = numbered.get(sql);
       if (text === undefined) {
         text = withNumbers(sql);
+        if (numbered.size >= statementsKept) numbered.clear();
         numbered.set(sql, text);
       }
       if (pool.waitingCount >= waitingAtOnce) throw problem.away({ detail: { reason: 'too many wait for it' } });
