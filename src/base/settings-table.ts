@@ -54,7 +54,7 @@ export const settingsTable = {
   'gateway.tls.enabled': flag(false, 'Takes calls on the gateway’s port over TLS only.'),
   'gateway.tls.certificate_file': text(
     '',
-    'PEM file of the certificate, with its chain, for server names that no API has a certificate for. Read again when it changes.',
+    'PEM file of the certificate, with its chain, for server names no API has a certificate for. Read again when it changes.',
   ),
   'gateway.tls.key_file': text('', 'PEM file of the private key of that certificate.'),
   'gateway.tls.min_version': choice(['1.2', '1.3'], '1.2', 'Oldest TLS version callers may speak.'),
