@@ -9,6 +9,7 @@ export class Http2Sink implements Sink {
   readonly #onFault: (error: Error) => void;
   #stalled: NodeJS.Timeout | undefined;
   #bodiless = false;
+  #waits = false;
   #trailers: readonly string[] | undefined;
   /** Everything was handed over: the end of the stream is not somebody leaving. */
   isComplete = false;
@@ -24,9 +25,10 @@ export class Http2Sink implements Sink {
     const stream = this.#stream;
     if (stream.destroyed) return;
     this.#bodiless = status === 204 || status === 304 || (stream.sentHeaders === undefined && isHead(stream));
-    const { flat, hasLength } = headOf(status, headers);
     try {
-      stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: !hasLength && !this.#bodiless });
+      const { flat, hasLength } = headOf(status, headers);
+      this.#waits = !hasLength && !this.#bodiless;
+      stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
     } catch (error) {
       // A name or value that no header may have.
       this.#onFault(error as Error);
@@ -34,7 +36,10 @@ export class Http2Sink implements Sink {
       this.#bodiless = true;
     }
     if (this.#bodiless) this.isComplete = true;
-    stream.once('wantTrailers', () => stream.sendTrailers(trailersOf(this.#trailers)));
+    stream.once('wantTrailers', () => {
+      stream.sendTrailers(trailersOf(this.#trailers));
+      this.#stopBody();
+    });
   }
 
   write(chunk: Uint8Array): boolean {
@@ -65,9 +70,14 @@ export class Http2Sink implements Sink {
       if (chunk) stream.end(chunk);
       else stream.end();
     }
-    // What the caller still has to send is of no use to anybody.
-    if (!stream.readableEnded && !stream.destroyed)
-      stream.once('finish', () => stream.close(constants.NGHTTP2_NO_ERROR));
+    if (!this.#waits) stream.once('finish', () => this.#stopBody());
+  }
+
+  /** What the caller still has to send is of no use to anybody. */
+  #stopBody(): void {
+    const stream = this.#stream;
+    if (!stream.endAfterHeaders && !stream.readableEnded && !stream.destroyed)
+      setImmediate(() => stream.close(constants.NGHTTP2_NO_ERROR));
   }
 
   abort(): void {
@@ -76,6 +86,9 @@ export class Http2Sink implements Sink {
 }
 
 const isHead = (stream: ServerHttp2Stream) => (stream as unknown as { headRequest?: boolean }).headRequest === true;
+
+const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Names in lower case, without those that speak of a connection: here they would make the answer malformed. */
 function headOf(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
@@ -88,7 +101,10 @@ function headOf(status: number, headers: readonly string[]): { flat: string[]; h
       if (status === 204) continue;
       hasLength = true;
     }
-    flat.push(name, headers[at + 1]!);
+    const value = headers[at + 1]!;
+    // Left to itself this protocol carries anything, and whoever turns it into lines again is deceived.
+    if (!headerName.test(name) || !headerValue.test(value)) throw new Error(`${name} is not a header that can be sent`);
+    flat.push(name, value);
   }
   return { flat, hasLength };
 }

@@ -42,6 +42,8 @@ export function http2Transport(options: TransportOptions): Transport {
   return {
     accept(socket, port) {
       socket.on('error', () => undefined);
+      // Calls are taken back one by one here: who closes a half has left.
+      socket.allowHalfOpen = false;
       const session = performServerHandshake(socket, {
         maxSessionInvalidFrames: badFrames,
         maxSessionRejectedStreams: badFrames,
