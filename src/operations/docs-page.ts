@@ -23,7 +23,8 @@ export function docsPage(
     ),
   );
   const head =
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Gatewright API</title><link rel="stylesheet" href="/docs.css"></head>';
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Gatewright API</title>' +
+    '<link rel="stylesheet" href="/docs.css"></head>';
   const intro =
     '<h1>Gatewright API</h1><p>The same as a machine reads it: <a href="/openapi.json">openapi.json</a></p>';
   return { html: `${head}<body>${intro}${parts.join('')}</body></html>`, css };
@@ -33,7 +34,8 @@ function surfacePart(name: SurfaceName, operations: readonly AnyOperation[]): st
   const { title, about, credentialHeader } = surfaces[name];
   const nouns = Map.groupBy(operations, it => it.noun);
   const body = [...nouns].map(([noun, list]) => `<h3>${escaped(noun)}</h3>${list.map(operationPart).join('')}`);
-  return `<h2>${escaped(title)}</h2><p>${escaped(about)} Credential in the header <code>${credentialHeader}</code>.</p>${body.join('')}`;
+  const credential = `Credential in the header <code>${credentialHeader}</code>.`;
+  return `<h2>${escaped(title)}</h2><p>${escaped(about)} ${credential}</p>${body.join('')}`;
 }
 
 function operationPart(it: AnyOperation): string {

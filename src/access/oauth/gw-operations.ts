@@ -71,6 +71,8 @@ export const createGatewayOauthClient = operation({
     audit(client_id, first.orgId);
     const same = more.map(({ apiId, orgId }) => newClient({ ...body, client_id, secret }, apiId, orgId, nowMs));
     await tools.oauthClients.insert(client, ...same);
+    // Nothing that an earlier client of the same id obtained may come to life again.
+    for (const { api_id } of [client, ...same]) await revokeClient(tools, api_id, client_id);
     return shownClient(client);
   },
 });

@@ -7,7 +7,9 @@ import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { FindApi, KnownApi } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
+import type { OauthCodeStore } from './code-store.ts';
 import { problem } from './problems.ts';
+import { revokeClient } from './revocation.ts';
 import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
 import type { OauthClientStore } from './store.ts';
 import type { OauthTokenStore } from './token-store.ts';
@@ -16,6 +18,7 @@ import { newClient } from './writing.ts';
 export interface OauthTools {
   oauthClients: OauthClientStore;
   oauthTokens: OauthTokenStore;
+  oauthCodes: OauthCodeStore;
   policies: PolicyStore;
   findApi: FindApi;
   clock: Clock;
@@ -69,6 +72,8 @@ export const createOauthClient = operation({
     const client = newClient(body, apiId, actor.orgId, tools.clock.now());
     audit(client.client_id);
     await tools.oauthClients.insert(client);
+    // Nothing that an earlier client of the same id obtained may come to life again.
+    await revokeClient(tools, apiId, client.client_id);
     return shownClient(client);
   },
 });
@@ -96,7 +101,7 @@ export const deleteOauthClient = operation({
   name: 'deleteOauthClient',
   method: 'DELETE',
   path: '/api/apis/oauth/{apiId}/{clientId}',
-  about: 'Removes an OAuth client. Tokens it obtained live until they expire.',
+  about: 'Removes an OAuth client. Tokens it obtained are refused from then on.',
   permission: 'oauth:write',
   params,
   returns: statusAnswer,
