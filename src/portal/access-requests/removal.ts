@@ -28,9 +28,16 @@ export async function removeRequests(
 }
 
 async function revokeAll({ ID, ProviderID }: StoredAccessRequest, tools: Tools, force: boolean): Promise<void> {
-  for (const credential of await tools.portal.credentials.ofRequests([ID])) {
-    await revokeAtProvider(credential.Credential, ProviderID, tools, force);
-    await tools.portal.credentials.remove(credential.ID);
+  const credentials = await tools.portal.credentials.ofRequests([ID]);
+  for (const credential of credentials) await removeCredential(credential.ID, ProviderID, tools, force);
+}
+
+/** Revokes a credential and removes it; one that is rotated meanwhile has another key by then, which goes too. */
+export async function removeCredential(id: number, providerId: number, tools: Tools, force = false): Promise<void> {
+  const { credentials } = tools.portal;
+  for (let it = await credentials.get(id); it; it = await credentials.get(id)) {
+    await revokeAtProvider(it.Credential, providerId, tools, force);
+    if (await credentials.remove(it)) return;
   }
 }
 

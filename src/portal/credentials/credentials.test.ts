@@ -97,6 +97,19 @@ onEveryEngine('portal credentials', app => {
     assert.equal(await keyStatus(credential.Credential), 200);
   });
 
+  test('a credential removed while it is rotated leaves no key behind', async () => {
+    for (let round = 0; round < 6; round++) {
+      const { one, path, credential } = await given();
+      const tags = (await app().ask('GET', `/api/keys/${encodeURIComponent(credential.Credential)}`)).body.data.tags;
+      const removing = () => (round % 2 === 0 ? ask('DELETE', one) : ask('DELETE', path));
+      const answers = await Promise.all([ask('PUT', `${one}/rotate`), ask('PUT', `${one}/rotate`), removing()]);
+      for (const { status, text } of answers) assert.ok(status < 500, text);
+      const { keys } = (await app().ask('GET', '/api/keys/detailed?p=-1')).body;
+      const left = keys.filter((it: { data: { tags: string[] } }) => String(it.data.tags) === String(tags));
+      assert.deepEqual(left, []);
+    }
+  });
+
   test('a request of an app is removed with its keys', async () => {
     const { path, credential } = await given();
     assert.deepEqual((await ask('DELETE', path)).body, { status: 'ok' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { removeRequests, revokeAtProvider } from '../access-requests/removal.ts';
+import { removeCredential, removeRequests } from '../access-requests/removal.ts';
 import { AccessRequest, AccessRequestBrief, requestBrief, shownRequest } from '../access-requests/schema.ts';
 import { viewed } from '../access-requests/views.ts';
 import type { PortalTools } from '../portal-stores.ts';
@@ -119,8 +119,7 @@ export const deleteCredential = operation({
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.credential_id));
     const { request, credential } = await credentialOf(params, tools);
-    await revokeAtProvider(credential.Credential, request.ProviderID, tools);
-    await tools.portal.credentials.remove(credential.ID);
+    await removeCredential(credential.ID, request.ProviderID, tools);
     return ok;
   },
 });

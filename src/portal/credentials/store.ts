@@ -21,6 +21,14 @@ export function credentialStore(records: Records, vault: Vault) {
   const sealed = turned(vault.seal);
   const opened = turned(vault.open);
 
+  async function change(
+    id: number,
+    change: (it: StoredCredential) => StoredCredential,
+  ): Promise<StoredCredential | undefined> {
+    const changed = await credentials.change(id, it => sealed(change(opened(it))));
+    return changed && opened(changed);
+  }
+
   return {
     async get(id: number): Promise<StoredCredential | undefined> {
       const found = await credentials.get(id);
@@ -35,13 +43,17 @@ export function credentialStore(records: Records, vault: Vault) {
     page: async (requestId: number, query: PageQuery) =>
       (await credentials.page(query, { access_request_id: requestId })).map(opened),
     insert: async (it: Omit<StoredCredential, 'ID'>) => opened(await credentials.insert(sealed(it))),
-    async change(
-      id: number,
-      change: (it: StoredCredential) => StoredCredential,
-    ): Promise<StoredCredential | undefined> {
-      const changed = await credentials.change(id, it => sealed(change(opened(it))));
-      return changed && opened(changed);
-    },
-    remove: credentials.remove,
+    change,
+    /** False, and it stays, when it was given another key meanwhile: that one would go on working unseen. */
+    remove: ({ ID, Credential }: StoredCredential): Promise<boolean> =>
+      records.write(async () => {
+        let same = true;
+        await change(ID, it => {
+          same = it.Credential === Credential;
+          return it;
+        });
+        if (same) await credentials.remove(ID);
+        return same;
+      }),
   };
 }
