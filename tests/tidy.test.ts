@@ -94,13 +94,16 @@ test('no file is an orphan', () => {
   assert.deepEqual(orphans.map(named), []);
 });
 
+/** A sentence that documents are made from is one text, however long. */
+const isProse = (line: string) => /^\s*'[^']*',?$/.test(line);
+
 test('files and functions stay small enough to be read', () => {
   const tables = /(-table|-tables|tables|list|wires)\.ts$|\/facets\/|\/endpoints\//;
   for (const path of sources) {
     const lines = read(path).split('\n');
     if (!tables.test(path)) assert.ok(lines.length <= 401, `${named(path)} has ${lines.length} lines`);
     for (const [index, line] of lines.entries())
-      assert.ok(line.length <= 130, `${named(path)}:${index + 1} is ${line.length} columns`);
+      if (!isProse(line)) assert.ok(line.length <= 130, `${named(path)}:${index + 1} is ${line.length} columns`);
   }
 });
 
