@@ -18,6 +18,7 @@ import { upstreamHeaders } from './upstream/headers.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
 import { type Destination, upstreamPath } from './upstream/target.ts';
 import { Tunnel } from './upstream/tunnel.ts';
+import type { Chosen } from './versions.ts';
 
 export interface EngineOptions {
   readonly snapshot: () => Snapshot;
@@ -75,7 +76,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     const route = api.routes.get(call.innerPath);
     if (route) return answeredBy(call, sink, route);
     const chosen = api.versions.choose(call);
-    if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen.answer);
+    if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
     const chain = api.chains.get(chosen.version.key)!;
     if (chain.response.length > 0) chains.set(call, chain);
@@ -109,10 +110,11 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     return false;
   }
 
-  function refusedByVersion(call: Exchange, sink: Sink, refused: Answer): void {
-    const { event } = refusals[call.refusal as RefusalCode];
-    if (event) tools.fire(event, call, 'Attempted access to disallowed version / path.');
-    deliver(call, sink, refused);
+  function refusedByVersion(call: Exchange, sink: Sink, chosen: Extract<Chosen, { kind: 'refused' }>): void {
+    const { event, message } = refusals[call.refusal as RefusalCode];
+    if (event && !chosen.isSilent)
+      tools.fire(event, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+    deliver(call, sink, chosen.answer);
   }
 
   function walk(call: Exchange, api: Api, versionKey: string, chain: Chain, sink: Sink, current: Snapshot): void {
@@ -132,8 +134,8 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   function answered(call: Exchange, sink: Sink, given: Answer): void {
-    if (given.refused) return deliver(call, sink, given);
     withAnswerHeaders(call, given);
+    if (given.refused) return deliver(call, sink, given);
     const waiting = walkResponse(chains.get(call) ?? nothing, call, given);
     if (waiting instanceof Promise) {
       waiting.then(

@@ -56,6 +56,8 @@ export function createListeners(options: ListenersOptions) {
 
   function close(port: number, { listener }: Open): void {
     extra.delete(port);
+    http1.leave(port);
+    http2?.leave(port);
     const closed = listener.close().then(() => {
       closing = closing.filter(it => it !== closed);
     });

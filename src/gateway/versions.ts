@@ -8,7 +8,12 @@ import { type RefusalCode, refuse } from './refusals.ts';
 export type Chosen =
   | { readonly kind: 'own'; readonly version: VersionModel }
   | { readonly kind: 'other'; readonly apiId: string; readonly isDefault: boolean }
-  | { readonly kind: 'refused'; readonly answer: Answer };
+  | {
+      readonly kind: 'refused';
+      readonly answer: Answer;
+      /** Nobody is told where every version is an API of its own. */
+      readonly isSilent: boolean;
+    };
 
 export interface VersionChoice {
   choose(call: Exchange): Chosen;
@@ -41,19 +46,25 @@ function oneVersion(model: Model): VersionChoice {
   return { choose: call => refused(call, code) };
 }
 
-const refused = (call: Exchange, code: RefusalCode): Chosen => ({ kind: 'refused', answer: refuse(call, code) });
+const refused = (call: Exchange, code: RefusalCode, isSilent = false): Chosen => ({
+  kind: 'refused',
+  answer: refuse(call, code),
+  isSilent,
+});
 
 /** Versions inside one definition, by the name a call gives. */
 function namedVersions(model: Model, header: string): VersionChoice {
   const byName = new Map(model.versions.map(version => [version.version.name || version.key, version]));
   for (const version of model.versions) byName.set(version.key, version);
-  const fallback = byName.get(model.versionData.defaultVersion);
+  const { defaultVersion } = model.versionData;
+  const fallback = byName.get(defaultVersion);
+  const withoutName: RefusalCode = defaultVersion === '' ? 'version_missing' : 'version_unknown';
   const place = versionPlace(model);
   const { fallbackToDefault } = model.versioning;
   return {
     choose(call) {
       const name = place.read(call);
-      if (name === '') return fallback ? told(call, header, own(call, fallback)) : refused(call, 'version_missing');
+      if (name === '') return fallback ? told(call, header, own(call, fallback)) : refused(call, withoutName);
       const version = byName.get(name);
       if (!version && !(fallbackToDefault && fallback)) return refused(call, 'version_unknown');
       if (version || place.mayStripUnknown(name)) place.strip(call, name);
@@ -69,10 +80,9 @@ function own(call: Exchange, version: VersionModel): Chosen {
 
 /** Every version an API of its own; this one is the base. */
 function apiVersions(model: Model, header: string): VersionChoice {
-  const { name: baseName, default: given, versions, fallbackToDefault } = model.versioning;
+  const { name: baseName, default: fallback, versions, fallbackToDefault } = model.versioning;
   const base = oneVersion(model);
   const place = versionPlace(model);
-  const fallback = given === '' ? '' : given;
   const isBase = (name: string) => name === baseName || name === 'self';
 
   function byName(call: Exchange, name: string, isDefault: boolean): Chosen | undefined {
@@ -80,7 +90,7 @@ function apiVersions(model: Model, header: string): VersionChoice {
       call.versionName = baseName;
       return base.choose(call);
     }
-    const apiId = versions[name];
+    const apiId = Object.hasOwn(versions, name) ? versions[name] : undefined;
     if (apiId === undefined) return undefined;
     call.versionName = name;
     return { kind: 'other', apiId, isDefault };
@@ -90,17 +100,17 @@ function apiVersions(model: Model, header: string): VersionChoice {
     choose(call) {
       const name = place.read(call);
       if (name === '') {
-        if (fallback === '') return refused(call, 'version_missing');
-        return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved'));
+        if (fallback === '') return refused(call, 'version_missing', true);
+        return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved', true));
       }
       const known = byName(call, name, false);
       if (known) {
         place.strip(call, name);
         return known;
       }
-      if (!fallbackToDefault) return refused(call, 'version_api_unknown');
+      if (!fallbackToDefault) return refused(call, 'version_api_unknown', true);
       if (place.mayStripUnknown(name)) place.strip(call, name);
-      return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved'));
+      return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved', true));
     },
   };
 }

@@ -24,7 +24,6 @@ describe('definitions that ask for what is not there', () => {
     'virtual endpoints': list('virtual'),
     GraphQL: { graphql: { enabled: true } },
     plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },
-    'certificate pinning': { pinned_public_keys: { '*': 'x' } },
   };
   for (const [what, definition] of Object.entries(asking)) {
     test(`${what}: not served, and it says why`, async () => {

@@ -58,28 +58,15 @@ const missing: readonly Missing[] = [
   { what: 'response processors', asked: it => it.responseProcessors.list.length > 0 },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
-  {
-    what: 'a port or protocol of its own',
-    asked: ({ listen }) => listen.port > 0 || /^(tcp|tls)$/.test(listen.protocol),
-  },
+  { what: 'raw TCP services', asked: ({ listen }) => /^(tcp|tls)$/.test(listen.protocol) },
   { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
   { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
   { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
   { what: 'timeouts', asked: (_model, it) => it.timeout.enabled },
   { what: 'service discovery', asked: it => it.serviceDiscovery.enabled },
-  { what: 'upstream client certificates', asked: it => it.mutualTls.enabled },
-  { what: 'certificate pinning', asked: it => it.certificatePinning.enabled },
   { what: 'request signing', asked: it => it.requestSigning.enabled },
   { what: 'upstream authentication', asked: it => it.upstreamAuth.enabled },
-  { what: 'upstream TLS options', asked: ({ transport }) => asksTransport(transport) },
 ];
-
-const asksTransport = (it: Model['transport']) =>
-  it.forceCommonNameCheck ||
-  it.proxyUrl !== '' ||
-  it.ciphers.length > 0 ||
-  it.minVersion !== '' ||
-  it.maxVersion !== '';
 
 export const unsupported: Step = {
   name: 'unsupported',

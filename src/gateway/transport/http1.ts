@@ -100,6 +100,9 @@ export function http1Transport(options: TransportOptions): Transport {
       closing = true;
       for (const connection of connections.values()) connection.endWhenIdle();
     },
+    leave(port) {
+      for (const connection of connections.values()) if (connection.peer.port === port) connection.endWhenIdle();
+    },
   };
 }
 

@@ -19,7 +19,7 @@ const sessionMegabytes = 10;
 /** Node's own HTTP/2, over TLS or in the clear, as a transport. */
 export function http2Transport(options: TransportOptions): Transport {
   const { limits } = options;
-  const sessions = new Set<ServerHttp2Session>();
+  const sessions = new Map<ServerHttp2Session, number>();
 
   function receive(stream: ServerHttp2Stream, raw: readonly string[], peer: Peer): void {
     stream.on('error', () => undefined);
@@ -54,7 +54,7 @@ export function http2Transport(options: TransportOptions): Transport {
         settings: { maxConcurrentStreams: streamsAtOnce, maxHeaderListSize: limits.headerBytes, enablePush: false },
       });
       const peer = peerOf(socket, port, options.clientAddress);
-      sessions.add(session);
+      sessions.set(session, port);
       session.once('close', () => sessions.delete(session));
       session.on('error', () => session.destroy());
       session.setTimeout(limits.idleMs, () => session.close());
@@ -65,7 +65,10 @@ export function http2Transport(options: TransportOptions): Transport {
       });
     },
     close() {
-      for (const session of sessions) session.close();
+      for (const session of sessions.keys()) session.close();
+    },
+    leave(port) {
+      for (const [session, its] of sessions) if (its === port) session.close();
     },
   };
 }

@@ -13,6 +13,8 @@ export interface Transport {
   accept(socket: Socket, port: number): void;
   /** Takes no more calls: idle connections are closed at once, others after the answer under way. */
   close(): void;
+  /** The same for the connections of one port, which is no longer there. */
+  leave(port: number): void;
 }
 
 export type TransportFactory = (options: TransportOptions) => Transport;
