@@ -191,6 +191,16 @@ describe('versions that are APIs of their own', () => {
     assert.equal(await reaches(url, { headers: { 'x-v': 'v2', authorization: body.key_id } }), '/two/x');
   });
 
+  test('an API of another organisation is nobody’s version, also when it is internal', async () => {
+    const theirs = child('theirs', { internal: true });
+    const { accessKey } = await app.stranger();
+    const made = await app.ask('POST', '/api/apis', { credential: accessKey, body: { api_definition: theirs } });
+    assert.equal(made.status, 200, made.text);
+    const url = await publish(app, base({ versions: { v2: theirs.api_id } }));
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), unknown);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'constructor' } }), unknown);
+  });
+
   test('by query and by segment, stripped where that is asked for', async () => {
     const two = child('two');
     await publish(app, two);

@@ -95,7 +95,8 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   /** Another API serves this version: its whole chain runs, below the base's listen path. */
   function enterVersion(call: Exchange, apiId: string, isDefault: boolean, sink: Sink, current: Snapshot): void {
     const child = current.apis.get(apiId);
-    if (!child)
+    // A definition may name any id: only APIs of its own organisation are versions of it.
+    if (!child || child.orgId !== call.api!.orgId)
       return deliver(call, sink, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
     if (++call.versionHops > loopsAllowed)
       return deliver(call, sink, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import type { Outbound } from '#base/outbound.ts';
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Doing } from '../step.ts';
 import { type Family, type SetKey, setKeyOf } from './jwt-keys.ts';
 
@@ -150,7 +151,7 @@ export function keySets({ outbound, clock, log, ttlSeconds, pauseSeconds }: KeyS
 }
 
 const nameOf = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };
-const discoveryOf = (issuer: string) => `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
+const discoveryOf = (issuer: string) => `${withoutFinalSlashes(issuer)}/.well-known/openid-configuration`;
 
 /** A document that speaks for another issuer could hand one provider's users to another. */
 function discovered(issuer: string, text: string): string {

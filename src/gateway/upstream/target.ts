@@ -1,3 +1,4 @@
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
 import { type LoopControls, loopControls } from '../loops.ts';
@@ -44,7 +45,7 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
     return {
       origin: '',
       host: '',
-      path: trimmed(url.pathname),
+      path: withoutFinalSlashes(url.pathname),
       query: url.search.slice(1),
       loop: url.host || url.hostname,
       controls: loopControls(url.search.slice(1)),
@@ -63,8 +64,6 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
     http2: url.protocol === 'h2c:',
   };
 }
-
-const trimmed = (path: string) => path.replace(/\/+$/, '');
 
 /** By version key. A version's own target wins over balancing, as its author would expect. */
 export function targetsOf(model: Model): ReadonlyMap<string, Target> {
