@@ -1,5 +1,5 @@
 import { isIP, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { buildConnector, Client } from 'undici';
 import type { Link } from './link.ts';
 
@@ -8,25 +8,27 @@ type Asked = buildConnector.Options;
 
 export interface ConnectOptions {
   readonly timeoutMs: number;
-  /** Lets the upstream choose HTTP/2. */
-  readonly allowHttp2: boolean;
+  readonly ways: Ways;
 }
+
+/** Whether the upstream may choose HTTP/2. */
+export type Ways = 'http1' | 'both';
 
 /**
  * Opens connections over a link. The name an upstream has to prove is the one of its address, never the `Host` of a call:
  * that one is the caller's to choose.
  */
-export function connectorOf(link: Link, { timeoutMs, allowHttp2 }: ConnectOptions): Connector {
+export function connectorOf(link: Link, { timeoutMs, ways }: ConnectOptions): Connector {
   const { check, tls, proxy } = link;
   const isSpecial = check !== undefined;
   // A session that is taken up again shows no certificate to check.
   const direct = buildConnector({
     timeout: timeoutMs,
-    allowH2: allowHttp2,
+    allowH2: ways === 'both',
     ...(isSpecial ? { maxCachedSessions: 0 } : {}),
     ...tls,
   });
-  const open: Connector = proxy ? throughProxy(proxy, link, timeoutMs) : direct;
+  const open: Connector = proxy ? throughProxy(proxy, link, timeoutMs, ways) : direct;
   return (asked, callback) => {
     const { servername: _theirs, ...plain } = asked;
     const name = isIP(asked.hostname) === 0 ? asked.hostname : undefined;
@@ -44,7 +46,8 @@ export function connectorOf(link: Link, { timeoutMs, allowHttp2 }: ConnectOption
 }
 
 /** Asks a forward proxy for a tunnel, and speaks TLS with the upstream inside of it where that is asked for. */
-function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number): Connector {
+function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number, ways: Ways): Connector {
+  const ALPNProtocols = ways === 'both' ? ['http/1.1', 'h2'] : ['http/1.1'];
   const headers = proxyHeaders(proxy);
   return (asked, callback) => {
     const port = asked.port || (asked.protocol === 'https:' ? '443' : '80');
@@ -56,7 +59,8 @@ function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number): Connector {
           if (statusCode !== 200) {
             socket.on('error', () => undefined).destroy();
             callback(Object.assign(new Error(`the forward proxy answered ${statusCode}`), { code: 'GW_PROXY' }), null);
-          } else if (asked.protocol === 'https:') secured(socket as Socket, asked, tls, timeoutMs, callback);
+          } else if (asked.protocol === 'https:')
+            secured(socket as Socket, asked, { ...tls, ALPNProtocols }, timeoutMs, callback);
           else callback(null, socket as Socket);
         },
         error => callback(error as Error, null),
@@ -67,7 +71,7 @@ function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number): Connector {
 function secured(
   socket: Socket,
   asked: Asked,
-  tls: Link['tls'],
+  tls: ConnectionOptions,
   timeoutMs: number,
   callback: buildConnector.Callback,
 ): void {
@@ -75,7 +79,6 @@ function secured(
     ...tls,
     socket,
     ...(asked.servername ? { servername: asked.servername } : {}),
-    ALPNProtocols: ['http/1.1'],
   });
   const timer = setTimeout(() => secure.destroy(new Error('the upstream took too long to agree on TLS')), timeoutMs);
   const failed = (error: Error) => {

@@ -33,7 +33,7 @@ export class Forwarding implements Handler {
   readonly #call: Exchange;
   readonly #sink: Sink;
   readonly #receiver: Receiver;
-  readonly #pool: Dispatcher;
+  readonly #pool: Pick<Dispatcher, 'dispatch'>;
   readonly #options: Dispatcher.DispatchOptions;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
@@ -44,7 +44,13 @@ export class Forwarding implements Handler {
   #retried = false;
   #held: Promise<void> | undefined;
 
-  constructor(call: Exchange, sink: Sink, receiver: Receiver, pool: Dispatcher, options: Dispatcher.DispatchOptions) {
+  constructor(
+    call: Exchange,
+    sink: Sink,
+    receiver: Receiver,
+    pool: Pick<Dispatcher, 'dispatch'>,
+    options: Dispatcher.DispatchOptions,
+  ) {
     this.#call = call;
     this.#sink = sink;
     this.#receiver = receiver;

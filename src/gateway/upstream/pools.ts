@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
-import { type Dispatcher, H2CClient, Pool } from 'undici';
-import { connectorOf, proxyHeaders } from './connect.ts';
+import type { TLSSocket } from 'node:tls';
+import { Pool } from 'undici';
+import { connectorOf, proxyHeaders, type Ways } from './connect.ts';
+import { http2Client, type Sender } from './http2-client.ts';
 import { type Link, ordinaryLink } from './link.ts';
 import type { Destination } from './target.ts';
 
@@ -18,43 +20,53 @@ const poolsKept = 2000;
 
 /** Kept connections to upstreams, one pool for each origin and link. */
 export function upstreamPools(options: PoolOptions) {
-  const pools = new Map<string, Dispatcher>();
-  const connectOptions = { timeoutMs: options.connectTimeoutMs, allowHttp2: options.http2 === true };
+  const pools = new Map<string, Sender>();
+  const { connectTimeoutMs: timeoutMs, headersTimeoutMs } = options;
 
-  function poolOf(origin: string, link: Link, http2: boolean): Dispatcher {
+  /** A connection that belongs to whoever asked for it. */
+  function opened(origin: string, link: Link, ways: Ways): Promise<Socket> {
+    const { protocol, hostname, port, host } = new URL(origin);
+    const connect = connectorOf(link, { timeoutMs, ways });
+    const bare = hostname.replace(/^\[|\]$/g, '');
+    return new Promise((resolve, reject) =>
+      connect({ protocol, hostname: bare, port, host }, (error, socket) => (error ? reject(error) : resolve(socket!))),
+    );
+  }
+
+  function poolOf(origin: string, link: Link): Sender {
+    const isSecure = origin.startsWith('https:');
     const common = {
       connections: options.connections,
-      headersTimeout: options.headersTimeoutMs,
+      headersTimeout: headersTimeoutMs,
       bodyTimeout: 0,
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 600_000,
-    };
-    if (http2)
-      return new Pool(origin, {
-        ...common,
-        connections: 1,
-        connect: { timeout: options.connectTimeoutMs },
-        factory: (at, given) =>
-          new H2CClient(at, { ...given, connect: { timeout: options.connectTimeoutMs } } as object),
-      });
-    if (link.proxy && origin.startsWith('http:')) return forwardProxy(new Pool(link.proxy.origin, common), link.proxy);
-    return new Pool(origin, {
-      ...common,
       pipelining: 1,
-      allowH2: connectOptions.allowHttp2,
-      connect: connectorOf(link, connectOptions),
-    });
+    };
+    if (link.proxy && !isSecure)
+      return forwardProxy(new Pool(link.proxy.origin, { ...common, connect: { timeout: timeoutMs } }), link.proxy);
+    const pool = new Pool(origin, { ...common, connect: connectorOf(link, { timeoutMs, ways: 'http1' }) });
+    if (!options.http2 || !isSecure) return pool;
+    return eitherOf(
+      pool,
+      () => opened(origin, link, 'both'),
+      open => http2Client(origin, { open, headersTimeoutMs }),
+    );
   }
 
+  const clearHttp2 = (origin: string, link: Link) =>
+    http2Client(origin, { open: () => opened(origin, link, 'http1'), headersTimeoutMs });
+
   return {
-    get(origin: string, link: Link = ordinaryLink, http2 = false): Dispatcher {
+    /** `http2`: spoken without asking first, over connections in the clear. */
+    get(origin: string, link: Link = ordinaryLink, http2 = false): Sender {
       const key = link.digest === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${link.digest}`;
       let pool = pools.get(key);
       if (pool) {
         if (pools.size > poolsKept / 2) touched(pools, key, pool);
         return pool;
       }
-      pool = poolOf(origin, link, http2);
+      pool = http2 ? clearHttp2(origin, link) : poolOf(origin, link);
       if (pools.size >= poolsKept) {
         const [oldest, idle] = pools.entries().next().value!;
         pools.delete(oldest);
@@ -63,30 +75,67 @@ export function upstreamPools(options: PoolOptions) {
       pools.set(key, pool);
       return pool;
     },
-    /** A connection that belongs to whoever asked for it, and never comes back to a pool. */
-    open({ origin }: Pick<Destination, 'origin'>, link: Link): Promise<Socket> {
-      const { protocol, hostname, port, host } = new URL(origin);
-      const connect = connectorOf(link, { ...connectOptions, allowHttp2: false });
-      return new Promise((resolve, reject) =>
-        connect({ protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, host }, (error, socket) =>
-          error ? reject(error) : resolve(socket!),
-        ),
-      );
-    },
+    /** A connection that never comes back to a pool. */
+    open: ({ origin }: Pick<Destination, 'origin'>, link: Link): Promise<Socket> => opened(origin, link, 'http1'),
     async close(): Promise<void> {
       await Promise.all([...pools.values()].map(pool => pool.destroy()));
     },
   };
 }
 
+/**
+ * An upstream that may choose its protocol is asked with the first call, and what it chose holds as long as its connections
+ * can be opened.
+ */
+function eitherOf(pool: Pool, open: () => Promise<Socket>, client: (open: () => Promise<Socket>) => Sender): Sender {
+  let first: Socket | undefined;
+  let chosen: Sender | undefined;
+  const http2 = client(async () => {
+    const socket = first ?? (await open());
+    first = undefined;
+    if ((socket as TLSSocket).alpnProtocol === 'h2') return socket;
+    socket.destroy();
+    chosen = undefined;
+    throw new Error('the upstream no longer speaks HTTP/2');
+  });
+  let asking: Promise<Sender> | undefined;
+  async function ask(): Promise<Sender> {
+    const socket = await open();
+    if ((socket as TLSSocket).alpnProtocol !== 'h2') {
+      socket.destroy();
+      return pool;
+    }
+    first = socket;
+    return http2;
+  }
+  return {
+    dispatch(options, handler) {
+      if (chosen) return chosen.dispatch(options, handler);
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      asking.then(
+        it => {
+          chosen = it;
+          it.dispatch(options, handler);
+        },
+        error => handler.onError?.(error as Error),
+      );
+      return true;
+    },
+    close: () => Promise.all([pool.close(), http2.close()]).then(() => undefined),
+    destroy: () => Promise.all([pool.destroy(), http2.destroy()]).then(() => undefined),
+  } as Sender;
+}
+
 /** Order is age. While there is room for all, nobody needs to know it. */
-function touched(pools: Map<string, Dispatcher>, key: string, pool: Dispatcher): void {
+function touched(pools: Map<string, Sender>, key: string, pool: Sender): void {
   pools.delete(key);
   pools.set(key, pool);
 }
 
 /** A proxy takes calls in the clear under their whole address. */
-function forwardProxy(pool: Pool, proxy: URL): Dispatcher {
+function forwardProxy(pool: Pool, proxy: URL): Sender {
   const extra = Object.entries(proxyHeaders(proxy)).flat();
   const dispatch: Pool['dispatch'] = (given, handler) =>
     Pool.prototype.dispatch.call(

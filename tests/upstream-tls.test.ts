@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import {
+  createServer as createHttp2Server,
+  createSecureServer as createSecureHttp2Server,
+  type Http2SecureServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+import {
+  type MadeCertificate,
+  makeAuthority,
+  makeCertificate,
+  makeClientCertificate,
+  makeServerCertificate,
+} from './certificates.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { call } from './hostile/raw.ts';
+import { openApi, publish, settled } from './traffic.ts';
+
+/** An upstream behind TLS that says how it was reached. */
+interface SecureUpstream {
+  readonly port: number;
+  connections: number;
+  close(): Promise<void>;
+}
+
+interface Reached {
+  readonly protocol: string;
+  readonly cipher: string;
+  readonly caller: string | undefined;
+  readonly serverName: string | false;
+  readonly host: string;
+  readonly url: string;
+}
+
+const closing = (server: Server, sockets: ReadonlySet<Socket>) => () =>
+  new Promise<void>(resolve => {
+    server.close(() => resolve());
+    for (const socket of sockets) socket.destroy();
+  });
+
+function tracked(server: Server): Set<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+  });
+  return sockets;
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function startSecure(options: TlsOptions): Promise<SecureUpstream> {
+  const server = createServer({ requestCert: true, rejectUnauthorized: false, ...options }, (request, response) => {
+    const socket = request.socket as TLSSocket;
+    const reached: Reached = {
+      protocol: socket.getProtocol()!,
+      cipher: socket.getCipher().name,
+      caller: socket.getPeerCertificate().subject?.CN as string | undefined,
+      serverName: (socket as TLSSocket & { servername: string | false }).servername,
+      host: request.headers.host!,
+      url: request.url!,
+    };
+    response.end(JSON.stringify(reached));
+  });
+  const sockets = tracked(server);
+  const upstream: SecureUpstream = { port: await listen(server), connections: 0, close: closing(server, sockets) };
+  server.on('secureConnection', () => upstream.connections++);
+  return upstream;
+}
+
+describe('upstreams behind TLS', () => {
+  const authority = makeAuthority('Upstream authority');
+  const leaf = makeServerCertificate(authority);
+  const shown = { cert: leaf.chainPem, key: leaf.keyPem };
+  const started: { close(): Promise<void> }[] = [];
+  let app: TestApp;
+  let upstream: SecureUpstream;
+
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startSecure(shown)]);
+    started.push(upstream);
+  });
+  after(async () => {
+    await app?.close();
+    for (const it of started) await it.close();
+  });
+
+  const secure = async (options: TlsOptions = shown) => {
+    const made = await startSecure(options);
+    started.push(made);
+    return made;
+  };
+  const upload = async ({ certPem, keyPem }: MadeCertificate, withKey = true): Promise<string> => {
+    const { status, body, text } = await app.ask('POST', '/api/certs', { body: certPem + (withKey ? keyPem : '') });
+    assert.equal(status, 200, text);
+    return body.id;
+  };
+  const uploadKey = async ({ publicKeyPem }: MadeCertificate): Promise<string> =>
+    (await app.ask('POST', '/api/certs', { body: publicKeyPem })).body.id;
+
+  /** Publishes an API with these options and calls it: what the upstream says, or the status and words of the refusal. */
+  async function reached(target: string, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) {
+    const url = await publish(app, openApi({ url: target }, more));
+    const reply = await fetch(`${url}/x`, { headers });
+    const body = (await reply.json()) as Reached & { error?: string };
+    return { status: reply.status, error: body.error ?? '', ...body, url };
+  }
+  const lenient = { transport: { ssl_insecure_skip_verify: true } };
+  const at = ({ port }: SecureUpstream, host = '127.0.0.1') => `https://${host}:${port}`;
+  const failed = 'There was a problem proxying the request';
+
+  test('an upstream nobody vouches for is not spoken to, unless the definition says so; the two share no connection', async () => {
+    const trusting = await reached(at(upstream), { proxy: lenient });
+    assert.equal(trusting.status, 200);
+    const strict = await reached(at(upstream));
+    assert.deepEqual([strict.status, strict.error], [500, failed]);
+  });
+
+  test('the oldest and the newest version of TLS are kept to', async () => {
+    const old = await secure({ ...shown, maxVersion: 'TLSv1.2' });
+    const transport = (more: object) => ({ proxy: { transport: { ssl_insecure_skip_verify: true, ...more } } });
+    assert.equal((await reached(at(old), transport({}))).protocol, 'TLSv1.2');
+    assert.equal((await reached(at(old), transport({ ssl_min_version: 772 }))).status, 500);
+    assert.equal((await reached(at(upstream), transport({ ssl_max_version: 771 }))).protocol, 'TLSv1.2');
+    assert.equal((await reached(at(upstream), transport({ ssl_min_version: 772 }))).protocol, 'TLSv1.3');
+    const contradiction = await reached(at(upstream), transport({ ssl_min_version: 772, ssl_max_version: 771 }));
+    assert.equal(contradiction.status, 503);
+  });
+
+  test('only the cipher suites of the definition are offered; those nobody knows are left out, but not all', async () => {
+    const transport = (...ssl_ciphers: string[]) => ({
+      proxy: { transport: { ssl_insecure_skip_verify: true, ssl_max_version: 771, ssl_ciphers } },
+    });
+    const named = await reached(
+      at(upstream),
+      transport('TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384', 'TLS_NO_SUCH_SUITE'),
+    );
+    assert.equal(named.cipher, 'ECDHE-ECDSA-AES256-GCM-SHA384');
+    const other = await reached(at(upstream), transport('ECDHE-ECDSA-CHACHA20-POLY1305'));
+    assert.equal(other.cipher, 'ECDHE-ECDSA-CHACHA20-POLY1305');
+    assert.equal((await reached(at(upstream), transport('TLS_NO_SUCH_SUITE'))).status, 503);
+  });
+
+  test('the common name is checked where that is asked for, whatever else is not', async () => {
+    const checked = { proxy: { transport: { ssl_insecure_skip_verify: true, ssl_force_common_name_check: true } } };
+    assert.equal((await reached(at(upstream, 'localhost'), checked)).status, 200);
+    assert.equal((await reached(at(upstream), checked)).status, 500);
+  });
+
+  test('the name an upstream has to prove is not the caller’s to choose', async () => {
+    const definition = openApi(
+      { url: at(upstream, 'localhost') },
+      { proxy: { ...lenient, preserve_host_header: true } },
+    );
+    const url = new URL(await publish(app, definition));
+    const before = upstream.connections;
+    for (const host of ['evil.example', 'other.example', 'localhost']) {
+      const one = await call(Number(url.port));
+      one.send(`GET ${url.pathname} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      await one.closed;
+      one.leave();
+      const body = JSON.parse(one.received().split('\r\n\r\n')[1]!) as Reached;
+      assert.deepEqual([body.host, body.serverName], [host, 'localhost']);
+    }
+    assert.equal(upstream.connections - before, 1);
+  });
+
+  test('upstreams are shown the certificate of the pattern that says most', async () => {
+    const [any, host, exact] = await Promise.all(
+      ['any', 'host', 'exact'].map(cn => upload(makeClientCertificate(authority, cn))),
+    );
+    const other = await secure();
+    const map = { '*': any, localhost: host, [`localhost:${upstream.port}`]: exact };
+    const more = { upstream_certificates: map, proxy: lenient };
+    assert.equal((await reached(at(upstream), more)).caller, 'any');
+    assert.equal((await reached(at(other, 'localhost'), more)).caller, 'host');
+    assert.equal((await reached(at(upstream, 'localhost'), more)).caller, 'exact');
+    assert.equal((await reached(at(upstream), { ...more, upstream_certificates_disabled: true })).caller, undefined);
+  });
+
+  test('an API whose upstream certificate is missing, or has no key, is not served, until it is there', async () => {
+    const bare = await upload(makeClientCertificate(authority, 'bare'), false);
+    const without = await reached(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
+    assert.equal(without.status, 503);
+    assert.match(without.error, new RegExp(`upstream certificate ${bare}`));
+    const made = makeClientCertificate(authority, 'late');
+    const id = await upload(made);
+    const { url, caller } = await reached(at(upstream), { upstream_certificates: { '*': id }, proxy: lenient });
+    assert.equal(caller, 'late');
+    await app.ask('DELETE', `/api/certs/${id}`);
+    await settled(app);
+    assert.equal((await fetch(url)).status, 503);
+    await upload(made);
+    await settled(app);
+    assert.equal((await fetch(url)).status, 200);
+  });
+
+  test('an upstream with a pinned key needs no authority; any other is not spoken to', async () => {
+    const mine = await uploadKey(leaf);
+    const wrong = await uploadKey(makeServerCertificate(authority));
+    const pinned = (pinned_public_keys: object) => reached(at(upstream), { pinned_public_keys });
+    assert.equal((await pinned({ '*': mine })).status, 200);
+    assert.equal((await pinned({ '127.0.0.1': `${wrong},${mine}` })).status, 200);
+    const refused = await pinned({ '*': wrong });
+    assert.deepEqual([refused.status, refused.error], [500, failed]);
+    assert.equal((await pinned({ '*': 'nobody' })).status, 503);
+    const disabled = await reached(at(upstream), {
+      pinned_public_keys: { '*': wrong },
+      certificate_pinning_disabled: true,
+      proxy: lenient,
+    });
+    assert.equal(disabled.status, 200);
+  });
+
+  test('a pinned authority vouches for what it signed, not for what merely stands beside it', async () => {
+    const pin = await uploadKey(authority);
+    const whole = await secure({ cert: leaf.certPem + authority.certPem, key: leaf.keyPem });
+    assert.equal((await reached(at(whole), { pinned_public_keys: { '*': pin } })).status, 200);
+    const impostor = makeServerCertificate(makeAuthority('Upstream authority'));
+    const beside = await secure({ cert: impostor.certPem + authority.certPem, key: impostor.keyPem });
+    assert.equal((await reached(at(beside), { pinned_public_keys: { '*': pin } })).status, 500);
+    const stranger = makeCertificate({ cn: 'stranger' });
+    const unrelated = await secure({ cert: stranger.certPem + authority.certPem, key: stranger.keyPem });
+    assert.equal((await reached(at(unrelated), { pinned_public_keys: { '*': pin } })).status, 500);
+  });
+
+  test('a forward proxy is asked for a tunnel to what is secured, and handed what is not', async () => {
+    const asked: IncomingMessage[] = [];
+    const server = createHttpServer((request, response) => {
+      asked.push(request);
+      response.end(JSON.stringify({ url: request.url }));
+    });
+    const sockets = tracked(server);
+    server.on('connect', (request: IncomingMessage, socket: Socket) => {
+      asked.push(request);
+      if (request.headers['proxy-authorization'] !== `Basic ${Buffer.from('user:pass').toString('base64')}`)
+        return void socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n');
+      const [host, port] = request.url!.split(':');
+      const through = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        through.pipe(socket).pipe(through);
+      });
+      sockets.add(through);
+      through.on('error', () => socket.destroy());
+    });
+    const port = await listen(server);
+    started.push({ close: closing(server, sockets) });
+    const proxy = (credentials: string) => ({
+      proxy: { transport: { ssl_insecure_skip_verify: true, proxy_url: `http://${credentials}127.0.0.1:${port}` } },
+    });
+    const tunnelled = await reached(at(upstream), proxy('user:pass@'));
+    assert.equal(tunnelled.status, 200);
+    assert.deepEqual([asked.at(-1)!.method, asked.at(-1)!.url], ['CONNECT', `127.0.0.1:${upstream.port}`]);
+    assert.equal((await reached(at(upstream), proxy(''))).status, 500);
+    const plain = await reached('http://service.invalid:8000/base', proxy('user:pass@'));
+    assert.equal(plain.status, 200);
+    const last = asked.at(-1)!;
+    assert.deepEqual(
+      [last.method, last.url, last.headers.host],
+      ['GET', 'http://service.invalid:8000/base/x', 'service.invalid:8000'],
+    );
+    assert.equal(last.headers['proxy-authorization'], `Basic ${Buffer.from('user:pass').toString('base64')}`);
+    assert.equal(
+      (await reached(at(upstream), { proxy: { transport: { proxy_url: 'socks5://127.0.0.1:1' } } })).status,
+      503,
+    );
+  });
+});
+
+/** Answers over HTTP/2 with what it was asked, and headers after it. */
+function grpcLike(server: Http2Server | Http2SecureServer): void {
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    stream.on('error', () => undefined);
+    const chunks: Buffer[] = [];
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('end', () => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+      stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+      const size = Number(headers['x-size'] ?? 0);
+      stream.end(
+        size > 0 ? Buffer.alloc(size, 'y') : `${headers[':method']} ${headers[':path']} ${Buffer.concat(chunks)}`,
+      );
+    });
+  });
+}
+
+describe('upstreams that speak HTTP/2', () => {
+  const made = makeServerCertificate(makeAuthority());
+  const clear = createHttp2Server();
+  const secure = createSecureHttp2Server({ cert: made.chainPem, key: made.keyPem });
+  const stops: (() => Promise<void>)[] = [];
+  let app: TestApp;
+  let ports: number[];
+  before(async () => {
+    app = await startApp('sqlite', { settings: { 'upstream.http2': 'true', 'upstream.timeout_ms': '1000' } });
+    ports = [];
+    for (const server of [clear, secure] as unknown as Server[]) {
+      grpcLike(server as unknown as Http2Server);
+      stops.push(closing(server, tracked(server)));
+      ports.push(await listen(server));
+    }
+  });
+  after(async () => {
+    await app?.close();
+    for (const stop of stops) await stop();
+  });
+
+  async function ask(target: string, more = '', body = 'hello'): Promise<string> {
+    const definition = openApi({ url: target }, { proxy: { transport: { ssl_insecure_skip_verify: true } } });
+    const url = new URL(await publish(app, definition));
+    const one = await call(Number(url.port));
+    one.send(
+      `POST ${url.pathname}/S/M HTTP/1.1\r\nHost: x\r\nTE: trailers\r\n${more}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+    await one.closed;
+    one.leave();
+    return one.received();
+  }
+
+  test('are spoken to in the clear and over TLS, bodies and headers after bodies included', async () => {
+    for (const target of [`h2c://127.0.0.1:${ports[0]}`, `https://127.0.0.1:${ports[1]}`]) {
+      const answer = await ask(target);
+      assert.match(answer, /^HTTP\/1\.1 200 [\s\S]*POST \/S\/M hello\r\n0\r\ngrpc-status: 0\r\n\r\n$/, target);
+    }
+  });
+
+  test('large answers arrive whole, also where they wait for their reader', async () => {
+    const url = new URL(await publish(app, openApi({ url: `h2c://127.0.0.1:${ports[0]}` })));
+    const one = await call(Number(url.port));
+    one.socket.pause();
+    one.send(`GET ${url.pathname} HTTP/1.0\r\nX-Size: 20000000\r\n\r\n`);
+    await once(one.socket, 'readable');
+    one.socket.resume();
+    await one.closed;
+    one.leave();
+    assert.equal(one.received().split('\r\n\r\n')[1]!.length, 20_000_000);
+  });
+
+  test('those behind TLS that do not choose it are spoken to in HTTP/1.1', async () => {
+    const plain = await startSecure({ cert: made.chainPem, key: made.keyPem });
+    stops.push(() => plain.close());
+    assert.match(await ask(`https://127.0.0.1:${plain.port}`), /^HTTP\/1\.1 200 [\s\S]*"url":"\/S\/M"/);
+  });
+
+  test('those that are slow or not there are told apart', async () => {
+    assert.match(await ask('h2c://127.0.0.1:1'), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/);
+    const mute = createTcpServer(() => undefined);
+    stops.push(closing(mute, tracked(mute)));
+    assert.match(await ask(`h2c://127.0.0.1:${await listen(mute)}`), /^HTTP\/1\.1 504 /);
+  });
+});
