@@ -63,7 +63,7 @@ const fits: readonly [pattern: string, path: string, fits: boolean][] = [
   ['/café/{x}', '/caf%C3%A9/1', true],
   ['/café', '/caf%C3%A9', true],
   ['/a b', '/a%20b', true],
-  ['/a%2eb%c3%a9', '/a%2Eb%C3%A9', true],
+  ['/a%2eb%c3%a9', '/a.b%C3%A9', true],
 ];
 for (const [pattern, path, expected] of fits) {
   test(`${pattern} ${expected ? 'fits' : 'does not fit'} ${path}`, () => {

@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from './exchange.ts';
+import { matchSpelling, mayStand } from './path.ts';
 import { Unservable } from './step.ts';
 
 /** Finds what a list of endpoints says about a call. The first entry that fits counts, and only that one. */
@@ -58,11 +59,11 @@ export function endpointMatcher<T extends Endpoint>(
   const withoutVersion = versionRemover(model);
   return {
     find(call) {
-      const inner = call.innerPath;
-      const bare = withoutVersion(call);
+      const inner = matchSpelling(call.innerPath);
+      const bare = matchSpelling(withoutVersion(call));
       const found = (bare === inner ? undefined : look(bare, call.method)) ?? look(inner, call.method);
       // Whole paths count only for those who asked for loose matching: else `/a/b` could open `/b` of the API at `/a`.
-      return found ?? (mode === 'strict' ? undefined : look(call.path, call.method));
+      return found ?? (mode === 'strict' ? undefined : look(matchSpelling(call.path), call.method));
     },
   };
 }
@@ -132,11 +133,15 @@ function firstSegment(text: string): string | undefined {
   return text.includes('|') ? undefined : fixedFirst.exec(rewritten(text))?.[1];
 }
 
-/** Paths arrive in one spelling; patterns are brought to the same. */
-const normalised = (text: string) =>
+/** Paths are looked up in one spelling; patterns are brought to the same. What stood escaped stands for itself. */
+const normalised = (text: string, quoted: (character: string) => string = character => character) =>
   text
     .replaceAll(/[ \u0080-\uffff]+/g, part => encodeURIComponent(part))
-    .replaceAll(/%[0-9a-f]{2}/gi, code => code.toUpperCase());
+    .replaceAll(/%[0-9a-f]{2}/gi, code => {
+      const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+      return mayStand(character) ? quoted(character) : code.toUpperCase();
+    });
+const inPattern = (text: string) => text.replaceAll(/[.$()*+]/g, '\\$&');
 
 /** Whoever wrote the anchors that strict matching adds meant the same; a pattern begins with a slash, as paths do. */
 function anchorless(text: string): string {
@@ -165,7 +170,7 @@ function template(text: string, flags: string): RegExp | undefined {
     if (segment === '*') return at === segments.length - 1 ? '.*' : '[^/]+';
     return segment
       .split(/(\{[^}]*\})/)
-      .map(part => (part.startsWith('{') ? '[^/]+' : normalised(part).replaceAll('.', '\\.')))
+      .map(part => (part.startsWith('{') ? '[^/]+' : inPattern(normalised(part))))
       .join('');
   });
   return new RegExp(`^/${parts.join('/')}/?$`, flags);
@@ -175,13 +180,13 @@ function template(text: string, flags: string): RegExp | undefined {
 export function pathPattern(given: string, mode: MatchMode, ignoreCase = false): (path: string) => boolean {
   const text = mode === 'strict' ? anchorless(given) : given;
   const simple = mode === 'strict' ? template(text, ignoreCase ? 'i' : '') : undefined;
-  if (simple) return path => simple.test(path);
-  const source = normalised(rewritten(text));
+  if (simple) return path => simple.test(matchSpelling(path));
+  const source = normalised(rewritten(text), inPattern);
   const begins = mode === 'strict' || (mode === 'prefix' && source.startsWith('/')) ? '^' : '';
   const ends = mode === 'strict' ? '/?$' : mode === 'suffix' ? '$' : '';
   try {
     const compiled = RE2JS.compile(`${begins}(?:${source})${ends}`, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
-    return path => compiled.test(path);
+    return path => compiled.test(matchSpelling(path));
   } catch {
     throw new Unservable(`the endpoint pattern ${JSON.stringify(given)} cannot be read`);
   }

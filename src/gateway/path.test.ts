@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalPath, isBad, splitTarget } from './path.ts';
+import { canonicalPath, isBad, matchSpelling, splitTarget, tidied } from './path.ts';
 
 const rules = { keepEncodedSlashes: false };
 const spelled: readonly [given: string, canonical: string][] = [
@@ -44,6 +44,10 @@ for (const given of [
   '/a%zz',
   '/%ff',
   '/%c3%28',
+  '/..;/b',
+  '/a/.;x/b',
+  '/a/%2e%2e;x=1/b',
+  '/a/..%3b/b',
   '/a b',
   '/a\tb',
   'a',
@@ -53,7 +57,34 @@ for (const given of [
 }
 
 test('an escaped slash is kept where a setting says so, and never divides segments', () => {
-  assert.equal(canonicalPath('/a%2f..%2fb', { keepEncodedSlashes: true }), '/a%2F..%2Fb');
+  const keep = { keepEncodedSlashes: true };
+  assert.equal(canonicalPath('/a%2fb%5c', keep), '/a%2Fb%5C');
+  for (const hidden of ['/a%2f..%2fb', '/a/..%2f', '/..%5cb', '/a%2f.', '/a%2f%2e%2e/b', '/%2e%2e%2fb'])
+    assert.ok(isBad(canonicalPath(hidden, keep)), hidden);
+});
+
+test('rules meet one spelling, whichever way a character came', () => {
+  for (const [given, met] of [
+    ['/a%40b%3Ac', '/a@b:c'],
+    ['/%28x%29%2A%2B%2C%21%24%26%27%3B%3D', "/(x)*+,!$&';="],
+    ['/a%2540', '/a%2540'],
+    ['/a%20%2F%3F%23', '/a%20%2F%3F%23'],
+  ] as const)
+    assert.equal(matchSpelling(given), met);
+});
+
+test('a path whose front was cut off stays below where it is put', () => {
+  for (const [given, tidy] of [
+    ['../secret', '/secret'],
+    ['/../secret', '/secret'],
+    ['x', '/x'],
+    ['//x', '/x'],
+    ['/x/', '/x/'],
+    ['/x/..', '/'],
+    ['', '/'],
+    ['/.x/..y', '/.x/..y'],
+  ] as const)
+    assert.equal(tidied(given), tidy);
 });
 
 test('a canonical path is canonical', () => {

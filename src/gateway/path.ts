@@ -13,15 +13,40 @@ export interface BadPath {
 }
 
 /** Nothing to do: no escapes, no empty or dotted segments, only characters a path may hold as they are. */
-const plain = /^(?:\/(?!\.{0,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+\/?$|^\/$/;
-const mayStand = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]*$/;
+const plain = /^(?:\/(?!\.{0,2}(?:[/;]|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+\/?$|^\/$/;
+const standing = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/]$/;
 const unreserved = /[A-Za-z0-9\-._~]/;
+
+/** What a segment may hold as it is. */
+export const mayStand = (character: string): boolean => character !== '/' && standing.test(character);
 
 export function canonicalPath(given: string, rules: PathRules): string | BadPath {
   if (plain.test(given)) return given;
   if (!given.startsWith('/')) return { fault: 'the path must begin with a slash' };
   const decoded = decodeUnreserved(given, rules);
-  return typeof decoded === 'string' ? withoutDots(decoded) : decoded;
+  if (typeof decoded !== 'string') return decoded;
+  // Some upstreams take the rest of a segment away before they look at its dots, or undo escaped slashes first.
+  if (hiddenDots.test(decoded)) return { fault: 'the path hides dotted segments' };
+  return withoutDots(decoded);
+}
+
+const hiddenDots = /(?:\/|%2F|%5C)\.{1,2}(?:;|%3B|%2F|%5C)|(?:%2F|%5C)\.{1,2}(?:\/|$)/;
+
+/**
+ * A canonical path as rules look at it. Characters that may stand in a path are the same to most upstreams escaped or not,
+ * and to some they are not: so both spellings go on as they came, and both meet the same rules.
+ */
+export const matchSpelling = (path: string): string =>
+  path.includes('%') ? path.replaceAll(/%(?:2[146-9A-C]|3[ABD]|40)/g, unescapedOnce) : path;
+
+const unescapedOnce = (code: string) => String.fromCharCode(Number.parseInt(code.slice(1), 16));
+
+const undone = /\/\.{0,2}\/|\/\.{1,2}$/;
+
+/** What was canonical may no longer be after something was cut off its front: it is made so again. */
+export function tidied(path: string): string {
+  const begun = path.startsWith('/') ? path : `/${path}`;
+  return undone.test(begun) ? withoutDots(begun) : begun;
 }
 
 /** Escapes that need not be are undone, those that stay are written one way, and what no path may hold is refused. */
@@ -35,7 +60,7 @@ function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): str
       const code = character.charCodeAt(0);
       if (code > 0xff) return { fault: 'the path is not UTF-8' };
       // A byte above ASCII that came unescaped stays the byte it was.
-      text += mayStand.test(character) ? character : escaped(code);
+      text += standing.test(character) ? character : escaped(code);
       continue;
     }
     const hex = given.slice(at + 1, at + 3);

@@ -2,6 +2,7 @@ import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
 import { type LoopControls, loopControls } from '../loops.ts';
+import { tidied } from '../path.ts';
 import { Unservable } from '../step.ts';
 
 /** One place calls go to. */
@@ -92,8 +93,8 @@ function sharedTarget({ loadBalancing, upstream }: Model): Target {
 const single = (destination: Destination): Target => ({ next: () => destination });
 
 /**
- * The one place where an upstream path is made, for every protocol. Paths are canonical on both sides, so joining them
- * cannot leave the target's own path.
+ * The one place where an upstream path is made, for every protocol. Paths are canonical on both sides, whatever steps made
+ * of them, so joining them cannot leave the target's own path.
  */
 export function upstreamPath(
   call: Exchange,
@@ -101,9 +102,9 @@ export function upstreamPath(
   strip: boolean,
   keepSlash: boolean,
 ): string {
-  const asked = strip ? call.innerPath : call.pathWithoutVersion || call.path;
+  const asked = tidied(strip ? call.innerPath : call.pathWithoutVersion || call.path);
   const root = base.endsWith('/') ? base.slice(0, -1) : base;
-  const path = asked === '/' || asked === '' ? (keepSlash ? base : root) || '/' : root + asked;
+  const path = asked === '/' ? (keepSlash ? base : root) || '/' : root + asked;
   const query = ownQuery && call.query ? `${ownQuery}&${call.query}` : ownQuery || call.query;
   return query ? `${path}?${query}` : path;
 }
