@@ -30,7 +30,8 @@ interface Process {
 
 /** A process on these records: its memory, and what keeps it. */
 async function started(records: Records, { node = '', everyMs = never, nowMs = startedMs }: Options = {}) {
-  const threads = threadsShared({ windows: 1024, logs: 64 });
+  // Room to spare: a full bucket gives up a counter, which is another promise.
+  const threads = threadsShared({ windows: 16_384, logs: 64 });
   const clock = { ms: nowMs, now: () => clock.ms };
   const kept = keptCounters({ records, threads, node, clock, everyMs, onFault: error => assert.fail(error) });
   closing.push(() => threads.close());
