@@ -99,16 +99,29 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.match(one.received(), /\r\n\r\npart$/);
     });
 
-    test('calls sent together are answered in their order, whichever is ready first', async () => {
-      const waiting: (() => void)[] = [];
-      doing = (call, sink) => void waiting.push(() => void text(200, call.path)(call, sink));
+    test('calls sent together are begun one after the other, and answered in their order', async () => {
+      const waiting: { path: string; answer: () => void }[] = [];
+      doing = (call, sink) =>
+        void waiting.push({ path: call.path, answer: () => void text(200, call.path)(call, sink) });
       const one = await caller();
-      one.send(
-        'GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n',
-      );
-      await eventually(() => assert.equal(waiting.length, 3));
-      for (const answer of waiting.reverse()) answer();
+      one.send('POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+      one.send('GET /2 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\n\r\n');
+      for (const path of ['/1', '/2', '/3']) {
+        await eventually(() => assert.equal(waiting.length, 1));
+        const next = waiting.pop()!;
+        assert.equal(next.path, path);
+        next.answer();
+      }
       await one.until(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
+    });
+
+    test('a caller that sends call after call and waits for nothing is not served for ever', async () => {
+      let calls = 0;
+      doing = () => void calls++;
+      const one = await caller();
+      one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
+      await one.closed;
+      assert.equal(calls, 1);
     });
 
     test('an answer to HEAD says how long it would be and sends nothing', async () => {

@@ -7,6 +7,9 @@ import { badHeadAnswer } from './arrival.ts';
 const lingerBytes = 1_048_576;
 const lingerMs = 5000;
 
+/** Calls sent ahead that may wait for the one under way. */
+const callsAhead = 100;
+
 /** One connection of a caller and the calls on it. */
 export class Connection {
   readonly peer: Peer;
@@ -15,6 +18,7 @@ export class Connection {
   #last:
     | { readonly request: IncomingMessage; readonly response: ServerResponse; readonly call: Exchange | undefined }
     | undefined;
+  readonly #ahead: (() => void)[] = [];
   #ending = false;
   #broken = false;
 
@@ -37,6 +41,12 @@ export class Connection {
     this.#ending = true;
   }
 
+  /** For a call that was sent before the one under way was answered. */
+  later(begin: () => void): void {
+    if (this.#ahead.length < callsAhead) this.#ahead.push(begin);
+    else this.#socket.destroy();
+  }
+
   /** It speaks another protocol from here on, and nobody waits for its end. */
   given(): void {
     this.#open = 0;
@@ -55,6 +65,7 @@ export class Connection {
     response.once('close', () => {
       this.#open--;
       if (this.#broken && this.#open === 0) this.#socket.destroySoon();
+      else this.#ahead.shift()?.();
       if (call && !response.writableFinished) leave(call);
     });
   }

@@ -35,9 +35,11 @@ export function http1Transport(options: TransportOptions): Transport {
   server.maxHeadersCount = limits.headers + 1;
 
   function receive(request: IncomingMessage, response: ServerResponse, asked?: Asked): void {
-    const connection = connections.get(request.socket)!;
-    // Whatever follows a call that ends the connection is not a call.
-    if (connection.isEnding) return;
+    const connection = connections.get(request.socket);
+    // Whatever follows a call that ends the connection, or comes after its end, is not a call.
+    if (!connection || connection.isEnding) return;
+    // The next call may depend on what this one does, and nobody may have many under way by sending them together.
+    if (!connection.isIdle) return connection.later(() => receive(request, response, asked));
     if (options.oneCallEach) connection.endAfterThis();
     const sink = new Http1Sink(connection, request, response, limits.stalledMs, options.onFault);
     const call = callOf(request, connection, asked, response);
