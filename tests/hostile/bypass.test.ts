@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { startApp, type TestApp } from '../harness.ts';
+import { openApi, publish } from '../traffic.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { call, statusesIn } from './raw.ts';
+
+/** As a forgiving upstream reads a path: every escape undone, slashes of all kinds, dots resolved, case left alone. */
+function asRead(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  const kept: string[] = [];
+  for (const segment of decodeURIComponent(path).replaceAll('\\', '/').split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '.' && segment !== '') kept.push(segment);
+  }
+  return `/${kept.join('/')}`;
+}
+
+const escaped = (character: string, hex: 'lower' | 'upper') => {
+  const code = Buffer.from(character)
+    .toString('hex')
+    .replaceAll(/../g, byte => `%${byte}`);
+  return hex === 'upper' ? code.toUpperCase() : code;
+};
+
+/** One of countless ways to write a character of a path. */
+const written = (character: string) =>
+  character === '/'
+    ? fc.constantFrom('/', '//', '/./', '/x/../', '/%2e/', '/x/%2e%2e/', '%2f', '/;/../', '\\')
+    : fc.constantFrom(
+        character,
+        escaped(character, 'lower'),
+        escaped(character, 'upper'),
+        `%25${escaped(character, 'lower').slice(1)}`,
+      );
+
+const spelled = (path: string) =>
+  fc
+    .tuple(...[...path].map(written), fc.constantFrom('', '/', '/.', '?x', '?/../y', '/x/..', ';'))
+    .map(parts => parts.join(''));
+
+describe('rules about paths', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  let port = 0;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite', { settings: { 'log.level': 'error' } }), startUpstream()]);
+    port = Number(new URL(app.url.gateway).port);
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  const lists = (extended_paths: object, more: object = {}) =>
+    openApi(upstream, {
+      version_data: {
+        not_versioned: true,
+        versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
+      },
+      ...more,
+    });
+
+  /** Every spelling on a connection of its own, so that one refusal does not hide the next. */
+  async function ask(target: string): Promise<{ status: number; reached: string | undefined }> {
+    const before = upstream.requests.length;
+    const one = await call(port);
+    one.send(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 'latin1'));
+    await one.closed;
+    one.leave();
+    return { status: statusesIn(one.received())[0] ?? 0, reached: upstream.requests[before]?.url };
+  }
+
+  /** As its author writes it, and as a caller would. */
+  const blocked: readonly (readonly [pattern: string, path: string])[] = [
+    ['/admin', '/admin'],
+    ['/admin/users', '/admin/users'],
+    ['/a@b', '/a@b'],
+    ["/it's\\(1\\)", "/it's(1)"],
+    ['/it%28s%29', '/it(s)'],
+    ['/a b', '/a b'],
+    ['/café', '/café'],
+    ['/x%2By=z&w', '/x+y=z&w'],
+    ['/v1.0/{id}', '/v1.0/7'],
+    ['/%61lias', '/alias'],
+  ];
+  const closed = blocked.map(([, path]) => path);
+
+  test('a block list holds for every spelling of what it blocks', async () => {
+    const url = new URL(await publish(app, lists({ black_list: blocked.map(([path]) => ({ path, method: 'GET' })) })));
+    for (const path of closed) {
+      assert.equal((await ask(url.pathname + encodeURI(path))).status, 403, path);
+      await fc.assert(
+        fc.asyncProperty(spelled(path), async spelling => {
+          const { reached } = await ask(
+            url.pathname +
+              encodeURI(spelling)
+                .replaceAll('%25', '%')
+                .replaceAll(/%(?![0-9A-Fa-f]{2})/g, '%25'),
+          );
+          if (reached !== undefined) assert.ok(!closed.includes(asRead(reached)), `${spelling} reached ${reached}`);
+        }),
+        { numRuns: 60 },
+      );
+    }
+  });
+
+  test('an allow list opens nothing but what it allows, however the rest is spelled', async () => {
+    const open = ['/public', '/public/a'];
+    const url = new URL(await publish(app, lists({ white_list: open.map(path => ({ path, method: 'GET' })) })));
+    assert.equal((await ask(`${url.pathname}/public`)).status, 200);
+    const targets = fc.oneof(
+      spelled('/public/../admin'),
+      spelled('/admin'),
+      spelled('/public/a/../../admin'),
+      spelled('/public'),
+      spelled('/publicx'),
+    );
+    await fc.assert(
+      fc.asyncProperty(targets, async spelling => {
+        const { reached } = await ask(url.pathname + spelling);
+        if (reached !== undefined)
+          assert.ok(
+            open.includes(asRead(reached)) || /^\/public(;|\/;)?$/.test(asRead(reached)),
+            `${spelling} reached ${reached}`,
+          );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('an endpoint that is open to all opens no other', async () => {
+    const definition = lists(
+      { ignored: [{ path: '/open', method: 'GET' }] },
+      { use_keyless: false, use_standard_auth: true },
+    );
+    const url = new URL(await publish(app, definition));
+    assert.equal((await ask(`${url.pathname}/open`)).status, 200);
+    const targets = fc.oneof(spelled('/open/../closed'), spelled('/closed'), spelled('/open/closed'), spelled('/open'));
+    await fc.assert(
+      fc.asyncProperty(targets, async spelling => {
+        const { reached } = await ask(url.pathname + spelling);
+        if (reached !== undefined) assert.match(asRead(reached), /^\/open;?$/, `${spelling} reached ${reached}`);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('no spelling leaves the target’s own path, or reaches another API', async () => {
+    const inside = openApi({ url: `${upstream.url}/inside` });
+    const url = new URL(await publish(app, inside));
+    const pieces = fc.array(
+      fc.constantFrom(
+        '/',
+        '..',
+        '.',
+        '%2e',
+        '%2E%2e',
+        '%2f',
+        '\\',
+        '%5c',
+        ';',
+        'a',
+        '//',
+        '%252e',
+        '..;',
+        '%00',
+        '?',
+        '#',
+        '%c0%ae',
+        '/../',
+        '@',
+        ':',
+        '%',
+        ' ',
+      ),
+      { maxLength: 10 },
+    );
+    await fc.assert(
+      fc.asyncProperty(pieces, async parts => {
+        const { reached, status } = await ask(`${url.pathname}/${parts.join('')}`);
+        if (reached !== undefined) {
+          assert.match(reached, /^\/inside(\/|$|\?)/);
+          assert.match(asRead(reached.replace(/\?.*$/, '')), /^\/inside(\/|$)/, `${parts.join('')} reached ${reached}`);
+        } else assert.ok([400, 404, 431, 505].includes(status), `${parts.join('')}: ${status}`);
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
