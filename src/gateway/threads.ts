@@ -149,7 +149,9 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   }
 
   try {
-    for (let n = 0; n < count; n++) await start();
+    // The first one finds out which port it is, and whether it can be had; the others then start together.
+    await start();
+    await Promise.all(Array.from({ length: count - 1 }, start));
   } catch (error) {
     closing = true;
     await Promise.all([...threads].map(({ worker }) => worker.terminate()));
