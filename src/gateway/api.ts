@@ -2,6 +2,7 @@ import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { buildChain, type Chain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
+import { isRaw, type RawService, rawServiceOf } from './raw-service.ts';
 import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
@@ -33,10 +34,13 @@ export interface Api {
   readonly targets: ReadonlyMap<string, Target>;
   /** How its upstreams are connected to. */
   readonly links: Links;
+  /** Set for a service of bare connections, which has nothing of the above but links. */
+  readonly raw: RawService | undefined;
 }
 
 export function compileApi(model: Model, tools: GatewayTools): Api {
   const { identity, listen, customDomain } = model;
+  const isHere = isOfSegment(model, tools.settings['gateway.segments']);
   const base = {
     id: identity.id,
     databaseId: identity.databaseId,
@@ -47,31 +51,31 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     port: ownPort(model, tools.settings),
     listenPath: listenPathSpelling(listen.path),
     routed:
-      identity.active &&
-      !identity.internal &&
-      listen.path !== '' &&
-      !/\s/.test(listen.path) &&
-      isOfSegment(model, tools.settings['gateway.segments']),
+      identity.active && !identity.internal && !isRaw(model) && listen.path !== '' && !/\s/.test(listen.path) && isHere,
     routes: routesOf({ model, tools }),
     versions: versionChoice(model, tools.settings['gateway.version_header']),
   };
   try {
-    const chains = new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
+    const raw = rawServiceOf(model, tools.settings);
     checkOwnPort(model, tools.settings);
     return {
       ...base,
       unserved: '',
-      chains,
-      targets: targetsOf(model),
+      chains: raw ? new Map() : chainsOf(model, tools),
+      targets: raw ? new Map() : targetsOf(model),
       links: linksOf(model, tools.certificates),
       serverIdentity: serverIdentityOf(model, tools.certificates),
+      raw: isHere ? raw : undefined,
     };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    const nothing = { chains: new Map(), targets: new Map(), links: () => ordinaryLink, serverIdentity: undefined };
-    return { ...base, unserved: error.message, ...nothing };
+    const nothing = { chains: new Map(), targets: new Map(), links: () => ordinaryLink };
+    return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, raw: undefined };
   }
 }
+
+const chainsOf = (model: Model, tools: GatewayTools) =>
+  new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
 
 /** A gateway without segments takes everything; one with segments only what names one of them. */
 const isOfSegment = ({ gatewayTags }: Model, segments: readonly string[]) =>

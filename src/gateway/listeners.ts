@@ -1,8 +1,10 @@
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Api } from './api.ts';
 import { isSecurePort } from './own-ports.ts';
 import type { Snapshot } from './snapshot.ts';
 import { createListener, type Listener, type Place } from './transport/listener.ts';
+import { createRawListener } from './transport/raw.ts';
 import type { Secured } from './transport/secured.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -19,9 +21,13 @@ export interface ListenersOptions {
 /** Ports of APIs one gateway opens at most. */
 const portsAtOnce = 200;
 
+/** How a port is spoken to. */
+type Speech = 'http' | 'https' | 'tcp' | 'tls';
+
 interface Open {
   readonly listener: Listener;
-  readonly isSecure: boolean;
+  readonly speech: Speech;
+  readonly opened: Promise<void>;
 }
 
 /** The gateway's own port, and those of APIs that have one, which open and close as APIs come and go. */
@@ -30,28 +36,31 @@ export function createListeners(options: ListenersOptions) {
   const extra = new Map<number, Open>();
   let closing: Promise<unknown>[] = [];
 
-  const listenerOf = (listensFor: number, isSecure: boolean) =>
-    createListener({
-      http1,
-      http2,
-      secured: isSecure ? secured : undefined,
-      listensFor,
-      silenceMs: settings['gateway.headers_timeout_ms'],
-      connections: settings['gateway.connections'],
-    });
-  const own = listenerOf(0, settings['gateway.tls.enabled']);
+  const shared = {
+    silenceMs: settings['gateway.headers_timeout_ms'],
+    connections: settings['gateway.connections'],
+    connectMs: settings['upstream.connect_timeout_ms'],
+  };
+  const onFault = (api: Api, error: Error) =>
+    log.warn({ api: api.id, reason: error.message }, 'a connection could not be passed on');
 
-  /** One way of speaking for each port: secured where one of its APIs asks for that. */
-  function wanted(): Map<number, boolean> {
-    const ports = new Map<number, boolean>();
-    for (const [port, router] of snapshot().ports) {
-      if (ports.size === portsAtOnce) break;
-      ports.set(
-        port,
-        router.values().some(api => isSecurePort(api.model, settings)),
-      );
-    }
-    return ports;
+  function listenerOf(listensFor: number, speech: Speech): Listener {
+    const door = speech === 'https' || speech === 'tls' ? secured : undefined;
+    if (speech === 'http' || speech === 'https')
+      return createListener({ http1, http2, secured: door, listensFor, ...shared });
+    const services = () => rawServices(snapshot()).get(listensFor) ?? [];
+    return createRawListener({ services, secured: door, onFault, ...shared });
+  }
+  const own = listenerOf(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
+
+  /** One way of speaking for each port: of bare connections where nothing else is there, and secured where one asks for it. */
+  function wanted(): Map<number, Speech> {
+    const ports = new Map<number, Speech>();
+    for (const [port, apis] of rawServices(snapshot()))
+      ports.set(port, apis.some(api => api.raw!.isSecure) ? 'tls' : 'tcp');
+    for (const [port, router] of snapshot().ports)
+      ports.set(port, router.values().some(api => isSecurePort(api.model, settings)) ? 'https' : 'http');
+    return new Map([...ports].slice(0, portsAtOnce));
   }
 
   function close(port: number, { listener }: Open): void {
@@ -64,16 +73,17 @@ export function createListeners(options: ListenersOptions) {
     closing.push(closed);
   }
 
-  async function open(port: number, isSecure: boolean): Promise<void> {
-    const listener = listenerOf(port, isSecure);
-    extra.set(port, { listener, isSecure });
-    try {
-      await listener.listen({ ...place, port });
-    } catch (error) {
-      // Tried again with the next change, and with the next look for changes.
-      extra.delete(port);
-      log.error({ port, reason: (error as Error).message }, 'the port of an API cannot be opened');
-    }
+  function open(port: number, speech: Speech): void {
+    const listener = listenerOf(port, speech);
+    const opened = listener.listen({ ...place, port }).then(
+      () => undefined,
+      error => {
+        // Tried again with the next change, and with the next look for changes.
+        extra.delete(port);
+        log.error({ port, reason: (error as Error).message }, 'the port of an API cannot be opened');
+      },
+    );
+    extra.set(port, { listener, speech, opened });
   }
 
   return {
@@ -81,12 +91,26 @@ export function createListeners(options: ListenersOptions) {
     /** Opens and closes what the snapshot in service asks for. */
     async follow(): Promise<void> {
       const now = wanted();
-      for (const [port, it] of extra) if (now.get(port) !== it.isSecure) close(port, it);
-      for (const [port, isSecure] of now) if (!extra.has(port)) await open(port, isSecure);
+      for (const [port, it] of extra) if (now.get(port) !== it.speech) close(port, it);
+      for (const [port, speech] of now) if (!extra.has(port)) open(port, speech);
+      await Promise.all([...extra.values()].map(it => it.opened));
     },
     async close(): Promise<void> {
       for (const [port, it] of extra) close(port, it);
       await Promise.all([own.close(), ...closing]);
     },
   };
+}
+
+const known = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
+
+/** Services of bare connections by their port. */
+function rawServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
+  let found = known.get(apis);
+  if (!found) {
+    const raw = [...apis.values()].filter(({ raw, model }) => raw !== undefined && model.identity.active);
+    found = Map.groupBy(raw, ({ model }) => model.listen.port);
+    known.set(apis, found);
+  }
+  return found;
 }

@@ -35,9 +35,11 @@ export function summaryOf(written: Written, wrapper: Wrapper): Summary {
 function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'domain' | 'listen_path'> {
   const port = listen.port > 0 ? `:${listen.port}` : '';
   if (identity.internal) return { domain: '', listen_path: '' };
-  if (listen.protocol === 'tcp' || listen.protocol === 'tls') return { domain: port, listen_path: '/' };
-  if (listen.path === '') return { domain: '', listen_path: '' };
   const domain = customDomain.enabled ? customDomain.name.toLowerCase().replace(/\.$/, '') : '';
+  if (listen.protocol === 'tcp') return { domain: port, listen_path: '/' };
+  // Whom a secured connection is for is said in its handshake.
+  if (listen.protocol === 'tls') return { domain: nameless(domain.toWellFormed()) + port, listen_path: '/' };
+  if (listen.path === '') return { domain: '', listen_path: '' };
   return { domain: nameless(domain.toWellFormed()) + port, listen_path: pathOf(listen.path.toWellFormed()) };
 }
 

@@ -58,7 +58,6 @@ const missing: readonly Missing[] = [
   { what: 'response processors', asked: it => it.responseProcessors.list.length > 0 },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
-  { what: 'raw TCP services', asked: ({ listen }) => /^(tcp|tls)$/.test(listen.protocol) },
   { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
   { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
   { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },

@@ -150,7 +150,7 @@ export class Tunnel {
 }
 
 /** Copies both ways; the end of one side ends the other. */
-function join(one: Duplex, other: Socket, onEnd: () => void): void {
+export function join(one: Duplex, other: Socket, onEnd: () => void): void {
   let open = 2;
   const closed = () => {
     one.destroy();
