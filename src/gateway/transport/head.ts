@@ -24,7 +24,7 @@ export const isAuthority = (text: string): boolean => authority.test(text);
  * What stands between a caller and us says about the caller, or about the address it asked for. From anybody but a
  * trusted proxy it is the caller's own claim, and some upstreams believe it.
  */
-const claims: ReadonlySet<string> = new Set([
+const claims = [
   'client-ip',
   'forwarded',
   'forwarded-for',
@@ -42,18 +42,22 @@ const claims: ReadonlySet<string> = new Set([
   'x-remote-addr',
   'x-remote-ip',
   'x-rewrite-url',
-]);
-const isClaim = (name: string) => name.startsWith('x-forwarded') || claims.has(name);
+];
 
 /** Read by us and by the upstream: with two of them, each could take another one for the right one. */
-const single: ReadonlyMap<string, number> = new Map([
-  ['host', 1],
-  ['content-type', 2],
-  ['authorization', 4],
-  ['content-length', 8],
-  ['transfer-encoding', 16],
+const single = { host: 1, 'content-type': 2, authorization: 4, 'content-length': 8, 'transfer-encoding': 16 } as const;
+const bothFramings = single['content-length'] | single['transfer-encoding'];
+const isSingle = 31;
+const isClaim = 32;
+const isHop = 64;
+
+/** What is particular about a name. Most names are not here. */
+const kinds: ReadonlyMap<string, number> = new Map([
+  ...[...hopByHop].map(name => [name, isHop] as const),
+  ...claims.map(name => [name, isClaim] as const),
+  ...Object.entries(single),
 ]);
-const bothFramings = 24;
+const kindOf = (name: string) => kinds.get(name) ?? (name.startsWith('x-forwarded') ? isClaim : 0);
 
 /**
  * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
@@ -68,17 +72,16 @@ export function inspectHead(headers: HeaderList, trusted: boolean, most: number)
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at]!.toLowerCase();
     const value = flat[at + 1]!;
-    const plain = name.includes('_') ? name.replaceAll('_', '-') : name;
-    if (plain !== name && (single.has(plain) || hopByHop.has(plain) || isClaim(plain))) continue;
-    if (!trusted && isClaim(plain)) continue;
-    const mark = single.get(name);
-    if (mark !== undefined) {
-      if (seen & mark) return bad(`more than one ${flat[at]}`);
-      seen |= mark;
-      if (name === 'content-length' && !/^\d{1,15}$/.test(value)) return bad('a Content-Length that is not a number');
-      if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked')
-        return bad('a Transfer-Encoding other than chunked', 501);
-    } else if (name === 'connection') named = named ? `${named},${value}` : value;
+    const isAlias = name.includes('_');
+    const kind = kindOf(isAlias ? name.replaceAll('_', '-') : name);
+    if (kind !== 0) {
+      if (isAlias || (kind === isClaim && !trusted)) continue;
+      if (kind & isSingle) {
+        const fault = singleFault(name, value, (seen & kind) !== 0);
+        if (fault) return fault;
+        seen |= kind;
+      } else if (name === 'connection') named = named ? `${named},${value}` : value;
+    }
     if (kept !== at) {
       flat[kept] = flat[at]!;
       flat[kept + 1] = value;
@@ -89,5 +92,13 @@ export function inspectHead(headers: HeaderList, trusted: boolean, most: number)
   if ((seen & bothFramings) === bothFramings) return bad('both Content-Length and Transfer-Encoding');
   // Before any step adds a header of that name, which must go on.
   if (named !== '') dropNamed(headers, named);
+  return undefined;
+}
+
+function singleFault(name: string, value: string, isSecond: boolean): BadHead | undefined {
+  if (isSecond) return bad(`more than one ${name}`);
+  if (name === 'content-length' && !/^\d{1,15}$/.test(value)) return bad('a Content-Length that is not a number');
+  if (name === 'transfer-encoding' && value.toLowerCase() !== 'chunked')
+    return bad('a Transfer-Encoding other than chunked', 501);
   return undefined;
 }
