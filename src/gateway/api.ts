@@ -2,7 +2,7 @@ import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { buildChain, type Chain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
-import { isRaw, type RawService, rawServiceOf } from './raw-service.ts';
+import { isRaw, type Passage, passageOf } from './passage.ts';
 import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
@@ -35,7 +35,7 @@ export interface Api {
   /** How its upstreams are connected to. */
   readonly links: Links;
   /** Set for a service of bare connections, which has nothing of the above but links. */
-  readonly raw: RawService | undefined;
+  readonly passage: Passage | undefined;
 }
 
 export function compileApi(model: Model, tools: GatewayTools): Api {
@@ -56,21 +56,21 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     versions: versionChoice(model, tools.settings['gateway.version_header']),
   };
   try {
-    const raw = rawServiceOf(model, tools.settings);
+    const passage = passageOf(model, tools.settings);
     checkOwnPort(model, tools.settings);
     return {
       ...base,
       unserved: '',
-      chains: raw ? new Map() : chainsOf(model, tools),
-      targets: raw ? new Map() : targetsOf(model),
+      chains: passage ? new Map() : chainsOf(model, tools),
+      targets: passage ? new Map() : targetsOf(model),
       links: linksOf(model, tools.certificates),
       serverIdentity: serverIdentityOf(model, tools.certificates),
-      raw: isHere ? raw : undefined,
+      passage: isHere ? passage : undefined,
     };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
     const nothing = { chains: new Map(), targets: new Map(), links: () => ordinaryLink };
-    return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, raw: undefined };
+    return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, passage: undefined };
   }
 }
 

@@ -48,7 +48,7 @@ export function createListeners(options: ListenersOptions) {
     const door = speech === 'https' || speech === 'tls' ? secured : undefined;
     if (speech === 'http' || speech === 'https')
       return createListener({ http1, http2, secured: door, listensFor, ...shared });
-    const services = () => rawServices(snapshot()).get(listensFor) ?? [];
+    const services = () => passages(snapshot()).get(listensFor) ?? [];
     return createRawListener({ services, secured: door, onFault, ...shared });
   }
   const own = listenerOf(0, settings['gateway.tls.enabled'] ? 'https' : 'http');
@@ -56,8 +56,8 @@ export function createListeners(options: ListenersOptions) {
   /** One way of speaking for each port: of bare connections where nothing else is there, and secured where one asks for it. */
   function wanted(): Map<number, Speech> {
     const ports = new Map<number, Speech>();
-    for (const [port, apis] of rawServices(snapshot()))
-      ports.set(port, apis.some(api => api.raw!.isSecure) ? 'tls' : 'tcp');
+    for (const [port, apis] of passages(snapshot()))
+      ports.set(port, apis.some(api => api.passage!.isSecure) ? 'tls' : 'tcp');
     for (const [port, router] of snapshot().ports)
       ports.set(port, router.values().some(api => isSecurePort(api.model, settings)) ? 'https' : 'http');
     return new Map([...ports].slice(0, portsAtOnce));
@@ -105,11 +105,11 @@ export function createListeners(options: ListenersOptions) {
 const known = new WeakMap<Snapshot['apis'], ReadonlyMap<number, readonly Api[]>>();
 
 /** Services of bare connections by their port. */
-function rawServices({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
+function passages({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = known.get(apis);
   if (!found) {
-    const raw = [...apis.values()].filter(({ raw, model }) => raw !== undefined && model.identity.active);
-    found = Map.groupBy(raw, ({ model }) => model.listen.port);
+    const all = [...apis.values()].filter(({ passage, model }) => passage !== undefined && model.identity.active);
+    found = Map.groupBy(all, ({ model }) => model.listen.port);
     known.set(apis, found);
   }
   return found;

@@ -16,6 +16,6 @@ function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
   const { active, internal } = api.model.identity;
   if (!active) return 'it is not active';
   if (api.unserved) return api.unserved;
-  if (internal || api.routed || api.raw) return '';
+  if (internal || api.routed || api.passage) return '';
   return api.model.listen.path.trim() === '' ? 'it has no listen path' : 'it is not reachable on this gateway';
 }

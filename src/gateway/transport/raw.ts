@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
-import { type RawTarget, rawServiceFor } from '../raw-service.ts';
+import { type PassageTarget, passageFor } from '../passage.ts';
 import { join } from '../upstream/tunnel.ts';
 import { hostOf } from './head.ts';
 import type { Listener } from './listener.ts';
@@ -26,7 +26,7 @@ export function createRawListener(options: RawListenerOptions): Listener {
     socket.once('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
     const begin = () => (door ? door(socket) : pass(socket, '', options));
-    if (services().some(api => api.raw?.saysOrigin)) withoutOrigin(socket, options.connectMs, begin);
+    if (services().some(api => api.passage?.saysOrigin)) withoutOrigin(socket, options.connectMs, begin);
     else begin();
   });
   server.maxConnections = connections;
@@ -50,13 +50,13 @@ export function createRawListener(options: RawListenerOptions): Listener {
 
 function pass(caller: Socket, serverName: string, { services, connectMs, onFault }: RawListenerOptions): void {
   caller.on('error', () => caller.destroy());
-  const api = rawServiceFor(services(), serverName);
-  if (!api?.raw || api.unserved) {
+  const api = passageFor(services(), serverName);
+  if (!api?.passage || api.unserved) {
     caller.destroy();
     return;
   }
   caller.pause();
-  opened(api.raw.next(), api, connectMs).then(
+  opened(api.passage.next(), api, connectMs).then(
     upstream => {
       upstream.on('error', () => upstream.destroy());
       if (caller.destroyed) upstream.destroy();
@@ -69,7 +69,7 @@ function pass(caller: Socket, serverName: string, { services, connectMs, onFault
   );
 }
 
-function opened({ host, port, isSecure }: RawTarget, { links }: Api, withinMs: number): Promise<Socket> {
+function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const link = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
     const socket = isSecure

@@ -5,15 +5,15 @@ import { isExtraPort } from './own-ports.ts';
 import { Unservable } from './step.ts';
 
 /** A service of bare connections: no calls, no steps, only bytes passed on both ways. */
-export interface RawService {
+export interface Passage {
   /** Callers speak TLS; which of several services on a port they want, they say in it. */
   readonly isSecure: boolean;
   /** Connections begin by saying, for a balancer in front, where they come from. */
   readonly saysOrigin: boolean;
-  next(): RawTarget;
+  next(): PassageTarget;
 }
 
-export interface RawTarget {
+export interface PassageTarget {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
@@ -21,15 +21,15 @@ export interface RawTarget {
 
 export const isRaw = ({ listen }: Model): boolean => listen.protocol === 'tcp' || listen.protocol === 'tls';
 
-export function rawServiceOf(model: Model, settings: Settings): RawService | undefined {
+export function passageOf(model: Model, settings: Settings): Passage | undefined {
   if (!isRaw(model)) return undefined;
   const { listen, loadBalancing, upstream, serviceDiscovery } = model;
   if (listen.port === settings['gateway.port'] || !isExtraPort(settings, listen.port))
     throw new Unservable(`its port ${listen.port} is not among the gateway.extra_ports`);
   if (serviceDiscovery.enabled) throw new Unservable('the gateway does not offer service discovery for raw services');
   const list = loadBalancing.enabled
-    ? loadBalancing.targets.flatMap(({ url, weight }) => Array<RawTarget>(weight).fill(rawTargetOf(url)))
-    : [rawTargetOf(upstream.url)];
+    ? loadBalancing.targets.flatMap(({ url, weight }) => Array<PassageTarget>(weight).fill(targetOf(url)))
+    : [targetOf(upstream.url)];
   if (list.length === 0) throw new Unservable('all load balancing targets have weight 0');
   let at = 0;
   return {
@@ -42,7 +42,7 @@ export function rawServiceOf(model: Model, settings: Settings): RawService | und
   };
 }
 
-function rawTargetOf(address: string): RawTarget {
+function targetOf(address: string): PassageTarget {
   const url = URL.parse(address.includes('://') ? address : `tcp://${address}`);
   const port = Number(url?.port);
   if (!url || (url.protocol !== 'tcp:' && url.protocol !== 'tls:') || !url.hostname || !port)
@@ -51,6 +51,6 @@ function rawTargetOf(address: string): RawTarget {
 }
 
 /** The services of one port: the one of the name a caller asks for, or the one that has no name. */
-export function rawServiceFor(apis: readonly Api[], serverName: string): Api | undefined {
+export function passageFor(apis: readonly Api[], serverName: string): Api | undefined {
   return apis.find(({ host }) => host !== '' && host === serverName) ?? apis.find(({ host }) => host === '');
 }
