@@ -181,7 +181,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       const call = exchangeOf(api, sent, time.nowMs);
       const [chain] = api.chains.values();
       const request = chain!.request.filter(({ name }) => guards.has(name));
-      const answer = await walkRequest({ request, response: [] }, call);
+      const answer = await walkRequest({ request }, call);
       return {
         status: answer?.status ?? 0,
         body: answer?.body.bytes?.toString() ?? '',

@@ -77,6 +77,11 @@ export const settingsTable = {
     0,
     'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off under way. 0 sets no limit.',
   ),
+  'gateway.held_body_bytes': count(
+    10_485_760,
+    'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
+    { least: 1024 },
+  ),
   'gateway.loop_limit': count(5, 'How often one call may be handed from API to API inside the gateway.', {
     least: 1,
     most: 100,

@@ -1,12 +1,20 @@
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { order } from './order.ts';
-import type { Doing, Made, Outcome, StepContext } from './step.ts';
+import type { BodyCopy, Doing, Made, Outcome, StepContext, UpstreamResult } from './step.ts';
 
 /** The steps of one version of an API that have something to do, in order. */
 export interface Chain {
   readonly request: readonly { readonly name: string; run(call: Exchange): Doing<Outcome> }[];
   readonly response: readonly { readonly name: string; run(call: Exchange, given: Answer): Doing<void> }[];
+  readonly wishes: Wishes;
+}
+
+/** What steps want of upstreams and their answers beyond changing them. */
+export interface Wishes {
+  readonly needsBody: readonly NonNullable<Made['needsBody']>[];
+  readonly copy: readonly NonNullable<Made['copy']>[];
+  readonly settled: readonly NonNullable<Made['settled']>[];
 }
 
 export function buildChain(context: StepContext): Chain {
@@ -15,17 +23,22 @@ export function buildChain(context: StepContext): Chain {
   return {
     request: asked('request').map(it => ({ name: it.name, run: call => it.made!.request!(call) })),
     response: asked('response').map(it => ({ name: it.name, run: (call, given) => it.made!.response!(call, given) })),
+    wishes: {
+      needsBody: asked('needsBody').map(it => (call, given) => it.made!.needsBody!(call, given)),
+      copy: asked('copy').map(it => (call, given) => it.made!.copy!(call, given)),
+      settled: asked('settled').map(it => (call, result) => it.made!.settled!(call, result)),
+    },
   };
 }
 
 /** Walks the request side. Stays synchronous as long as every step does. */
-export function walkRequest({ request }: Chain, call: Exchange, from = 0): Doing<Outcome> {
+export function walkRequest({ request }: Pick<Chain, 'request'>, call: Exchange, from = 0): Doing<Outcome> {
   for (let at = from; at < request.length; at++) {
     const outcome = request[at]!.run(call);
     if (outcome === undefined) continue;
     if (!(outcome instanceof Promise)) return outcome;
     const next = at + 1;
-    return outcome.then(value => value ?? walkRequest({ request, response: [] }, call, next));
+    return outcome.then(value => value ?? walkRequest({ request }, call, next));
   }
   return undefined;
 }
@@ -43,4 +56,21 @@ export function walkResponse(
     const next = at + 1;
     return waiting.then(() => walkResponse({ response }, call, given, next));
   }
+}
+
+/** Whether a step needs the whole body of this answer. */
+export function needsBody({ wishes }: Chain, call: Exchange, given: Answer): boolean {
+  for (const wish of wishes.needsBody) if (wish(call, given)) return true;
+  return false;
+}
+
+/** The copies steps want of this answer; undefined where none does. */
+export function copiesOf({ wishes }: Chain, call: Exchange, given: Answer): BodyCopy[] | undefined {
+  if (wishes.copy.length === 0) return undefined;
+  const copies = wishes.copy.map(wish => wish(call, given)).filter(it => it !== undefined);
+  return copies.length > 0 ? copies : undefined;
+}
+
+export function tellSettled({ wishes }: Chain, call: Exchange, result: UpstreamResult): void {
+  for (const told of wishes.settled) told(call, result);
 }

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import { problem as bodyProblem } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
-import { type Chain, walkRequest, walkResponse } from './chain.ts';
+import { type Chain, copiesOf, needsBody, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
@@ -13,7 +13,7 @@ import type { Route } from './routes.ts';
 import { foundById, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
-import { Forwarding, type Receiver } from './upstream/forward.ts';
+import { Forwarding, handOut, type Receiver } from './upstream/forward.ts';
 import { upstreamHeaders } from './upstream/headers.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
 import { type Destination, upstreamPath } from './upstream/target.ts';
@@ -40,17 +40,23 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
       withAnswerHeaders(call, given);
       call.answer = given;
       call.status = given.status;
-      return walkResponse(chains.get(call) ?? nothing, call, given);
+      if (call.chain === undefined) return;
+      tellSettled(call.chain, call, { status: given.status, failure: '' });
+      return walkResponse(call.chain, call, given);
     },
+    heldBytes: tools.settings['gateway.held_body_bytes'],
+    needsBody: (call, given) => call.chain !== undefined && needsBody(call.chain, call, given),
+    copies: (call, given) => call.chain && copiesOf(call.chain, call, given),
     onSwitch: withAnswerHeaders,
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, sink, code, error) {
+      if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
-      deliver(call, sink, code === 'body_too_large' ? tooLarge(call) : refuse(call, code));
+      const given = code === 'body_too_large' ? tooLarge(call) : refuse(call, code);
+      withAnswerHeaders(call, given);
+      deliver(call, sink, given);
     },
   };
-  const chains = new WeakMap<Exchange, Chain>();
-  const nothing: Pick<Chain, 'response'> = { response: [] };
 
   function handle(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
@@ -79,7 +85,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
     const chain = api.chains.get(chosen.version.key)!;
-    if (chain.response.length > 0) chains.set(call, chain);
+    call.chain = chain;
     walk(call, api, chosen.version.key, chain, sink, current);
   }
 
@@ -137,13 +143,19 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   function answered(call: Exchange, sink: Sink, given: Answer): void {
     withAnswerHeaders(call, given);
     if (given.refused) return deliver(call, sink, given);
-    const waiting = walkResponse(chains.get(call) ?? nothing, call, given);
+    const waiting = walkResponse(call.chain!, call, given);
     if (waiting instanceof Promise) {
       waiting.then(
-        () => deliver(call, sink, given),
+        () => delivered(call, sink, given),
         error => failed(call, sink, error),
       );
-    } else deliver(call, sink, given);
+    } else delivered(call, sink, given);
+  }
+
+  function delivered(call: Exchange, sink: Sink, given: Answer): void {
+    const copies = copiesOf(call.chain!, call, given);
+    deliver(call, sink, given);
+    if (copies) handOut(copies, given.body.bytes ?? Buffer.alloc(0));
   }
 
   function failed(call: Exchange, sink: Sink, error: unknown): void {
@@ -163,7 +175,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   }
 
   function forward(call: Exchange, api: Api, versionKey: string, sink: Sink, current: Snapshot): void {
-    const destination = api.targets.get(versionKey)!.next();
+    const destination = call.rewritten?.destination ?? api.targets.get(versionKey)!.next();
     if (destination.loop) return loop(call, destination, sink, current);
     const { upstream, listen } = api.model;
     const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
@@ -198,6 +210,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
     call.pathWithoutVersion = '';
+    call.rewritten = undefined;
     enter(call, target, sink, current);
   }
 
@@ -210,7 +223,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     call.status = given.status;
     call.answerBytes = bytes?.length ?? 0;
     sink.start(given.status, given.headers.flat);
-    sink.finish(call.method === 'HEAD' ? undefined : bytes);
+    sink.finish(call.receivedMethod === 'HEAD' ? undefined : bytes);
     record(call, true);
   }
 
@@ -248,5 +261,5 @@ const notFound = Buffer.from('Not Found');
 function plainNotFound(call: Exchange, sink: Sink): void {
   call.status = 404;
   sink.start(404, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(notFound.length)]);
-  sink.finish(call.method === 'HEAD' ? undefined : notFound);
+  sink.finish(call.receivedMethod === 'HEAD' ? undefined : notFound);
 }

@@ -2,8 +2,10 @@ import type { Session } from '#access/keys/session.ts';
 import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import type { Body } from './body.ts';
+import type { Chain } from './chain.ts';
 import type { HeaderList } from './headers.ts';
 import type { Counted } from './limits/rate.ts';
+import type { Destination } from './upstream/target.ts';
 
 /** What is known of the connection a call came over. */
 export interface Peer {
@@ -20,12 +22,23 @@ export interface Peer {
   readonly certificate: Buffer | undefined;
 }
 
+/** A call sent elsewhere. */
+export interface Rewritten {
+  /** Undefined: the API's own target. */
+  readonly destination: Destination | undefined;
+  /** Below the destination, canonical, beginning with a slash. */
+  readonly path: string;
+  readonly query: string;
+}
+
 /**
  * One call: what came in, what steps found out, and notes for whoever writes it down. A class for its fixed shape: it is
  * made once per call, on the busiest path there is.
  */
 export class Exchange {
   method: string;
+  /** As received: it decides how an answer is framed. */
+  readonly receivedMethod: string;
   /** As received, for signatures and logs. */
   readonly target: string;
   /** Canonical; see `path.ts`. Steps may rewrite it on its way upstream. */
@@ -73,8 +86,10 @@ export class Exchange {
   loopLimit = 0;
   checkLimitsInLoop = false;
 
-  /** Where it goes instead of the API's own target. */
-  upstreamUrl: string | undefined = undefined;
+  /** The steps of the version that serves it. */
+  chain: Chain | undefined = undefined;
+  /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
+  rewritten: Rewritten | undefined = undefined;
   upstreamMethod: string | undefined = undefined;
 
   /** Why it was refused: a code of `refusals.ts`. */
@@ -110,6 +125,7 @@ export class Exchange {
     startedAt: number;
   }) {
     this.method = given.method;
+    this.receivedMethod = given.method;
     this.target = given.target;
     this.path = given.path;
     this.query = given.query;

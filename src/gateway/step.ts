@@ -1,6 +1,7 @@
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import type { RefusalCode } from './refusals.ts';
 import type { GatewayTools } from './tools.ts';
 
 /** Nothing goes on; an answer ends the walk. A promise is waited for only where there is one. */
@@ -12,6 +13,27 @@ export interface Made {
   request?(call: Exchange): Doing<Outcome>;
   /** On the way out, in the same order; may change the answer. */
   response?(call: Exchange, given: Answer): Doing<void>;
+  /** Whether `response` needs the whole body of this answer. It is then held back until it is complete, within a bound. */
+  needsBody?(call: Exchange, given: Answer): boolean;
+  /** Whether a copy of the body is wanted when `response` has run everywhere; the answer goes out meanwhile. */
+  copy?(call: Exchange, given: Answer): BodyCopy | undefined;
+  /** What became of the call at the upstream. */
+  settled?(call: Exchange, result: UpstreamResult): void;
+}
+
+/** Takes a copy of a body that passes by. */
+export interface BodyCopy {
+  /** Bytes; of a longer body nothing is kept. */
+  readonly most: number;
+  /** Undefined when the body was longer, or broke off. Called once, in every case. */
+  done(bytes: Buffer | undefined): void;
+}
+
+export interface UpstreamResult {
+  /** 0 when no answer came. */
+  readonly status: number;
+  /** Why none came. */
+  readonly failure: RefusalCode | '';
 }
 
 export interface StepContext {

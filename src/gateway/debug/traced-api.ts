@@ -64,6 +64,7 @@ function tracedChain(chain: Chain, of: Identity, trace: Trace): Chain {
         );
       },
     })),
+    wishes: chain.wishes,
   };
 }
 

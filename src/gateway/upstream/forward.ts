@@ -1,15 +1,22 @@
 import type { Dispatcher } from 'undici';
 import { Answer } from '../answer.ts';
-import { problem as bodyProblem, noBody } from '../body.ts';
+import { bodyOf, problem as bodyProblem, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
+import type { BodyCopy } from '../step.ts';
 import type { Sink } from '../transport/sink.ts';
 
 /** What happens around an answer of the upstream; the engine supplies it. */
 export interface Receiver {
   /** Bytes of a body that are taken of an upstream. */
   readonly answerBytes: number;
+  /** Bytes of a body that are held back for steps that need the whole of it. */
+  readonly heldBytes: number;
+  /** Whether a step needs the whole body: the answer is then complete when `onHead` gets it. */
+  needsBody(call: Exchange, given: Answer): boolean;
+  /** Whoever wants a copy of the body, once the head is settled. */
+  copies(call: Exchange, given: Answer): BodyCopy[] | undefined;
   /** May change the answer's head; a promise holds the body back until it is kept. */
   onHead(call: Exchange, given: Answer): Promise<void> | void;
   /** The upstream agreed to another protocol; may add to the head that says so. */
@@ -43,6 +50,9 @@ export class Forwarding implements Handler {
   #ended = false;
   #retried = false;
   #held: Promise<void> | undefined;
+  /** Set while the whole body is collected before anything goes out. */
+  #whole: { readonly given: Answer; readonly chunks: Buffer[] } | undefined;
+  #copying: { readonly copies: BodyCopy[]; readonly chunks: Buffer[] } | undefined;
 
   constructor(
     call: Exchange,
@@ -78,8 +88,13 @@ export class Forwarding implements Handler {
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     this.#resume = resume;
     const given = new Answer(status, this.#headersOf(raw), noBody());
-    if (this.#left > this.#receiver.answerBytes && call.method !== 'HEAD' && status !== 304) {
+    if (this.#left > this.#receiver.answerBytes && this.#options.method !== 'HEAD' && status !== 304) {
       this.#abort?.(new AnswerTooLarge());
+      return true;
+    }
+    const hasBody = this.#options.method !== 'HEAD' && status !== 204 && status !== 304;
+    if (hasBody && this.#receiver.needsBody(call, given)) {
+      this.#whole = { given, chunks: [] };
       return true;
     }
     const waiting = this.#receiver.onHead(call, given);
@@ -116,18 +131,33 @@ export class Forwarding implements Handler {
   #start(given: Answer): void {
     if (this.#ended) return;
     this.#started = true;
-    if (this.#call.method === 'HEAD') this.#left = -1;
+    this.#framed(given);
+    const copies = this.#receiver.copies(this.#call, given);
+    if (copies) this.#copying = { copies, chunks: [] };
     this.#sink.onDrain = this.#resume;
     this.#sink.start(given.status, given.headers.flat);
+  }
+
+  /** Where a step changed the method, the body is not what the caller waits for. */
+  #framed(given: Answer): void {
+    const { receivedMethod } = this.#call;
+    if (receivedMethod === 'HEAD' || this.#options.method === 'HEAD') this.#left = -1;
+    if (receivedMethod !== 'HEAD' && this.#options.method === 'HEAD') given.headers.set('Content-Length', '0');
   }
 
   onData(chunk: Buffer): boolean {
     const call = this.#call;
     call.answerBytes += chunk.length;
-    if (call.answerBytes > this.#receiver.answerBytes) {
+    if (call.answerBytes > (this.#whole ? this.#receiver.heldBytes : this.#receiver.answerBytes)) {
       this.#abort?.(new AnswerTooLarge());
       return true;
     }
+    if (this.#whole) {
+      this.#whole.chunks.push(chunk);
+      return true;
+    }
+    if (call.receivedMethod === 'HEAD') return true;
+    if (this.#copying) this.#copy(chunk);
     if (this.#left >= 0) {
       this.#left -= chunk.length;
       if (this.#left === 0) {
@@ -141,14 +171,45 @@ export class Forwarding implements Handler {
 
   onComplete(trailers?: readonly (string | Buffer)[] | null): void {
     const after = trailersOf(trailers);
+    if (this.#whole) return this.#complete(this.#whole.given, this.#whole.chunks);
     if (this.#held && !this.#started) this.#held.then(() => this.#end(undefined, after));
     else this.#end(undefined, after);
+  }
+
+  /** The whole answer is here: steps may change it before any of it goes out. */
+  #complete(given: Answer, chunks: readonly Buffer[]): void {
+    given.body = bodyOf(Buffer.concat(chunks));
+    const send = () => {
+      if (this.#ended) return;
+      const bytes = given.body.bytes!;
+      given.headers.set('Content-Length', String(bytes.length));
+      this.#left = -1;
+      this.#call.answerBytes = bytes.length;
+      this.#start(given);
+      if (this.#copying) this.#copy(bytes);
+      this.#end(this.#call.receivedMethod === 'HEAD' ? undefined : bytes);
+    };
+    const waiting = this.#receiver.onHead(this.#call, given);
+    if (waiting instanceof Promise) this.#held = waiting.then(send, error => this.onError(error as Error));
+    else send();
+  }
+
+  #copy(chunk: Buffer): void {
+    this.#copying!.chunks.push(chunk);
+    if (this.#copying!.copies.every(({ most }) => this.#call.answerBytes > most)) this.#copied(undefined);
+  }
+
+  #copied(bytes: Buffer | undefined): void {
+    const copying = this.#copying;
+    this.#copying = undefined;
+    if (copying) handOut(copying.copies, bytes);
   }
 
   #end(last?: Buffer, trailers?: string[]): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#call.onGone = undefined;
+    if (this.#copying) this.#copied(Buffer.concat(this.#copying.chunks));
     this.#sink.finish(last, trailers);
     this.#receiver.onEnd(this.#call, true);
   }
@@ -163,6 +224,7 @@ export class Forwarding implements Handler {
     }
     this.#ended = true;
     call.onGone = undefined;
+    this.#copied(undefined);
     if (!this.#started) {
       this.#receiver.onFailure(call, this.#sink, refusalOf(call, error), error);
       return;
@@ -183,6 +245,10 @@ export class Forwarding implements Handler {
       repeatable.has(this.#options.method as string)
     );
   }
+}
+
+export function handOut(copies: readonly BodyCopy[], bytes: Buffer | undefined): void {
+  for (const { most, done } of copies) done(bytes && bytes.length <= most ? bytes : undefined);
 }
 
 /** Said after the body, they must not change how it was to be read. */

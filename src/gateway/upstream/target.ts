@@ -102,9 +102,11 @@ export function upstreamPath(
   strip: boolean,
   keepSlash: boolean,
 ): string {
-  const asked = tidied(strip ? call.innerPath : call.pathWithoutVersion || call.path);
+  const { rewritten } = call;
+  const asked = tidied(rewritten?.path ?? (strip ? call.innerPath : call.pathWithoutVersion || call.path));
   const root = base.endsWith('/') ? base.slice(0, -1) : base;
   const path = asked === '/' ? (keepSlash ? base : root) || '/' : root + asked;
-  const query = ownQuery && call.query ? `${ownQuery}&${call.query}` : ownQuery || call.query;
+  const given = rewritten ? rewritten.query : call.query;
+  const query = ownQuery && given ? `${ownQuery}&${given}` : ownQuery || given;
   return query ? `${path}?${query}` : path;
 }
