@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { ClassicDefinition } from './classic.ts';
 import type { Fault } from './faults.ts';
 import { settledClassic } from './model.ts';
+import { openFault } from './open-segment.ts';
 
 /** What a classic definition must keep to beyond the shape of its members. */
 type Bag = Record<string, unknown>;
@@ -52,8 +53,17 @@ const addresses: Law = definition =>
         ),
   );
 
-const listenPath: Law = ({ proxy }) =>
-  /\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not hold spaces' }] : [];
+const listenPath: Law = ({ proxy, domain }) => [
+  ...(/\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not hold spaces' }] : []),
+  ...openFaults('proxy.listen_path', proxy?.listen_path, '/'),
+  ...openFaults('domain', domain, ''),
+];
+
+/** A place with parameters in it that calls cannot be compared with. */
+export function openFaults(path: string, text: unknown, divider: '/' | ''): Fault[] {
+  const message = openFault(String(text ?? ''), divider);
+  return message === undefined ? [] : [{ path, message }];
+}
 
 const ownPort: Law = ({ protocol, listen_port }) =>
   (protocol === 'tcp' || protocol === 'tls') && !listen_port

@@ -1,4 +1,4 @@
-import { isAddressRange } from './classic-laws.ts';
+import { isAddressRange, openFaults } from './classic-laws.ts';
 import type { Fault } from './faults.ts';
 import { pathText } from './faults.ts';
 import type { OasDefinition } from './oas.ts';
@@ -34,6 +34,8 @@ export function documentLaws(document: OasDefinition): Fault[] {
   const { server, upstream, info } = document[root];
   return [
     ...securityNames(document),
+    ...openFaults(`${root}.server.listenPath.value`, server.listenPath.value, '/'),
+    ...openFaults(`${root}.server.customDomain.name`, bag(server.customDomain).name, ''),
     ...addresses(bag(server.ipAccessControl)),
     ...balancing(bag(bag(upstream).loadBalancing)),
     ...versionKey(bag(info.versioning)),

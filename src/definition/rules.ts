@@ -1,5 +1,5 @@
-import { RE2JS } from 're2js';
 import { z } from 'zod';
+import { patternFault } from '#base/pattern.ts';
 import { longestDurationMs } from './duration.ts';
 
 /** The rules most fields share. Every rule carries the value that silence means. */
@@ -30,19 +30,11 @@ export function choice<const T extends readonly [string, ...string[]]>(...words:
 }
 
 /** A regular expression the linear-time engine can run; anything else could be made to hang the gateway. */
-export const patternText = z
-  .string()
-  .refine(readable, { error: 'is not a regular expression the gateway can run (RE2 syntax)' });
+export const patternText = z.string().superRefine((source, context) => {
+  const fault = patternFault(source);
+  if (fault) context.addIssue({ code: 'custom', message: fault });
+});
 export const pattern = patternText.default('');
-
-function readable(source: string): boolean {
-  try {
-    RE2JS.compile(source.replace(/\\u([0-9a-fA-F]{4})/g, '\\x{$1}'));
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** An ISO 8601 date-time; the empty text where it was never set. */
 export const timestamp = z.union([z.literal(''), z.iso.datetime({ offset: true, local: true })]).default('');

@@ -1,5 +1,6 @@
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
+import { openFault } from '#definition/open-segment.ts';
 import { buildChain, type Chain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
 import { isRaw, type Passage, passageOf } from './passage.ts';
@@ -41,6 +42,8 @@ export interface Api {
 export function compileApi(model: Model, tools: GatewayTools): Api {
   const { identity, listen, customDomain } = model;
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
+  // What calls cannot be compared with has no place in the routes, where it would keep out all others.
+  const unreadable = openFault(listen.path, '/') ?? openFault(customDomain.name, '');
   const base = {
     id: identity.id,
     databaseId: identity.databaseId,
@@ -51,16 +54,23 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     port: ownPort(model, tools.settings),
     listenPath: listenPathSpelling(listen.path),
     routed:
-      identity.active && !identity.internal && !isRaw(model) && listen.path !== '' && !/\s/.test(listen.path) && isHere,
+      identity.active &&
+      !identity.internal &&
+      !isRaw(model) &&
+      listen.path !== '' &&
+      !/\s/.test(listen.path) &&
+      unreadable === undefined &&
+      isHere,
     routes: routesOf({ model, tools }),
-    versions: versionChoice(model, tools.settings['gateway.version_header']),
   };
   try {
+    if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
     const passage = passageOf(model, tools.settings);
     checkOwnPort(model, tools.settings);
     return {
       ...base,
       unserved: '',
+      versions: versionChoice(model, tools.settings['gateway.version_header']),
       chains: passage ? new Map() : chainsOf(model, tools),
       targets: passage ? new Map() : targetsOf(model),
       links: linksOf(model, tools.certificates),
@@ -69,10 +79,17 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    const nothing = { chains: new Map(), targets: new Map(), links: () => ordinaryLink };
+    const nothing = { versions: noVersions, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
     return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, passage: undefined };
   }
 }
+
+/** Nobody asks an API that is not served for its versions. */
+const noVersions: VersionChoice = {
+  choose() {
+    throw new Error('an API that is not served has no versions');
+  },
+};
 
 const chainsOf = (model: Model, tools: GatewayTools) =>
   new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));

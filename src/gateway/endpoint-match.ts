@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from './exchange.ts';
@@ -185,12 +185,18 @@ export function pathPattern(given: string, mode: MatchMode, ignoreCase = false):
   const begins = mode === 'strict' || (mode === 'prefix' && source.startsWith('/')) ? '^' : '';
   const ends = mode === 'strict' ? '/?$' : mode === 'suffix' ? '$' : '';
   try {
-    const compiled = RE2JS.compile(`${begins}(?:${source})${ends}`, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    const compiled = compiledPattern(`${begins}(?:${source})${ends}`, { ignoreCase });
     return path => compiled.test(matchSpelling(path));
-  } catch {
-    throw new Unservable(`the endpoint pattern ${JSON.stringify(given)} cannot be read`);
+  } catch (error) {
+    if (!(error instanceof UnreadablePattern)) throw error;
+    throw new Unservable(
+      `the endpoint pattern ${JSON.stringify(shortened(given))} cannot be read: it ${error.message}`,
+    );
   }
 }
+
+const mostShown = 100;
+const shortened = (text: string) => (text.length > mostShown ? `${text.slice(0, mostShown)}…` : text);
 
 /** Where the version is a segment that stays in the path, endpoints are written without it. */
 function versionRemover(model: Model): (call: Exchange) => string {

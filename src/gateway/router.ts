@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { hostLabel, type OpenPattern, openPattern } from '#definition/open-segment.ts';
 
 /**
  * Finds the API a call is for by host and listen path. Static segments are map look-ups, so the cost follows the depth of
@@ -34,13 +34,8 @@ interface Node<T> {
 
 interface OpenChild<T> {
   readonly segment: string;
-  readonly pattern: SegmentPattern;
+  readonly pattern: OpenPattern;
   readonly node: Node<T>;
-}
-
-interface SegmentPattern {
-  readonly names: readonly string[];
-  match(segment: string): readonly string[] | undefined;
 }
 
 const emptyNode: Node<never> = { fixed: new Map(), open: [], here: undefined, hereSlash: undefined };
@@ -48,14 +43,14 @@ const emptyNode: Node<never> = { fixed: new Map(), open: [], here: undefined, he
 export class Router<T> {
   readonly #rules: RouterRules;
   readonly #hosts: ReadonlyMap<string, Node<T>>;
-  readonly #openHosts: readonly { readonly host: string; readonly pattern: SegmentPattern }[];
+  readonly #openHosts: readonly { readonly host: string; readonly pattern: OpenPattern }[];
 
   constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
     this.#rules = rules;
     this.#hosts = hosts;
     this.#openHosts = [...hosts.keys()]
       .filter(host => host.includes('{'))
-      .map(host => ({ host, pattern: patternOf(host, '[^.]+') }));
+      .map(host => ({ host, pattern: openPattern(host, hostLabel) }));
   }
 
   /** All changes at once: only what they touch is made anew. */
@@ -158,7 +153,7 @@ function place<T>(
     return;
   }
   const others = node.open.filter(it => it.segment !== segment);
-  node.open = isEmpty(child) ? others : [...others, { segment, pattern: patternOf(segment), node: child }];
+  node.open = isEmpty(child) ? others : [...others, { segment, pattern: openPattern(segment), node: child }];
 }
 
 const isEmpty = (node: Node<unknown>) =>
@@ -223,25 +218,3 @@ function byPrefix<T>(
 
 const named = (names: readonly string[], values: readonly string[]) =>
   Object.fromEntries(names.map((name, index) => [name, values[index]!]));
-
-/** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
-function patternOf(segment: string, usual = '[^/]+'): SegmentPattern {
-  const names: string[] = [];
-  let source = '';
-  for (const part of segment.split(/(\{[^}]*\}+)/)) {
-    const [, name, rule] = /^\{([^:}]*)(?::(.*))?\}$/.exec(part) ?? [];
-    if (name === undefined) source += RE2JS.quote(part);
-    else {
-      names.push(name);
-      source += `(${rule?.replaceAll(/\((?!\?)/g, '(?:') ?? usual})`;
-    }
-  }
-  const compiled = RE2JS.compile(source);
-  return {
-    names,
-    match(given) {
-      const matcher = compiled.matcher(given);
-      return matcher.matches() ? names.map((_name, index) => matcher.group(index + 1) ?? '') : undefined;
-    },
-  };
-}

@@ -1,8 +1,9 @@
-import { RE2JS } from 're2js';
+import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
+import { Unservable } from './step.ts';
 
 /** Which version of the API a call gets: one inside its definition, or another API. */
 export type Chosen =
@@ -124,11 +125,20 @@ interface VersionPlace {
 
 function versionPlace({ versioning, identity }: Model): VersionPlace {
   const { location, key, stripVersioningData, urlVersioningPattern } = versioning;
-  const pattern = urlVersioningPattern ? RE2JS.compile(urlVersioningPattern) : undefined;
+  const pattern = urlVersioningPattern ? versionPattern(urlVersioningPattern) : undefined;
   const matches = (name: string) => pattern === undefined || pattern.matcher(name).find();
   if (location === 'url') return urlPlace(identity.slug, stripVersioningData, matches, pattern !== undefined);
   if (location === 'url-param') return queryPlace(key || 'x-api-version', stripVersioningData);
   return headerPlace((key || 'x-api-version').toLowerCase(), stripVersioningData);
+}
+
+function versionPattern(source: string) {
+  try {
+    return compiledPattern(source);
+  } catch (error) {
+    if (!(error instanceof UnreadablePattern)) throw error;
+    throw new Unservable(`the pattern of versions in URLs cannot be read: it ${error.message}`);
+  }
 }
 
 const headerPlace = (name: string, strip: boolean): VersionPlace => ({

@@ -1,4 +1,4 @@
-import { RE2JS } from 're2js';
+import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import type { Model } from '#definition/model.ts';
 import type { Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
@@ -54,6 +54,8 @@ function credentialsIn(header: string): Credentials | RefusalCode {
 
 /** Forms that sign somebody in are small. */
 const bodyBytesSearched = 65_536;
+/** A body is far longer than a path: a pattern over one must be simpler. */
+const mostInstructions = 200;
 
 function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   if (userRegexp === '' || passwordRegexp === '')
@@ -70,13 +72,22 @@ function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
 }
 
 function firstGroup(source: string, missing: RefusalCode, ungrouped: RefusalCode) {
-  const compiled = RE2JS.compile(source);
+  const compiled = readable(source);
   const hasGroup = compiled.groupCount() > 0;
   return (body: string): { text: string } | RefusalCode => {
     const matcher = compiled.matcher(body);
     if (!matcher.find()) return missing;
     return hasGroup ? { text: matcher.group(1) ?? '' } : ungrouped;
   };
+}
+
+function readable(source: string) {
+  try {
+    return compiledPattern(source, { most: mostInstructions });
+  } catch (error) {
+    if (!(error instanceof UnreadablePattern)) throw error;
+    throw new Unservable(`an expression of basic authentication cannot be used: it ${error.message}`);
+  }
 }
 
 /** One for the thread: what a password was found to be does not depend on the API that asked. */
