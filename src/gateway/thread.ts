@@ -111,6 +111,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
     counters: engine.shared.counters,
+    local: engine.threads.counters,
     sessions,
     certificates,
     ...tokens.tools,

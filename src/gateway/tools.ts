@@ -3,6 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { Outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Counters } from '#storage/shared.ts';
+import type { LocalCounters } from '#storage/shared-threads.ts';
 import type { Ask } from './asks.ts';
 import type { Certificates } from './auth/certificates.ts';
 import type { KeySets } from './auth/jwks.ts';
@@ -17,12 +18,17 @@ export interface MainAnswers {
   oauth(asked: OauthAsked): Promise<OauthReply>;
 }
 
+/** What an event is about: a call, or something of an API that no call was part of. */
+export type About = Pick<Exchange, 'api' | 'path' | 'clientAddress'>;
+
 /** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
 export interface GatewayTools {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: Counters;
+  /** Those of this process alone, which answer at once. */
+  readonly local: LocalCounters;
   readonly sessions: Sessions;
   readonly certificates: Certificates;
   /** The way out for calls that are not proxied traffic. */
@@ -35,5 +41,5 @@ export interface GatewayTools {
   /** What a key is found and counted by, without being named. */
   digestOfKey(keyId: string): string;
   /** Tells handlers what happened; never waits. */
-  fire(event: string, call: Exchange, message: string, more?: Readonly<Record<string, unknown>>): void;
+  fire(event: string, about: About, message: string, more?: Readonly<Record<string, unknown>>): void;
 }

@@ -36,6 +36,7 @@ export function isolated(tools: GatewayTools, trace: Trace): Isolation {
   const own: Omit<GatewayTools, Shared> = {
     log: tracedLog(trace, tools.log),
     counters: shared.counters,
+    local: shared.counters,
     ask: () => Promise.reject(problem.nothing_written()),
     fire: (event, call, message) =>
       trace.note({ level: 'info', type: trace.side, msg: `${message} (would tell handlers of ${event})` }, call.api),
