@@ -28,6 +28,8 @@ export interface Api {
   readonly serverIdentity: ApiIdentity | undefined;
   readonly listenPath: string;
   readonly routed: boolean;
+  /** OPTIONS calls go to the upstream past every step. */
+  readonly passesOptions: boolean;
   /** What it answers itself, by the path below the listen path. */
   readonly routes: ReadonlyMap<string, Route>;
   readonly versions: VersionChoice;
@@ -61,6 +63,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
       !/\s/.test(listen.path) &&
       unreadable === undefined &&
       isHere,
+    passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
     routes: routesOf({ model, tools }),
   };
   try {

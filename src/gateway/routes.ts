@@ -1,6 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import { oauthRoutes } from './auth/oauth/routes.ts';
+import { type Cors, corsOf } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Doing } from './step.ts';
 import type { GatewayTools } from './tools.ts';
@@ -14,4 +15,16 @@ export interface RouteContext {
 }
 
 /** By the path below the listen path. */
-export const routesOf = (context: RouteContext): ReadonlyMap<string, Route> => new Map(oauthRoutes(context));
+export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
+  const cors = corsOf(context);
+  const routes = oauthRoutes(context);
+  return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
+}
+
+/** Pages of other origins come here too. */
+const forPages =
+  (cors: Cors, route: Route): Route =>
+  call => {
+    cors.mark(call);
+    return call.method === 'OPTIONS' ? cors.options(call) : route(call);
+  };

@@ -1,0 +1,29 @@
+import { corsOf } from '../cors.ts';
+import type { Step } from '../step.ts';
+
+/** Tells pages of other origins what they may read, whatever becomes of the call. */
+export const corsHeaders: Step = {
+  name: 'cors-headers',
+  make(context) {
+    const cors = corsOf(context);
+    if (!cors) return undefined;
+    return {
+      request(call) {
+        cors.mark(call);
+        return undefined;
+      },
+      response: (call, { headers }) => cors.alone(call, headers),
+    };
+  },
+};
+
+/** Answers browsers that ask first. */
+export const cors: Step = {
+  name: 'cors',
+  make(context) {
+    const rules = corsOf(context);
+    if (!rules) return undefined;
+    // Where the upstream answers OPTIONS calls itself they do not come here.
+    return { request: call => (call.method === 'OPTIONS' ? rules.options(call) : undefined) };
+  },
+};
