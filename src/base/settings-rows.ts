@@ -125,6 +125,34 @@ function parsedJson(text: string): unknown {
   }
 }
 
+/** Secrets by name: an object in a file, JSON in the environment. */
+export const secretValues = (about: string): Setting<Readonly<Record<string, string>>> => ({
+  rule: 'text by name (JSON in the environment)',
+  default: {},
+  about,
+  secret: true,
+  read(value) {
+    const given = members(typeof value === 'string' ? parsedJson(value) : value);
+    for (const [name, it] of given) if (typeof it !== 'string') refuse(`${name} must be text`);
+    return Object.fromEntries(given) as Record<string, string>;
+  },
+});
+
+/** Lists of things by name: an object in a file, JSON in the environment. What they hold is for their reader to know. */
+export const lists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
+  rule: 'lists by name (JSON in the environment)',
+  default: {},
+  about,
+  secret: true,
+  read: value =>
+    Object.fromEntries(
+      members(typeof value === 'string' ? parsedJson(value) : value).map(([name, it]) => {
+        const isList = Array.isArray(it) && it.every(entry => typeof entry === 'object' && entry !== null);
+        return [name, isList ? (it as object[]) : refuse(`${name} must be a list of objects`)];
+      }),
+    ),
+});
+
 /** What is sent as a header of this name; empty sends none. */
 export const headerName = (about: string): Setting<string> => ({
   ...text('', about),

@@ -1,4 +1,17 @@
-import { choice, count, flag, headerName, list, port, secret, segment, text, wordings } from './settings-rows.ts';
+import {
+  choice,
+  count,
+  flag,
+  headerName,
+  list,
+  lists,
+  port,
+  secret,
+  secretValues,
+  segment,
+  text,
+  wordings,
+} from './settings-rows.ts';
 
 /**
  * Every setting, declared once. The name is its place in `gw.yaml` (`gateway.port` is `port` under `gateway`), its
@@ -121,6 +134,8 @@ export const settingsTable = {
     '',
     'Names this process among several on one database, for what it keeps there. Unset: made and kept in the data directory.',
   ),
+  'secrets.values': secretValues('What `$secret_conf.NAME` stands for in definitions.'),
+  'secrets.directory': text('', 'Directory of files of which each is a secret: `$secret_file.NAME` in definitions.'),
   master_key: secret(
     'Key that protects secrets at rest, at least 32 characters. Unset: made and kept in the data directory.',
   ),

@@ -36,10 +36,10 @@ export const isSwitch = (flag: string): boolean => {
 /**
  * Orchestrators describe services called `gw` or `gw-…` to every process with names and values like these. They are
  * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`). Nor are `GW_URL` and `GW_SECRET`,
- * by which the commands that are clients of a gateway find it.
+ * by which the commands that are clients of a gateway find it, nor `GW_SECRET_…`, which definitions may name.
  */
 const notOurs = (name: string, value: string) =>
-  /^GW_(URL$|SECRET$|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
+  /^GW_(URL$|SECRET$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
 interface Given {
@@ -127,6 +127,12 @@ function readOptional(path: string, required: boolean): string | undefined {
 
 /** The settings as an operator may see them: secrets are masked. */
 export function shownSettings(settings: Settings): Record<SettingName, unknown> {
-  const shown = settingNames.map(name => [name, rows[name].secret && settings[name] ? '********' : settings[name]]);
+  const shown = settingNames.map(name => [name, rows[name].secret ? masked(settings[name]) : settings[name]]);
   return Object.fromEntries(shown) as Record<SettingName, unknown>;
+}
+
+/** What is unset is shown as that. */
+function masked(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value && '********';
+  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, masked(it)]));
 }

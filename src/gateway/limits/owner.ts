@@ -4,6 +4,7 @@ import type { Session } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
 import type { Exchange } from '../exchange.ts';
 import type { GatewayTools } from '../tools.ts';
+import { shown } from '../variables/shown.ts';
 
 /** Keys whose counters a thread can name without hashing anew. */
 const ownersKept = 10_000;
@@ -49,9 +50,3 @@ const resolved = (pattern: string, call: Exchange, session: Session): string =>
   pattern.replaceAll(variable, (_whole, from: string, name: string) =>
     shown((from === 'meta' ? session.metaData : call.context)?.[name]),
   );
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  return Array.isArray(value) && value.every(it => typeof it === 'string') ? value.join(',') : '';
-}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { secretsOf } from './secrets.ts';
+import { readSettings, shownSettings } from './settings.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'gw-secrets-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+const inside = join(directory, 'inside');
+mkdirSync(join(inside, 'folder'), { recursive: true });
+writeFileSync(join(directory, 'outside'), 'outside');
+writeFileSync(join(inside, 'password'), 'from a file\n');
+writeFileSync(join(inside, 'large'), 'x'.repeat(70_000));
+
+const flags = { 'secrets.values': '{"key":"from settings"}', 'secrets.directory': inside };
+const secrets = secretsOf(readSettings({ flags }), { GW_SECRET_KEY: 'from the environment', PATH: '/bin' });
+
+test('a secret is found where it is kept, and nowhere else', () => {
+  assert.equal(secrets.find('conf', 'key'), 'from settings');
+  assert.equal(secrets.find('env', 'key'), 'from the environment');
+  assert.equal(secrets.find('file', 'password'), 'from a file');
+  for (const [place, name] of [
+    ['conf', 'password'],
+    ['conf', 'constructor'],
+    ['env', 'PATH'],
+    ['file', 'key'],
+    ['file', 'folder'],
+    ['file', 'large'],
+    ['file', '../outside'],
+    ['file', '..'],
+    ['file', '.hidden'],
+  ] as const)
+    assert.equal(secrets.find(place, name), undefined, `${place} ${name}`);
+  assert.equal(secretsOf(readSettings({}), {}).find('file', 'password'), undefined);
+});
+
+test('secrets in settings are texts by name, are not repeated when refused, and only their names are shown', () => {
+  const settings = readSettings({ flags });
+  assert.deepEqual(shownSettings(settings)['secrets.values'], { key: '********' });
+  for (const value of ['canary', '["canary"]', '{"key":{"a":"canary"}}'])
+    assert.throws(
+      () => readSettings({ flags: { 'secrets.values': value } }),
+      ({ message }: Error) => /secrets\.values .*must be/.test(message) && !message.includes('canary'),
+    );
+});
+
+test('variables of the environment that hold secrets are nobody’s setting', () => {
+  assert.doesNotThrow(() => readSettings({ environment: { GW_SECRET_PAYMENTS: 'canary' } }));
+});
