@@ -23,7 +23,7 @@ import { vaultOf } from '#base/vault.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
-import type { Threads } from '#gateway/threads.ts';
+import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
@@ -59,6 +59,8 @@ export interface Surroundings {
   readonly clock: Clock;
   /** The program of a traffic thread, where it is not the usual one. */
   readonly threadProgram?: URL | undefined;
+  /** Traffic threads that have begun to load. */
+  readonly prepared?: ThreadsOptions['prepared'];
   /** Where the log lines of traffic threads go; standard error unless said. */
   readonly writeLog?: ((lines: string) => void) | undefined;
 }

@@ -76,7 +76,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const keys = keyStore(records, vault, settings);
   const policies = policyStore(records, async () => new Map());
   const certificates = certificateStore(records, vault);
-  const reader = openReader({ file });
+  const reader = await openReader({ file });
   const time = { nowMs: startMs };
   const clock = { now: () => time.nowMs };
   const log = createLog({ level: 'silent', format: 'json' });

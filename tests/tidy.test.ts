@@ -22,7 +22,9 @@ const filesBelow = (folder: string, pattern: RegExp) =>
 const everySource = filesBelow(sourceRoot, /\.tsx?$/);
 const sources = everySource.filter(path => !path.endsWith('.test.ts'));
 const tests = [...everySource.filter(path => path.endsWith('.test.ts')), ...filesBelow(join(root, 'tests'), /\.ts$/)];
-const wiring = new Set(['main.ts', 'application.ts', 'catalogue.ts', 'version.ts'].map(name => join(sourceRoot, name)));
+const wiring = new Set(
+  ['main.ts', 'commands.ts', 'application.ts', 'catalogue.ts', 'version.ts'].map(name => join(sourceRoot, name)),
+);
 
 /** Rooms that reach a running product over HTTP: of the server they take types, never its code. */
 const clients: Readonly<Record<string, readonly string[]>> = { cli: ['base', 'operations', 'catalogue.ts'] };

@@ -12,7 +12,7 @@ onBothEngines('what threads read of changes', fresh => {
   before(async () => {
     const { options } = await fresh();
     records = await openRecords(options);
-    reader = openReader(options);
+    reader = await openReader(options);
   });
   after(async () => {
     await reader?.close();

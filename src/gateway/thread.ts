@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { keyDigest } from '#access/keys/reading.ts';
 import type { Report } from '#analytics/measures.ts';
@@ -21,6 +22,7 @@ import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
+import type { ThreadStart } from './prepared.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
@@ -86,7 +88,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
-  const reader = openReader({
+  const reader = await openReader({
     ...data.database,
     onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
   });
@@ -240,8 +242,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
 
 /** Whoever waits for the thread hears why it cannot serve. */
 async function begin(port: MessagePort): Promise<void> {
+  const { begin: given } = workerData as ThreadStart;
   try {
-    await run(workerData as ThreadData, port);
+    const [data] = await once(given, 'message');
+    given.close();
+    await run(data as ThreadData, port);
   } catch (error) {
     port.postMessage({ kind: 'failed', code: '', message: (error as Error).message } satisfies Tells);
     throw error;

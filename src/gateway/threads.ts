@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Report } from '#analytics/measures.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from './asks.ts';
+import { type Prepared, prepareThread } from './prepared.ts';
 import { checkTrafficSettings } from './settings-check.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import type { MainAnswers } from './tools.ts';
@@ -23,8 +23,9 @@ export const problem = problems('traffic', {
 
 export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   readonly port: number;
-  /** 0: one for each core. */
   readonly count: number;
+  /** Threads that have begun to load. */
+  readonly prepared?: readonly Prepared[] | undefined;
   readonly log: Log;
   /** The program of a thread, where it is not the usual one. */
   readonly program?: URL | undefined;
@@ -57,10 +58,6 @@ export interface Threads {
   close(): Promise<void>;
 }
 
-const usualProgram = new URL('./thread.ts', import.meta.url);
-
-/** Where the system lets several threads listen on one port. */
-const sharesPorts = process.platform === 'linux';
 /** A thread that dies at once, again and again, is not restarted faster than this. */
 const restartPauseMs = 1000;
 /** Reading changes takes milliseconds; whoever waits for it is told when it does not. */
@@ -78,7 +75,8 @@ interface Thread {
 
 export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   checkTrafficSettings(options.settings);
-  const count = sharesPorts ? options.count || availableParallelism() : 1;
+  const { count } = options;
+  const spare = [...(options.prepared ?? [])];
   const threads = new Set<Thread>();
   let closing = false;
   let port = options.port;
@@ -86,21 +84,11 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let restarts = 0;
 
   async function start(): Promise<void> {
-    const {
-      log,
-      onEvent,
-      onReport,
-      onEnded,
-      answers,
-      count: _count,
-      program = usualProgram,
-      writeLog,
-      ...data
-    } = options;
-    const worker = new Worker(program, {
-      workerData: { ...data, port, reusePort: count > 1 },
-      stderr: writeLog !== undefined,
-    });
+    const { log, onEvent, onReport, onEnded, answers, count: _count, prepared: _prepared, ...rest } = options;
+    const { program, writeLog, ...data } = rest;
+    const { worker, begin } = spare.shift() ?? prepareThread({ program, readsLog: writeLog !== undefined });
+    worker.ref();
+    begin.postMessage({ ...data, port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
@@ -154,6 +142,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     await Promise.all(Array.from({ length: count - 1 }, start));
   } catch (error) {
     closing = true;
+    await Promise.all(spare.map(({ worker }) => worker.terminate()));
     await Promise.all([...threads].map(({ worker }) => worker.terminate()));
     throw error;
   }

@@ -2,10 +2,10 @@ import { recordTraffic } from '#analytics/traffic.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { KeptCounters } from '#storage/kept-counters.ts';
-import { hearChanges } from '#storage/notices.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared-engine.ts';
 import { oauthProvider } from './auth/oauth/provider.ts';
+import { threadCount } from './thread-count.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
 type Tools = Omit<Parameters<typeof oauthProvider>[0] & Parameters<typeof recordTraffic>[0], 'log'>;
@@ -18,6 +18,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'dataK
   readonly tools: Tools;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
+  readonly prepared?: ThreadsOptions['prepared'];
 }
 
 /** The traffic threads, told of every change as soon as it is committed, here or by another process. */
@@ -33,7 +34,8 @@ export async function openTraffic(options: TrafficOptions) {
     dataKey,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
-    count: settings.threads,
+    count: threadCount(settings),
+    prepared: options.prepared,
     version,
     log,
     program: options.threadProgram,
@@ -52,7 +54,9 @@ export async function openTraffic(options: TrafficOptions) {
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
   const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
   const forget = records.onTouched(refresh);
-  const notices = database.url ? hearChanges({ url: database.url, onChange: refresh, onLost }) : undefined;
+  const notices = database.url
+    ? (await import('#storage/notices.ts')).hearChanges({ url: database.url, onChange: refresh, onLost })
+    : undefined;
   return {
     port: threads.port,
     settled: () => threads.refresh(),

@@ -189,25 +189,29 @@ function addDocuments(
   own: readonly AnyOperation[],
   { surfaces: names, version }: ListenerOptions,
 ) {
-  const json = (value: unknown) => async (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.type('application/json').send(JSON.stringify(value));
-  app.get('/openapi.json', json(openApi(own, names, version)));
-  for (const name of names) {
-    const document = openApi(
-      own.filter(it => it.surface === name),
-      [name],
-      version,
-    );
-    app.get(`${surfaces[name].prefix}/openapi.json`, json(document));
-  }
-  const page = docsPage(own, names);
+  /** Made when somebody asks: a start need not wait for documents. */
+  const document = (of: readonly SurfaceName[]) => {
+    let text: string | undefined;
+    return async (_request: FastifyRequest, reply: FastifyReply) => {
+      const operations = own.filter(it => of.includes(it.surface));
+      text ??= JSON.stringify(openApi(operations, of, version));
+      return reply.type('application/json').send(text);
+    };
+  };
+  app.get('/openapi.json', document(names));
+  for (const name of names) app.get(`${surfaces[name].prefix}/openapi.json`, document([name]));
+  let made: ReturnType<typeof docsPage> | undefined;
+  const page = () => {
+    made ??= docsPage(own, names);
+    return made;
+  };
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'self'")
-      .send(page.html),
+      .send(page().html),
   );
-  app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page.css));
+  app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page().css));
 }
 
 /** Unknown paths under a surface are refused like known ones: first the credential, then the sentence. */

@@ -1,7 +1,5 @@
 import pg from 'pg';
-
-/** Where PostgreSQL says that something changed, to every process on the database. */
-export const noticeChannel = 'gw_changes';
+import { noticeChannel } from './notice-channel.ts';
 
 export interface NoticesOptions {
   readonly url: string;

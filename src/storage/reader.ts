@@ -1,7 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
-import { databaseProblem, problem, unreachable } from './faults.ts';
 
 /**
  * How a traffic thread reads records: it never writes, and where the engine can answer at once it does, without a promise.
@@ -19,16 +17,15 @@ export interface ReaderOptions {
   onLost?: (error: Error) => void;
 }
 
-/** A database that takes longer, to be reached or to answer, counts as away. */
-const connectTimeoutMs = 5000;
-const answerTimeoutMs = 10_000;
 /** Statements kept ready: they differ only in how many values they ask for. */
-const statementsKept = 2000;
-/** Calls of one thread that may wait for a connection at once. */
-const waitingAtOnce = 1000;
+export const statementsKept = 2000;
 
-export function openReader({ url, file, connections = 4, onLost = () => undefined }: ReaderOptions): Reader {
-  return url ? postgresReader(url, connections, onLost) : sqliteReader(file!);
+/** The driver is loaded by those who use it. */
+export async function openReader(options: ReaderOptions): Promise<Reader> {
+  const { url, file, connections = 4, onLost = () => undefined } = options;
+  if (!url) return sqliteReader(file!);
+  const { postgresReader } = await import('./reader-postgres.ts');
+  return postgresReader(url, connections, onLost);
 }
 
 /** A connection of the thread's own. Writers do not wait for it, nor it for them. */
@@ -47,50 +44,4 @@ function sqliteReader(file: string): Reader {
     },
     close: async () => database.close(),
   };
-}
-
-function postgresReader(url: string, connections: number, onLost: (error: Error) => void): Reader {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: answerTimeoutMs,
-    keepAlive: true,
-    application_name: 'gatewright traffic',
-  });
-  pool.on('error', onLost);
-  pool.on('connect', client => client.on('error', () => undefined));
-  const numbered = new Map<string, string>();
-  const withNumbers = (sql: string) => {
-    let place = 0;
-    return sql.replaceAll('?', () => `$${++place}`);
-  };
-  return {
-    async rows<R>(sql: string, values: readonly (string | number)[]): Promise<R[]> {
-      let text = numbered.get(sql);
-      if (text === undefined) {
-        text = withNumbers(sql);
-        if (numbered.size >= statementsKept) numbered.clear();
-        numbered.set(sql, text);
-      }
-      if (pool.waitingCount >= waitingAtOnce) throw problem.away({ detail: { reason: 'too many wait for it' } });
-      const client = await pool.connect().catch(error => {
-        throw unreachable(error);
-      });
-      return asked<R>(client, text, values);
-    },
-    close: () => pool.end(),
-  };
-}
-
-async function asked<R>(client: pg.PoolClient, text: string, values: readonly (string | number)[]): Promise<R[]> {
-  try {
-    const { rows } = await client.query(text, [...values]);
-    client.release();
-    return rows as R[];
-  } catch (error) {
-    // Nobody knows what a connection that failed still has to say.
-    client.release(true);
-    throw databaseProblem(error) ?? error;
-  }
 }

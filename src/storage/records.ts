@@ -2,8 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
 import { databaseProblem } from './faults.ts';
 import { type Engine, migrate } from './migrate.ts';
-import { noticeChannel } from './notices.ts';
-import { postgresKysely } from './postgres.ts';
+import { noticeChannel } from './notice-channel.ts';
 import { openSqlite, sqliteKysely } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
@@ -51,7 +50,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
     const unit = current.getStore();
     if (unit && event.level === 'error') unit.fault ??= event.error;
   };
-  const base = opened(options, note);
+  const base = await opened(options, note);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
   try {
     await migrate(base, engine);
@@ -67,8 +66,15 @@ const rowsAtOnce = 1000;
 
 const ignore = () => undefined;
 
-function opened({ url, file, connections = 10, onFault = ignore }: RecordsOptions, log: (event: LogEvent) => void) {
-  if (url) return postgresKysely<Tables>({ url, connections, onLost: onFault, log });
+/** Drivers are loaded by those who use them. */
+async function opened(
+  { url, file, connections = 10, onFault = ignore }: RecordsOptions,
+  log: (event: LogEvent) => void,
+): Promise<Kysely<Tables>> {
+  if (url) {
+    const { postgresKysely } = await import('./postgres.ts');
+    return postgresKysely<Tables>({ url, connections, onLost: onFault, log });
+  }
   try {
     return sqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);
   } catch (error) {

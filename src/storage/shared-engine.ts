@@ -2,7 +2,6 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { Shared } from './shared.ts';
-import { redisShared } from './shared-redis.ts';
 import { type ThreadsShared, threadsShared } from './shared-threads.ts';
 
 const problem = problems('shared', {
@@ -39,6 +38,8 @@ export async function openSharedEngine(options: SharedEngineOptions): Promise<Sh
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
     state === 'ok' ? log.info('Redis answers: limits are shared') : warn(cause);
   try {
+    // The driver is loaded by those who use it.
+    const { redisShared } = await import('./shared-redis.ts');
     const shared = await redisShared({
       url,
       prefix,

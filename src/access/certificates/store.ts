@@ -3,6 +3,7 @@ import { collection, type PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Certificate, UploadedCertificate } from './schema.ts';
+import { privateKeyPurpose } from './sealing.ts';
 
 export type CertificateStore = ReturnType<typeof certificateStore>;
 
@@ -13,9 +14,6 @@ export interface CertificateOwner {
   orgId: string;
   createdAtMs: number;
 }
-
-/** What private keys are sealed for: whoever presents a certificate opens them with it. */
-export const privateKeyPurpose = 'private key';
 
 export function certificateStore(records: Records, vault: Vault) {
   const certificates = collection<'certificates', StoredCertificate>(records, 'certificates', it => ({

@@ -4,6 +4,7 @@ import type { Records } from '#storage/records.ts';
 import type { FindApis } from '../known-apis.ts';
 import { problem } from './problems.ts';
 import { type Policy, type PolicyState, rightsOf } from './schema.ts';
+import { policyTopic } from './topic.ts';
 
 export type PolicyStore = ReturnType<typeof policyStore>;
 
@@ -38,9 +39,6 @@ const orders = {
   name: ['name_fold', 'policy_id', 'id'],
   state: ['state', 'id'],
 } as const;
-
-/** What a change of a policy is known by, among the changes traffic hears of. */
-export const policyTopic = (orgId: string, id: string): string => `${orgId}/${id}`;
 
 export function policyStore(records: Records, findApis: FindApis) {
   const policies = collection<'policies', StoredPolicy>(

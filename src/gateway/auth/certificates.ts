@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import type { Certificate } from '#access/certificates/schema.ts';
-import { privateKeyPurpose } from '#access/certificates/store.ts';
+import { privateKeyPurpose } from '#access/certificates/sealing.ts';
 import { Lru } from '#base/lru.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';

@@ -3,7 +3,7 @@ import { tokenOf } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/application.ts';
-import { policyTopic } from '#access/policies/store.ts';
+import { policyTopic } from '#access/policies/topic.ts';
 import type { GatewayTools } from '../tools.ts';
 import type { KnownKey } from './sessions.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyDigest } from '#access/keys/reading.ts';
-import { policyTopic } from '#access/policies/store.ts';
+import { policyTopic } from '#access/policies/topic.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, vaultOf } from '#base/vault.ts';

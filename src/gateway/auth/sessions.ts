@@ -4,7 +4,7 @@ import type { Session } from '#access/keys/session.ts';
 import type { KeyKind } from '#access/keys/store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/application.ts';
 import type { Policy } from '#access/policies/schema.ts';
-import { policyTopic } from '#access/policies/store.ts';
+import { policyTopic } from '#access/policies/topic.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
