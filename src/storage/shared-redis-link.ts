@@ -1,4 +1,4 @@
-import { createClient, type RedisClientOptions } from 'redis';
+import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
 import { fuse } from './shared-redis-fuse.ts';
 import type { Script } from './shared-redis-scripts.ts';
 
@@ -13,6 +13,8 @@ export interface Link {
   settled(waitMs: number): Promise<void>;
   run(script: Script, key: string, args: readonly string[]): Promise<number[]>;
   command(args: readonly string[]): Promise<unknown>;
+  /** A command whose texts, given and returned, are bytes. */
+  bytes(args: readonly (string | Buffer)[]): Promise<unknown>;
   close(): void;
 }
 
@@ -64,9 +66,12 @@ export function redisLink({ url, commandTimeoutMs, catchUp, onState }: LinkOptio
     }
   }
 
-  async function command(args: readonly string[]): Promise<unknown> {
+  const command = (args: readonly string[]) => answerTo(args);
+  const bytes = (args: readonly (string | Buffer)[]) => answerTo(args, asBytes);
+
+  async function answerTo(args: readonly (string | Buffer)[], options?: typeof asBytes): Promise<unknown> {
     try {
-      return await within(client.sendCommand(args), commandTimeoutMs);
+      return await within(client.sendCommand(args, options), commandTimeoutMs);
     } catch (error) {
       if (!isUnknownScript(error)) guard.blow(error);
       throw error;
@@ -87,8 +92,10 @@ export function redisLink({ url, commandTimeoutMs, catchUp, onState }: LinkOptio
     client.destroy();
   }
 
-  return { ready: guard.whole, settled: guard.settled, run, command, close };
+  return { ready: guard.whole, settled: guard.settled, run, command, bytes, close };
 }
+
+const asBytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 

@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { type Counters, remaining, type Shared, type Taken, type Window } from './shared.ts';
+import { redisBlobs } from './shared-redis-blobs.ts';
 import { type Debts, debts, type Keys } from './shared-redis-debts.ts';
 import { type Link, redisLink } from './shared-redis-link.ts';
 import { slideArgs, slideScript, takeArgs, takeScript } from './shared-redis-scripts.ts';
@@ -16,6 +17,8 @@ export interface RedisOptions {
   commandTimeoutMs?: number;
   /** Called when the state changes. After a return to `ok` messages of others may have been missed. */
   onState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
+  /** The same of blobs, which Redis may refuse while it counts. */
+  onBlobsState?: (state: 'ok' | 'degraded', cause?: unknown) => void;
 }
 
 const defaultCommandTimeoutMs = 50;
@@ -28,7 +31,15 @@ const startWaitMs = 2000;
  * Redis and locally: it errs towards refusing.
  */
 export async function redisShared(options: RedisOptions): Promise<Shared> {
-  const { url, prefix = 'gw:', local, clock, commandTimeoutMs = defaultCommandTimeoutMs, onState } = options;
+  const {
+    url,
+    prefix = 'gw:',
+    local,
+    clock,
+    commandTimeoutMs = defaultCommandTimeoutMs,
+    onState,
+    onBlobsState,
+  } = options;
   const keys: Keys = { window: name => `${prefix}c:${name}`, log: name => `${prefix}s:${name}` };
   const owed = debts({ local, clock, keys, link: () => link });
   const link: Link = redisLink({
@@ -41,14 +52,17 @@ export async function redisShared(options: RedisOptions): Promise<Shared> {
     onState,
   });
   const wire = redisWire({ url, prefix, local, link });
-  await link.settled(startWaitMs);
+  const blobs = redisBlobs({ url, prefix, commandTimeoutMs, onState: onBlobsState });
+  await Promise.all([link.settled(startWaitMs), blobs.settled(startWaitMs)]);
   return {
     counters: redisCounters(link, local, keys, owed),
+    blobs: blobs.blobs,
     publish: wire.publish,
     subscribe: wire.subscribe,
     state: () => (link.ready() ? 'ok' : 'degraded'),
     async close() {
       wire.close();
+      blobs.close();
       link.close();
     },
   };

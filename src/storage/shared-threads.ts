@@ -70,6 +70,7 @@ export function threadsShared(options: ThreadsOptions = {}): ThreadsShared {
     buffer: memory.buffer,
     windows: fixed,
     logs: sliding,
+    blobs: undefined,
     counters: {
       take: (name, window, nowMs, cost = 1) => fixed.take(name, window, nowMs, cost, false),
       peek: (name, window, nowMs) => fixed.take(name, window, nowMs, 0, false),

@@ -44,10 +44,26 @@ export interface Counters {
   reset(name: string): void | Promise<void>;
 }
 
+/**
+ * Bytes by name that every machine finds. Nobody may rely on finding what was written: it goes when its time is over, when
+ * room is needed, and is out of reach while the engine is away.
+ */
+export interface Blobs {
+  /** What is there under each name; undefined as a whole while the engine is away. */
+  read(names: readonly string[]): Promise<readonly (Buffer | undefined)[] | undefined>;
+  /** Never waits, and drops what cannot be written now. */
+  write(name: string, bytes: Buffer, ttlMs: number): void;
+  remove(name: string): void;
+  /** Writes without an end; rejects when that cannot be done. */
+  settle(name: string, bytes: Buffer): Promise<void>;
+}
+
 export type Listener = (message: string) => void;
 
 export interface Shared {
   readonly counters: Counters;
+  /** Absent where only this process exists: its threads share no memory that could hold them. */
+  readonly blobs: Blobs | undefined;
   /**
    * Tells every listener, those of the publishing thread included, in the order one publisher spoke. A message is a
    * hint: while Redis is away it may be lost on other machines, and on its return it may be repeated.
