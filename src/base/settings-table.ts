@@ -46,6 +46,11 @@ export const settingsTable = {
     'refuse',
     'What happens to calls with `%2F` or `%5C` in the path.',
   ),
+  'gateway.path_parameters': choice(
+    ['check', 'pass', 'refuse'],
+    'check',
+    'What happens to calls with `;` in the path, behind which some upstreams see parameters: they are refused where a rule says something else without them, passed as written, or always refused.',
+  ),
   'gateway.header_bytes': count(65_536, 'Largest head of a call.', { least: 4096, most: 1_048_576 }),
   'gateway.headers_timeout_ms': count(20_000, 'How long a caller may take to send the head of a call.', {
     least: 1000,

@@ -7,7 +7,9 @@ import { Unservable } from './step.ts';
 
 /** Finds what a list of endpoints says about a call. The first entry that fits counts, and only that one. */
 export interface EndpointMatcher<T> {
-  find(call: Exchange): T | undefined;
+  find(call: Exchange, spell?: (path: string) => string): T | undefined;
+  /** Every entry that fits, in order. */
+  all(call: Exchange, spell?: (path: string) => string): T[];
 }
 
 export interface Endpoint {
@@ -58,12 +60,21 @@ export function endpointMatcher<T extends Endpoint>(
   };
   const withoutVersion = versionRemover(model);
   return {
-    find(call) {
-      const inner = matchSpelling(call.innerPath);
-      const bare = matchSpelling(withoutVersion(call));
+    find(call, spell = matchSpelling) {
+      const inner = spell(call.innerPath);
+      const bare = spell(withoutVersion(call));
       const found = (bare === inner ? undefined : look(bare, call.method)) ?? look(inner, call.method);
       // Whole paths count only for those who asked for loose matching: else `/a/b` could open `/b` of the API at `/a`.
-      return found ?? (mode === 'strict' ? undefined : look(matchSpelling(call.path), call.method));
+      return found ?? (mode === 'strict' ? undefined : look(spell(call.path), call.method));
+    },
+    all(call, spell = matchSpelling) {
+      const whole = mode === 'strict' ? [] : [call.path];
+      const paths = new Set([withoutVersion(call), call.innerPath, ...whole].map(spell));
+      const found = [...paths].flatMap(path => [
+        ...everyOne(sameCase, path, call.method),
+        ...everyOne(bothCases, path.toLowerCase(), call.method),
+      ]);
+      return [...new Set(found)].sort((a, b) => a.place - b.place).map(({ entry }) => entry);
     },
   };
 }
@@ -75,6 +86,14 @@ function search<T>(index: Index<T>, path: string, method: string, best: Compiled
   if (index.byFirst.size > 0)
     found = earlier(index.byFirst.get(path.slice(1, end < 0 ? undefined : end)), path, method, found);
   return index.anywhere.length > 0 ? earlier(index.anywhere, path, method, found) : found;
+}
+
+function everyOne<T>({ exact, byFirst, anywhere }: Index<T>, path: string, method: string): Compiled<T>[] {
+  const end = path.indexOf('/', 1);
+  const first = byFirst.get(path.slice(1, end < 0 ? undefined : end)) ?? [];
+  return [...(exact.get(withoutSlash(path)) ?? []), ...first, ...anywhere].filter(
+    it => (it.method === '' || it.method === method) && it.fits(path),
+  );
 }
 
 /** The first of the list that fits, unless a better one is known. */

@@ -7,6 +7,7 @@ import { problem as bodyProblem } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
 import { type Chain, copiesOf, needsBody, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
+import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
 import type { Route } from './routes.ts';
@@ -33,6 +34,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
   const loopsAllowed = tools.settings['gateway.loop_limit'];
   const worded = refusalWords(tools.settings);
   const bodyBytes = tools.settings['gateway.request_body_bytes'];
+  const parameters = tools.settings['gateway.path_parameters'];
   const idPaths = tools.settings['gateway.api_id_paths'];
   const receiver: Receiver = {
     answerBytes: tools.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
@@ -66,6 +68,12 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (!found) {
       plainNotFound(call, sink);
       return record(call, true);
+    }
+    if (parameters !== 'pass' && holdsParameters(call.path)) {
+      const plainly = router?.find(call.host, plainSpelling(call.path));
+      if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
+        return deliver(call, sink, refuse(call, 'path_twofold'));
+      call.twofold = true;
     }
     call.listenPath = found.listenPath;
     call.innerPath = belowListenPath(call.path, found.listenPath);
@@ -209,6 +217,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (!passedOn(call, sink)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
+    call.twofold ||= parameters === 'check' && holdsParameters(call.path);
     call.pathWithoutVersion = '';
     call.rewritten = undefined;
     enter(call, target, sink, current);

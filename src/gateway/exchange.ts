@@ -60,6 +60,8 @@ export class Exchange {
   innerPath = '';
   /** What goes upstream in place of `path` where the listen path stays and a version was taken out; empty: nothing was. */
   pathWithoutVersion = '';
+  /** The path has parameters in it and can be read in two ways: what rules say must hold for both. */
+  twofold = false;
   /** The listen path as it was matched. */
   listenPath = '';
   pathParameters: Readonly<Record<string, string>> | undefined = undefined;

@@ -6,6 +6,7 @@ import { order } from './order.ts';
 const pinned = [
   'unsupported',
   'expiry',
+  'path-parameters',
   'tracking',
   'endpoint-access',
   'ip-access',

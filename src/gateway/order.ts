@@ -17,6 +17,7 @@ import { endpointAccess } from './steps/endpoint-access.ts';
 import { expiry } from './steps/expiry.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
+import { pathParameters } from './steps/path-parameters.ts';
 import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { tracking } from './steps/tracking.ts';
@@ -34,6 +35,10 @@ export interface Place {
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
   { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
+  {
+    step: pathParameters,
+    why: 'Before the first rule about paths: what they say of a call must hold for both ways to read it.',
+  },
   { step: tracking, why: 'Whatever becomes of the call, its record is kept or not as the definition says.' },
   { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },

@@ -7,6 +7,9 @@ export interface PathRules {
   readonly keepEncodedSlashes: boolean;
 }
 
+/** Patterns are run over paths: what is longer is no path anybody serves. */
+export const longestPath = 8192;
+
 /** Why a path is refused, in words for the caller. */
 export interface BadPath {
   readonly fault: string;
@@ -38,6 +41,12 @@ const hiddenDots = /(?:\/|%2F|%5C)\.{1,2}(?:;|%3B|%2F|%5C)|(?:%2F|%5C)\.{1,2}(?:
  */
 export const matchSpelling = (path: string): string =>
   path.includes('%') ? path.replaceAll(/%(?:2[146-9A-C]|3[ABD]|40)/g, unescapedOnce) : path;
+
+/** Whether a path has `;` in it, behind which some readers see parameters of a segment, and others its name. */
+export const holdsParameters = (path: string): boolean => path.includes(';') || path.includes('%3B');
+
+/** The same path as those read it who take parameters off its segments, in the spelling of rules. */
+export const plainSpelling = (path: string): string => tidied(matchSpelling(path).replaceAll(/;[^/]*/g, ''));
 
 const unescapedOnce = (code: string) => String.fromCharCode(Number.parseInt(code.slice(1), 16));
 

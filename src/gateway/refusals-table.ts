@@ -421,6 +421,12 @@ export const refusalsTable = {
     event: 'VersionFailure',
     about: 'A block or allow list keeps the endpoint closed.',
   },
+  path_twofold: {
+    status: 400,
+    message: 'The path can be read in two ways',
+    about:
+      'The path has `;` in it, and rules differ on it with and without what follows. See `gateway.path_parameters`.',
+  },
   loop_unknown: {
     status: 500,
     message: "Couldn't detect target",

@@ -2,6 +2,7 @@ import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { plainSpelling } from './path.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
 import { Unservable } from './step.ts';
 
@@ -67,6 +68,7 @@ function namedVersions(model: Model, header: string): VersionChoice {
       const name = place.read(call);
       if (name === '') return fallback ? told(call, header, own(call, fallback)) : refused(call, withoutName);
       const version = byName.get(name);
+      if (!version && place.mayMean(call, name, it => byName.has(it))) return refused(call, 'path_twofold');
       if (!version && !(fallbackToDefault && fallback)) return refused(call, 'version_unknown');
       if (version || place.mayStripUnknown(name)) place.strip(call, name);
       return version ? own(call, version) : told(call, header, own(call, fallback!));
@@ -109,6 +111,8 @@ function apiVersions(model: Model, header: string): VersionChoice {
         place.strip(call, name);
         return known;
       }
+      if (place.mayMean(call, name, it => isBase(it) || Object.hasOwn(versions, it)))
+        return refused(call, 'path_twofold', true);
       if (!fallbackToDefault) return refused(call, 'version_api_unknown', true);
       if (place.mayStripUnknown(name)) place.strip(call, name);
       return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved', true));
@@ -121,6 +125,8 @@ interface VersionPlace {
   strip(call: Exchange, name: string): void;
   /** In the URL an unknown version may be an ordinary segment: only a pattern tells. */
   mayStripUnknown(name: string): boolean;
+  /** Whether an upstream may read another name than ours, one that is known. */
+  mayMean(call: Exchange, name: string, isKnown: (name: string) => boolean): boolean;
 }
 
 function versionPlace({ versioning, identity }: Model): VersionPlace {
@@ -145,6 +151,7 @@ const headerPlace = (name: string, strip: boolean): VersionPlace => ({
   read: call => call.headers.get(name) ?? '',
   strip: call => void (strip && call.headers.remove(name)),
   mayStripUnknown: () => true,
+  mayMean: () => false,
 });
 
 const queryPlace = (name: string, strip: boolean): VersionPlace => ({
@@ -155,6 +162,7 @@ const queryPlace = (name: string, strip: boolean): VersionPlace => ({
     call.query = kept.join('&');
   },
   mayStripUnknown: () => true,
+  mayMean: () => false,
 });
 
 function decodeURIComponentSafe(text: string): string {
@@ -183,5 +191,6 @@ function urlPlace(slug: string, strip: boolean, matches: (name: string) => boole
       call.pathWithoutVersion = above + call.innerPath;
     },
     mayStripUnknown: name => hasPattern && matches(name),
+    mayMean: ({ twofold }, name, isKnown) => twofold && isKnown(plainSpelling(name).slice(1)),
   };
 }

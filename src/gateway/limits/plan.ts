@@ -3,6 +3,7 @@ import type { Limits, RateLimit, Right } from '#access/keys/session.ts';
 import type { Window } from '#storage/shared.ts';
 import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
+import { plainSpelling } from '../path.ts';
 import type { StepContext } from '../step.ts';
 import { Unservable } from '../step.ts';
 import type { RateCounting } from './rate.ts';
@@ -86,7 +87,8 @@ export function plans({ model, version, tools }: StepContext, rates: RateCountin
     },
     /** An endpoint's own limit, or the one of the key. */
     rateFor(call: Exchange, owner: string, plan: Plan): ChosenRate | undefined {
-      const endpoint = plan.endpoints?.find(call);
+      const endpoint =
+        plan.endpoints?.find(call) ?? (call.twofold ? plan.endpoints?.find(call, plainSpelling) : undefined);
       if (endpoint) return { name: endpointCounter(owner, apiId, endpoint), plan: endpoint.rate };
       return plan.rate && { name: rateCounter(owner, plan.scope), plan: plan.rate };
     },

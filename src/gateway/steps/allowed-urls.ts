@@ -2,6 +2,7 @@ import { type Right, rightOn } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
 import { type MatchMode, pathPattern } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
+import { plainSpelling } from '../path.ts';
 import { refuse } from '../refusals.ts';
 import { type Step, Unservable } from '../step.ts';
 
@@ -39,8 +40,10 @@ function prepare({ allowedUrls: urls }: Right, pattern: (url: string) => Fits): 
     methods: new Set(methods),
     fits: url === '' ? always : pattern(url),
   }));
-  return call =>
-    rules.some(({ methods, fits }) => methods.has(call.method) && (fits(call.path) || fits(call.innerPath)));
+  const allows = (method: string, path: string, innerPath: string) =>
+    rules.some(({ methods, fits }) => methods.has(method) && (fits(path) || fits(innerPath)));
+  return ({ method, path, innerPath, twofold }) =>
+    allows(method, path, innerPath) && (!twofold || allows(method, plainSpelling(path), plainSpelling(innerPath)));
 }
 
 const always = () => true;

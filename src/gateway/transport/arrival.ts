@@ -1,7 +1,7 @@
 import type { Body } from '../body.ts';
 import { Exchange, type Peer } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
-import { canonicalPath, isBad, splitTarget } from '../path.ts';
+import { canonicalPath, isBad, longestPath, splitTarget } from '../path.ts';
 import { type BadHead, hostOf, inspectHead, isAuthority } from './head.ts';
 import type { Limits, TransportOptions } from './transport.ts';
 
@@ -41,6 +41,7 @@ export function arrive(given: Arriving, options: ArrivalOptions): Exchange | Bad
   if (named === undefined ? !given.mayOmitHost : !isAuthority(named)) return bad('no Host, or none that is a name');
   if (target.host !== undefined && (!isAuthority(target.host) || !isSame(target.host, named)))
     return bad('the Host and the request target disagree');
+  if (target.path.length > longestPath) return bad(`the path is longer than ${longestPath} bytes`, 414);
   const path = canonicalPath(target.path, options.paths);
   if (isBad(path)) return bad(path.fault);
   return new Exchange({
@@ -71,6 +72,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'Method Not Allowed',
   408: 'Request Timeout',
   413: 'Payload Too Large',
+  414: 'URI Too Long',
   417: 'Expectation Failed',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',

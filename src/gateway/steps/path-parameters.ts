@@ -1,0 +1,34 @@
+import { type Endpoint, endpointMatcher } from '../endpoint-match.ts';
+import { plainSpelling } from '../path.ts';
+import { refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/**
+ * `/admin;x` is `/admin` to upstreams that take parameters off segments, and something else to others. Such a call goes on
+ * where every endpoint list says the same of both, and is refused where one does not.
+ */
+export const pathParameters: Step = {
+  name: 'path-parameters',
+  make({ model, version, tools: { settings } }) {
+    if (settings['gateway.path_parameters'] !== 'check') return undefined;
+    const lists: readonly (readonly (Endpoint & { readonly enabled: boolean })[])[] = Object.values(version.endpoints);
+    if (lists.every(list => list.length === 0)) return undefined;
+    // Few APIs ever see such a call: the patterns are compiled a second time for those that do.
+    const matcher = () => {
+      const entries = lists.flatMap(list => list.filter(({ enabled }) => enabled !== false));
+      return endpointMatcher(entries, { model, version, settings });
+    };
+    let known: ReturnType<typeof matcher> | null = null;
+    return {
+      request(call) {
+        if (!call.twofold) return undefined;
+        if (known === null) known = matcher();
+        if (!known) return undefined;
+        const written = known.all(call);
+        const plain = known.all(call, plainSpelling);
+        const same = written.length === plain.length && written.every((entry, at) => entry === plain[at]);
+        return same ? undefined : refuse(call, 'path_twofold');
+      },
+    };
+  },
+};
