@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely';
 import type { AnalyticsTables } from './analytics-tables.ts';
+import type { EventTables } from './event-tables.ts';
 import type { PortalTables } from './portal-tables.ts';
 
 /**
@@ -23,7 +24,7 @@ interface Issued extends Record {
   used_at: number;
 }
 
-export interface Tables extends PortalTables, AnalyticsTables {
+export interface Tables extends PortalTables, AnalyticsTables, EventTables {
   meta: { name: string; value: string };
   /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
   changes: { revision: number; topic: string; id: string };

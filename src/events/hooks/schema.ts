@@ -8,6 +8,9 @@ const headerMap = z
 /** A day; events that are the same are told once in this time. */
 const longestTimeoutSeconds = 86_400;
 
+/** A template as it is, or the name of its file. */
+const longestTemplate = 20_000;
+
 /** What a caller writes. What is left out is empty, also when a hook is replaced. */
 export const HookWrite = z.object({
   method: webhookMethod,
@@ -15,7 +18,7 @@ export const HookWrite = z.object({
   event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
   header_map: headerMap.nullish().transform(map => map ?? {}),
   name: z.string().max(200).default(''),
-  template_path: z.string().max(1024).default(''),
+  template_path: z.string().max(longestTemplate).default(''),
   webhook_id: z
     .string()
     .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')

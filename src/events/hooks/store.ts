@@ -42,6 +42,11 @@ export function hookStore(records: Records, vault: Vault) {
       const found = await hooks.find({ org_id: orgId, id });
       return found && opened(found);
     },
+    /** By either of its ids: definitions name one or the other. */
+    async find(orgId: string, id: string): Promise<Hook | undefined> {
+      const found = (await hooks.find({ org_id: orgId, id })) ?? (await hooks.find({ org_id: orgId, webhook_id: id }));
+      return found && opened(found);
+    },
     async page(orgId: string, asked: PageAsked) {
       const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, asked);
       return { ...found, items: found.items.map(opened) };
@@ -54,6 +59,10 @@ export function hookStore(records: Records, vault: Vault) {
       }),
     change: (orgId: string, id: string, change: (hook: Hook) => Hook) =>
       changed(() => hooks.change({ org_id: orgId, id }, it => sealed(change(opened(it)), it.created_at_ms))),
-    remove: (orgId: string, id: string): Promise<boolean> => changed(() => hooks.remove({ org_id: orgId, id })),
+    remove: (orgId: string, id: string): Promise<boolean> =>
+      changed(async () => {
+        await records.db.deleteFrom('hook_secrets').where('org_id', '=', orgId).where('hook', '=', id).execute();
+        return hooks.remove({ org_id: orgId, id });
+      }),
   };
 }

@@ -5,6 +5,7 @@ import { portalContent } from './0003-portal-content.ts';
 import { counters } from './0004-counters.ts';
 import { oauthTokens } from './0005-oauth-tokens.ts';
 import { analytics } from './0006-analytics.ts';
+import { deliveries } from './0007-deliveries.ts';
 
 /** In order. A step's number is its place here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -14,4 +15,5 @@ export const migrations: readonly Migration[] = [
   counters,
   oauthTokens,
   analytics,
+  deliveries,
 ];

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { withRecords } from '../../../tests/life/databases.ts';
+import { laneStore } from './lane-store.ts';
+import { deliveryStore, type NewDelivery } from './store.ts';
+
+const told = (orgId: string, hook: string, payload: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
+  orgId,
+  hook,
+  apiId: 'api',
+  event: 'AuthFailure',
+  name: '',
+  payload,
+  contentType: 'application/json',
+  log: [],
+  mark: '',
+  markedForMs: 0,
+  dead: false,
+  ...more,
+});
+
+withRecords('the queue of webhook calls', given => {
+  const open = () => deliveryStore(given());
+  const lanes = (holder: string) => laneStore(given(), holder);
+  const settled = { attempts: 1, status: 200, log: [] };
+
+  test('calls of a hook come in the order in which they were written', async () => {
+    const [org, store] = [publicId(), open()];
+    await store.add([told(org, 'a', '1'), told(org, 'b', '2'), told(org, 'a', '3')], 1000, 10);
+    const first = (await store.next(org, 'a'))!;
+    assert.equal(first.payload, '1');
+    await store.settle(first, { ...settled, state: 'delivered' }, 2000);
+    assert.equal((await store.next(org, 'a'))!.payload, '3');
+    assert.equal((await store.next(org, 'b'))!.payload, '2');
+  });
+
+  test('of two processes one has a hook, until it gives it back or its lease ends', async () => {
+    const [org, store, one, other] = [publicId(), open(), lanes('one'), lanes('other')];
+    const own = (found: { orgId: string }[]) => found.filter(({ orgId }) => orgId === org).length;
+    await store.add([told(org, 'a', '1')], 1000, 10);
+    assert.deepEqual([own(await one.claim(1000, 500, 100)), own(await other.claim(1001, 500, 100))], [1, 0]);
+    assert.equal(await one.renew({ orgId: org, hook: 'a' }, 1400, 500), true);
+    assert.equal(own(await other.claim(1899, 500, 100)), 0);
+    assert.equal(own(await other.claim(1900, 500, 100)), 1, 'the lease is over');
+    assert.equal(await one.renew({ orgId: org, hook: 'a' }, 1901, 500), false);
+    await other.release({ orgId: org, hook: 'a' }, 5000);
+    assert.equal(own(await one.claim(4999, 500, 100)), 0, 'it is not due');
+    assert.equal(own(await one.claim(5000, 500, 100)), 1);
+  });
+
+  test('what a process held when it died is free as soon as it is back', async () => {
+    const [org, store] = [publicId(), open()];
+    await store.add([told(org, 'a', '1')], 1000, 10);
+    await lanes('died').claim(1000, 1_000_000, 100);
+    await lanes('died').begin();
+    const found = await lanes('died').claim(1001, 500, 100);
+    assert.ok(found.some(({ orgId }) => orgId === org));
+  });
+
+  test('a hook is left only when nothing waits, and a call that comes later opens it again', async () => {
+    const [org, store, one] = [publicId(), open(), lanes('leaver')];
+    const lane = { orgId: org, hook: 'a' };
+    const has = async (atMs: number) => (await one.claim(atMs, 500, 100)).some(({ orgId }) => orgId === org);
+    await store.add([told(org, 'a', '1')], 1000, 10);
+    assert.equal(await has(1000), true);
+    await one.leave(lane);
+    assert.equal(await has(1001), true, 'something waits');
+    await store.settle((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 1001);
+    await one.leave(lane);
+    assert.equal(await has(9000), false);
+    await store.add([told(org, 'a', '2')], 9001, 10);
+    assert.equal(await has(9001), true);
+  });
+
+  test('the queue of an organisation is bounded, and those of others do not shorten it', async () => {
+    const [org, other, store] = [publicId(), publicId(), open()];
+    await store.add([told(other, 'a', 'x'), told(other, 'a', 'y')], 1000, 3);
+    const some = ['1', '2', '3', '4', '5'].map(payload => told(org, 'a', payload));
+    const { kept, full } = await store.add(some, 1000, 3);
+    assert.deepEqual([kept.map(it => it.payload), full], [['1', '2', '3'], 2]);
+    assert.equal((await store.add(some, 1000, 3)).full, 5);
+    assert.equal(await store.waiting(org), 3);
+  });
+
+  test('the same is told once until its time is over', async () => {
+    const [org, store] = [publicId(), open()];
+    const cool = told(org, 'a', 'x', { mark: publicId(), markedForMs: 1000 });
+    assert.equal((await store.add([cool, cool], 5000, 10)).kept.length, 1);
+    assert.equal((await store.add([cool], 5999, 10)).kept.length, 0);
+    assert.equal((await store.add([cool], 6000, 10)).kept.length, 1);
+  });
+
+  test('what was given up is tried again, one or all of a hook, before what came later', async () => {
+    const [org, store] = [publicId(), open()];
+    await store.add(
+      ['1', '2', '3'].map(payload => told(org, 'a', payload)),
+      1000,
+      10,
+    );
+    for (let left = 2; left > 0; left--)
+      await store.settle((await store.next(org, 'a'))!, { attempts: 8, status: 500, log: [], state: 'dead' }, 2000);
+    const { items } = await store.page({ orgId: org, state: 'dead' }, { page: 1, size: 10 });
+    assert.deepEqual(
+      items.map(it => it.payload),
+      ['2', '1'],
+    );
+    assert.equal(await store.retry(publicId(), { hook: 'a' }, 3000), 0, 'of another organisation');
+    assert.equal(await store.retry(org, { id: items[1]!.publicId }, 3000), 1);
+    assert.equal((await store.next(org, 'a'))!.payload, '1');
+    assert.equal((await store.next(org, 'a'))!.attempts, 0);
+    assert.equal(await store.retry(org, { hook: 'a' }, 3000), 1);
+  });
+
+  test('finished calls are kept up to a number and an age; those that wait are kept', async () => {
+    const [org, store] = [publicId(), open()];
+    await store.add(
+      ['1', '2', '3', '4'].map(payload => told(org, 'a', payload)),
+      1000,
+      10,
+    );
+    for (let at = 0; at < 3; at++)
+      await store.settle((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 2000 + at);
+    const left = async () => (await store.page({ orgId: org }, { page: 0, size: 1 })).items.map(it => it.payload);
+    await store.prune(2001, 100_000, 0);
+    assert.deepEqual(await left(), ['4', '3', '2']);
+    await store.prune(0, 1, 0);
+    assert.deepEqual(await left(), ['4', '3']);
+  });
+});

@@ -1,0 +1,64 @@
+import { createIndex, createTable, type Migration } from '../migration.ts';
+
+/** Webhook calls: those that wait, what became of the others, and what they are signed with. */
+export const deliveries: Migration = {
+  name: 'deliveries',
+  async up(schema) {
+    const indexWhere = (name: string, columns: string, where: string) =>
+      schema.run(`create index deliveries_${name} on deliveries (${columns}) where ${where}`);
+
+    await createTable(schema, 'deliveries', {
+      /** The order in which the calls of one hook are made. */
+      id: 'serial',
+      public_id: 'text not null unique',
+      org_id: 'text not null',
+      hook: 'text not null',
+      api_id: 'text not null',
+      event: 'text not null',
+      state: 'text not null',
+      attempts: 'number not null',
+      status: 'number not null',
+      created_at: 'number not null',
+      updated_at: 'number not null',
+      body: 'text not null',
+    });
+    await indexWhere('waiting', 'org_id, hook, id', "state = 'waiting'");
+    await createIndex(schema, 'deliveries', 'newest', 'org_id, id desc');
+    await createIndex(schema, 'deliveries', 'hook', 'org_id, hook, id desc');
+    await createIndex(schema, 'deliveries', 'state', 'org_id, state, id desc');
+    await createIndex(schema, 'deliveries', 'age', 'updated_at');
+
+    /** Hooks with something waiting. One process at a time has a lane, until its lease ends. */
+    await createTable(
+      schema,
+      'delivery_lanes',
+      {
+        org_id: 'text not null',
+        hook: 'text not null',
+        due_at: 'number not null',
+        lease_until: 'number not null',
+        holder: 'text not null',
+      },
+      'primary key (org_id, hook)',
+    );
+    await createIndex(schema, 'delivery_lanes', 'due', 'due_at');
+
+    /** What was told and is not told again for a while. */
+    await createTable(schema, 'delivery_marks', { mark: 'text primary key', until: 'number not null' });
+    await createIndex(schema, 'delivery_marks', 'until', 'until');
+
+    await createTable(
+      schema,
+      'hook_secrets',
+      {
+        org_id: 'text not null',
+        hook: 'text not null',
+        sealed: 'text not null',
+        /** The one before, which receivers may still know; empty where there is none. */
+        previous: 'text not null',
+        changed_at: 'number not null',
+      },
+      'primary key (org_id, hook)',
+    );
+  },
+};
