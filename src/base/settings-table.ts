@@ -263,6 +263,15 @@ export const settingsTable = {
   'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
   'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
   'analytics.log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'cache.memory_bytes': count(
+    67_108_864,
+    'Memory for kept answers without Redis, shared out evenly among the traffic threads; each keeps its own. 0 keeps none.',
+  ),
+  'cache.entry_bytes': count(1_048_576, 'Largest body of an answer that is kept.'),
+  'cache.caller_control': flag(
+    false,
+    'Lets callers say by `Cache-Control` which kept answers they take (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always heeded.',
+  ),
   'metrics.public': flag(false, 'Serves `/metrics` on the dashboard’s listener to anybody who can reach it.'),
   'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { most: 3600 }),
 

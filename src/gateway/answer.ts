@@ -8,6 +8,8 @@ export class Answer {
   body: Body;
   /** True when the gateway itself refused, so that nobody mistakes it for the upstream's word. */
   readonly refused: boolean;
+  /** True when steps on the way out have seen it already, as with one that was kept. */
+  final = false;
 
   constructor(status: number, headers: HeaderList, body: Body, refused = false) {
     this.status = status;

@@ -15,6 +15,7 @@ export interface Wishes {
   readonly needsBody: readonly NonNullable<Made['needsBody']>[];
   readonly copy: readonly NonNullable<Made['copy']>[];
   readonly settled: readonly NonNullable<Made['settled']>[];
+  readonly ended: readonly NonNullable<Made['ended']>[];
 }
 
 export function buildChain(context: StepContext): Chain {
@@ -27,6 +28,7 @@ export function buildChain(context: StepContext): Chain {
       needsBody: asked('needsBody').map(it => (call, given) => it.made!.needsBody!(call, given)),
       copy: asked('copy').map(it => (call, given) => it.made!.copy!(call, given)),
       settled: asked('settled').map(it => (call, result) => it.made!.settled!(call, result)),
+      ended: asked('ended').map(it => call => it.made!.ended!(call)),
     },
   };
 }
@@ -69,6 +71,10 @@ export function copiesOf({ wishes }: Chain, call: Exchange, given: Answer): Body
   if (wishes.copy.length === 0) return undefined;
   const copies = wishes.copy.map(wish => wish(call, given)).filter(it => it !== undefined);
   return copies.length > 0 ? copies : undefined;
+}
+
+export function tellEnded({ wishes }: Chain, call: Exchange): void {
+  for (const told of wishes.ended) told(call);
 }
 
 export function tellSettled({ wishes }: Chain, call: Exchange, result: UpstreamResult): void {

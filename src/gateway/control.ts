@@ -19,8 +19,7 @@ export function trafficControl({ ask, askAll, settled }: ControlOptions): Traffi
     status: apiId => ask('status', { apiId }, withinMs),
     vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
     forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
-    // No step keeps responses, so that there are none to forget.
-    forgetResponses: async () => undefined,
+    forgetResponses: async apiId => void (await askAll('forgetResponses', { apiId }, withinMs)),
   };
 }
 

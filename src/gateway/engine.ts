@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import { problem as bodyProblem } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
-import { type Chain, copiesOf, needsBody, tellSettled, walkRequest, walkResponse } from './chain.ts';
+import { type Chain, copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
@@ -30,7 +30,7 @@ export interface EngineOptions {
 }
 
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
-export function createEngine({ snapshot, tools, pools, record }: EngineOptions): Handler {
+export function createEngine({ snapshot, tools, pools, record: write }: EngineOptions): Handler {
   const loopsAllowed = tools.settings['gateway.loop_limit'];
   const worded = refusalWords(tools.settings);
   const bodyBytes = tools.settings['gateway.request_body_bytes'];
@@ -59,6 +59,11 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
       deliver(call, sink, given);
     },
   };
+
+  function record(call: Exchange, complete: boolean): void {
+    if (call.chain) tellEnded(call.chain, call);
+    write(call, complete);
+  }
 
   function handle(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
@@ -150,7 +155,7 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
 
   function answered(call: Exchange, sink: Sink, given: Answer): void {
     withAnswerHeaders(call, given);
-    if (given.refused) return deliver(call, sink, given);
+    if (given.refused || given.final) return deliver(call, sink, given);
     const waiting = walkResponse(call.chain!, call, given);
     if (waiting instanceof Promise) {
       waiting.then(
@@ -227,7 +232,9 @@ export function createEngine({ snapshot, tools, pools, record }: EngineOptions):
     if (call.gone) return record(call, false);
     if (given.refused) worded(call, given);
     const bytes = given.body.bytes;
-    given.headers.set('Content-Length', String(bytes?.length ?? 0));
+    const length = given.status === 304 ? undefined : (bytes?.length ?? given.body.length);
+    if (length === undefined) given.headers.remove('content-length');
+    else given.headers.set('Content-Length', String(length));
     call.answer = given;
     call.status = given.status;
     call.answerBytes = bytes?.length ?? 0;

@@ -26,6 +26,7 @@ const pinned = [
   'allowed-urls',
   'key-limits',
   'api-limits',
+  'cache',
   'limit-headers',
 ];
 

@@ -12,6 +12,7 @@ import { limitHeaders } from './limits/told.ts';
 import type { Step } from './step.ts';
 import { accessRights } from './steps/access-rights.ts';
 import { allowedUrls } from './steps/allowed-urls.ts';
+import { cache } from './steps/cache.ts';
 import { clientCertificates } from './steps/client-certificates.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
 import { expiry } from './steps/expiry.ts';
@@ -64,5 +65,9 @@ export const order: readonly Place[] = [
   { step: allowedUrls, why: 'A right to the API may be to some endpoints only.' },
   { step: keyLimits, why: 'Only calls that would be let through count against a key.' },
   { step: apiLimits, why: 'After the limits of the key, so that one caller cannot use up the API for the others.' },
+  {
+    step: cache,
+    why: 'Whoever may not call gets nothing that was kept either; after all that changes what is asked for.',
+  },
   { step: limitHeaders, why: 'The last word on the way out: what upstreams say of limits is not ours.' },
 ];

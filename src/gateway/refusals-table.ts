@@ -427,6 +427,11 @@ export const refusalsTable = {
     about:
       'The path has `;` in it, and rules differ on it with and without what follows. See `gateway.path_parameters`.',
   },
+  not_cached: {
+    status: 504,
+    message: 'No kept answer',
+    about: 'The caller wants a kept answer only, and none is kept. See `cache.caller_control`.',
+  },
   loop_unknown: {
     status: 500,
     message: "Couldn't detect target",

@@ -19,6 +19,8 @@ export interface Made {
   copy?(call: Exchange, given: Answer): BodyCopy | undefined;
   /** What became of the call at the upstream. */
   settled?(call: Exchange, result: UpstreamResult): void;
+  /** The call is over, whoever answered it, or nobody. */
+  ended?(call: Exchange): void;
 }
 
 /** Takes a copy of a body that passes by. */

@@ -14,6 +14,7 @@ import { keySourcesOf } from './auth/jwt-source.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { accessStore } from './auth/store.ts';
 import { tokenTools } from './auth/token-tools.ts';
+import { openResponses } from './cache/open.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
@@ -70,6 +71,7 @@ export interface TrafficAnswers {
   vitals(given: { readonly apiId: string }): Promise<Vitals>;
   /** Forgets the key sets an API names, or all of them. */
   forgetKeySets(given: { readonly apiId?: string | undefined }): Promise<void>;
+  forgetResponses(given: { readonly apiId: string }): Promise<void>;
 }
 
 const millisecondsBetweenPolls = 1000;
@@ -118,6 +120,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     certificates,
     ...tokens.tools,
     organisations,
+    responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
     digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, call, message, more = {}) =>
       events.spend() &&
@@ -196,6 +199,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
       if (apiId === undefined || api) tools.keySets.forget(api && keySourcesOf(api.model));
     },
+    forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
   };
   const answer = answerer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), millisecondsBetweenPolls);

@@ -10,6 +10,7 @@ import type { KeySets } from './auth/jwks.ts';
 import type { OauthAsked, OauthReply } from './auth/oauth/schema.ts';
 import type { OauthTokens } from './auth/oauth/tokens.ts';
 import type { Sessions } from './auth/sessions.ts';
+import type { Responses } from './cache/responses.ts';
 import type { Exchange } from './exchange.ts';
 import type { Organisations } from './limits/organisations.ts';
 
@@ -38,6 +39,8 @@ export interface GatewayTools {
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
   readonly ask: Ask<MainAnswers>;
   readonly organisations: Organisations;
+  /** Answers that are kept. */
+  readonly responses: Responses;
   /** What a key is found and counted by, without being named. */
   digestOfKey(keyId: string): string;
   /** Tells handlers what happened; never waits. */

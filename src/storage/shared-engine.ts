@@ -28,6 +28,9 @@ export interface SharedEngineOptions {
   readonly buffer?: SharedArrayBuffer;
 }
 
+const keepsNothing = 'Redis takes no answers: none are kept for a while';
+const messageOf = (cause: unknown) => (cause as Error | undefined)?.message;
+
 /** Redis may be away, at the start too: this process then counts on its own and says so. */
 export async function openSharedEngine(options: SharedEngineOptions): Promise<SharedEngine> {
   const { url, prefix, clock, log, timeoutMs, buffer } = options;
@@ -46,6 +49,7 @@ export async function openSharedEngine(options: SharedEngineOptions): Promise<Sh
       local: threads,
       clock,
       onState,
+      onBlobsState: (state, cause) => state === 'degraded' && log.warn({ reason: messageOf(cause) }, keepsNothing),
       ...(timeoutMs ? { commandTimeoutMs: timeoutMs } : {}),
     });
     if (shared.state() === 'degraded') warn();

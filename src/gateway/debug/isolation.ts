@@ -1,6 +1,7 @@
 import { problems } from '#base/problems.ts';
 import { threadsShared } from '#storage/shared-threads.ts';
 import { type Api, compileApi } from '../api.ts';
+import { memoryResponses } from '../cache/memory.ts';
 import { Router } from '../router.ts';
 import { loopName, type Snapshot } from '../snapshot.ts';
 import type { GatewayTools } from '../tools.ts';
@@ -36,6 +37,7 @@ export function isolated(tools: GatewayTools, trace: Trace): Isolation {
   const own: Omit<GatewayTools, Shared> = {
     log: tracedLog(trace, tools.log),
     counters: shared.counters,
+    responses: memoryResponses({ bytes: 0, clock: tools.clock }),
     local: shared.counters,
     ask: () => Promise.reject(problem.nothing_written()),
     fire: (event, call, message) =>

@@ -1,0 +1,56 @@
+import { Answer } from '../answer.ts';
+import { Body, bodyOf, noBody } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import { ageOf } from './asked.ts';
+import type { Entry } from './entry.ts';
+
+/** What is said again of an answer the caller has already. */
+const ofUnchanged = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'last-modified', 'vary']);
+const mark = 'x-gw-cached-response';
+
+/** The answer that was kept, or that the caller has it already. No step sees it again. */
+export function answerFrom(entry: Entry, call: Exchange, nowMs: number): Answer {
+  const kept = new HeaderList(entry.headers as string[]);
+  const given = isUnchanged(entry, kept, call) ? unchanged(kept) : whole(entry, kept, call.method);
+  given.headers.append('Age', String(ageOf(entry, nowMs)));
+  given.headers.append(mark, '1');
+  given.final = true;
+  return given;
+}
+
+function whole(entry: Entry, kept: HeaderList, method: string): Answer {
+  const headers = new HeaderList(kept.flat.slice());
+  if (entry.body.length > 0) return new Answer(entry.status, headers, bodyOf(entry.body));
+  // The head of an answer says how long its body would be.
+  const length = method === 'HEAD' ? kept.get('content-length') : '0';
+  return new Answer(
+    entry.status,
+    headers,
+    new Body(undefined, undefined, length === undefined ? length : Number(length)),
+  );
+}
+
+function unchanged(kept: HeaderList): Answer {
+  const headers = new HeaderList();
+  for (const [name, value] of kept) if (ofUnchanged.has(name.toLowerCase())) headers.append(name, value);
+  return new Answer(304, headers, noBody());
+}
+
+function isUnchanged({ status }: Entry, kept: HeaderList, { method, headers }: Exchange): boolean {
+  if (status !== 200 || (method !== 'GET' && method !== 'HEAD')) return false;
+  const tags = headers.all('if-none-match');
+  if (tags.length > 0) return names(tags.join(','), kept.get('etag'));
+  const since = Date.parse(headers.get('if-modified-since') ?? '');
+  const changed = Date.parse(kept.get('last-modified') ?? '');
+  return changed <= since;
+}
+
+const tag = /(?:W\/)?"[^"]*"|[^\s,]+/g;
+/** Whether it is weak makes no difference to somebody who would get the same again. */
+const strong = (text: string) => text.replace(/^W\//, '');
+
+function names(list: string, etag: string | undefined): boolean {
+  if (list.trim() === '*') return true;
+  return etag !== undefined && (list.match(tag) ?? []).some(it => strong(it) === strong(etag.trim()));
+}

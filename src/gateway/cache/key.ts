@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import type { Model, VersionModel } from '#definition/model.ts';
+import type { Exchange } from '../exchange.ts';
+import type { HeaderList } from '../headers.ts';
+import type { Signpost } from './entry.ts';
+
+/** One text for a list of texts that no other list has: each says how long it is. */
+export function tupleText(parts: readonly (string | undefined)[]): string {
+  let text = '';
+  for (const part of parts) text += part === undefined ? '-' : `${part.length}:${part}`;
+  return text;
+}
+
+export const digestOf = (parts: readonly (string | undefined)[]): string =>
+  hash('sha256', tupleText(parts), 'base64url');
+
+/** All values of a header as one; undefined where there is none. */
+const joined = (headers: HeaderList, name: string): string | undefined => {
+  const values = headers.all(name);
+  return values.length > 1 ? values.join(', ') : values[0];
+};
+
+const signature = /^signature /i;
+
+/**
+ * Names of kept answers. Nobody gets what was made for another: organisation, API, version, definition and caller are in
+ * every name, the caller by key or else by address, with whatever credentials go on to the upstream.
+ */
+export function keysOf(model: Model, version: VersionModel) {
+  const { orgId, id } = model.identity;
+  // A changed definition starts afresh: its answers may be others.
+  const scope = digestOf([orgId, id, version.key, JSON.stringify(model)]);
+  const byHeaders = [...new Set(model.cache.cacheByHeaders.map(name => name.toLowerCase()))].sort();
+  const isSigned = model.modes.includes('hmac');
+
+  /** A signature is another one at every call, and says no more than who signs. */
+  function authorizationOf({ headers }: Exchange): string | undefined {
+    const value = joined(headers, 'authorization');
+    return isSigned && value !== undefined && signature.test(value) ? '' : value;
+  }
+
+  return {
+    of(call: Exchange, method: string, body?: string): string {
+      const { headers, rewritten } = call;
+      const parts = [
+        scope,
+        method,
+        call.upstreamMethod,
+        call.host,
+        call.path,
+        call.query,
+        call.keyId === '' ? 'address' : 'key',
+        call.keyId || call.clientAddress,
+        authorizationOf(call),
+        joined(headers, 'cookie'),
+        body,
+      ];
+      if (body !== undefined) parts.push(headers.get('content-type'));
+      for (const name of byHeaders) parts.push(joined(headers, name));
+      if (rewritten) parts.push(rewritten.destination?.origin, rewritten.path, rewritten.query);
+      return digestOf(parts);
+    },
+  };
+}
+
+/** The name of the answer for these headers, where answers differ by them. */
+export const variantKey = (key: string, { varies, mark }: Signpost, headers: HeaderList): string =>
+  digestOf([key, mark, ...varies.map(name => joined(headers, name))]);
+
+/** Whether two calls are alike in what answers differ by. */
+export const isAlike = (varies: readonly string[], one: HeaderList, other: HeaderList): boolean =>
+  varies.every(name => joined(one, name) === joined(other, name));

@@ -1,0 +1,77 @@
+import type { Clock } from '#base/clock.ts';
+import { type Kept, sizeOf } from './entry.ts';
+import type { Responses } from './responses.ts';
+
+export interface MemoryOptions {
+  /** The most it takes; what was not asked for the longest goes first. */
+  readonly bytes: number;
+  readonly clock: Clock;
+  /** Tells the other threads that an answer is no longer true. */
+  readonly onDrop?: (key: string) => void;
+}
+
+interface Slot {
+  readonly apiId: string;
+  readonly kept: Kept;
+  readonly bytes: number;
+}
+
+export interface MemoryResponses extends Responses {
+  /** Drops what another thread dropped. */
+  hear(key: string): void;
+  readonly usedBytes: number;
+}
+
+/** Answers in the memory of one thread. A map holds its entries in the order they were put in: the oldest is the first. */
+export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): MemoryResponses {
+  const slots = new Map<string, Slot>();
+  /** Grows with APIs whose answers were forgotten, by a number each. */
+  const eras = new Map<string, number>();
+  let used = 0;
+
+  const eraOf = (apiId: string) => String(eras.get(apiId) ?? 0);
+
+  function take(key: string): Slot | undefined {
+    const slot = slots.get(key);
+    if (slot && slots.delete(key)) used -= slot.bytes;
+    return slot;
+  }
+
+  function put(key: string, slot: Slot): void {
+    slots.set(key, slot);
+    used += slot.bytes;
+  }
+
+  return {
+    find(apiId, key) {
+      const era = eraOf(apiId);
+      const slot = take(key);
+      if (!slot || slot.kept.expiresAtMs <= clock.now()) return { kept: undefined, era };
+      put(key, slot);
+      return { kept: slot.kept, era };
+    },
+    keep(apiId, key, kept, era) {
+      if (era !== eraOf(apiId)) return;
+      take(key);
+      const bytes = sizeOf(kept) + key.length;
+      if (bytes > most) return;
+      put(key, { apiId, kept, bytes });
+      for (const oldest of slots.keys()) {
+        if (used <= most) break;
+        take(oldest);
+      }
+    },
+    drop(_apiId, key) {
+      take(key);
+      onDrop?.(key);
+    },
+    async forget(apiId) {
+      eras.set(apiId, (eras.get(apiId) ?? 0) + 1);
+      for (const [key, slot] of slots) if (slot.apiId === apiId) take(key);
+    },
+    hear: key => void take(key),
+    get usedBytes() {
+      return used;
+    },
+  };
+}

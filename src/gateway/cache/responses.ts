@@ -1,0 +1,18 @@
+import type { Doing } from '../step.ts';
+import type { Kept } from './entry.ts';
+
+export interface Found {
+  readonly kept: Kept | undefined;
+  /** What is kept must carry it: it is another one as soon as the API's answers are forgotten. Undefined: keep nothing. */
+  readonly era: string | undefined;
+}
+
+/** Where answers are kept. Nothing here fails a call: what cannot be had is not there. */
+export interface Responses {
+  find(apiId: string, key: string): Doing<Found>;
+  /** Never waits. */
+  keep(apiId: string, key: string, kept: Kept, era: string): void;
+  drop(apiId: string, key: string): void;
+  /** Forgets all answers of an API, those that are still on their way included. Rejects when it cannot be sure. */
+  forget(apiId: string): Promise<void>;
+}

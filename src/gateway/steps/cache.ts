@@ -1,0 +1,222 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { publicId } from '#base/ids.ts';
+import type { Answer } from '../answer.ts';
+import { asksByBody, isGoodEnough, isOrdinary, wantsOf } from '../cache/asked.ts';
+import { type Entry, isSignpost, type Signpost } from '../cache/entry.ts';
+import { type Flight, flights } from '../cache/flights.ts';
+import { answerFrom } from '../cache/hit.ts';
+import { isAlike, keysOf, variantKey } from '../cache/key.ts';
+import { cachePlan, loops, type Rules } from '../cache/plan.ts';
+import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from '../cache/policy.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import { telling } from '../limits/told.ts';
+import { refuse } from '../refusals.ts';
+import type { BodyCopy, Doing, Made, Outcome, Step, StepContext } from '../step.ts';
+
+/** Longer than this nobody waits for the answer another call brings. */
+const waitMs = 10_000;
+const mostWaiting = 1000;
+/** Bytes of a body that are searched for the part that counts; calls that bring more go to the upstream. */
+const searchedBytes = 65_536;
+
+/** Where the answer to a call is kept, or would be. */
+interface Place {
+  readonly key: string;
+  /** The same, or the name of the variant for this call. */
+  readonly name: string;
+  readonly signpost: Signpost | undefined;
+  readonly entry: Entry | undefined;
+  readonly era: string | undefined;
+}
+
+/** What one call brought for those who waited for it. */
+interface Brought {
+  readonly entry: Entry;
+  readonly varies: readonly string[];
+  readonly headers: HeaderList;
+}
+
+/** A call on its way to the upstream whose answer may be kept. */
+interface Pending {
+  readonly rules: Rules;
+  readonly place: Place;
+  readonly flight: Flight<Brought> | undefined;
+  /** As they were when the place was looked for; steps that come later may change them. */
+  readonly headers: HeaderList;
+}
+
+const after = <T, U>(doing: Doing<T>, next: (value: T) => Doing<U>): Doing<U> =>
+  doing instanceof Promise ? doing.then(next) : next(doing);
+
+export const cache: Step = {
+  name: 'cache',
+  make(context) {
+    const { model, version, tools } = context;
+    const plan = cachePlan(model, version, tools.settings);
+    // What goes round inside the gateway is kept by the API that answers it in the end.
+    if (!plan || loops(model, version)) return undefined;
+    const keeping = made(context);
+    return {
+      request(call) {
+        const rules = plan.rulesFor(call);
+        if (!rules || !isOrdinary(call)) return undefined;
+        return keeping.request(call, rules);
+      },
+      copy: keeping.copy,
+      ended(call) {
+        keeping.ended(call);
+        if (changes(call)) keeping.changed(call);
+      },
+    };
+  },
+};
+
+const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
+const changes = ({ method, status, refusal, upstreamStartedAt }: Exchange) =>
+  !safe.has(method) && refusal === '' && upstreamStartedAt > 0 && status >= 200 && status < 400;
+
+function made({ model, version, tools }: StepContext) {
+  const { responses, settings, clock } = tools;
+  const apiId = model.identity.id;
+  const keys = keysOf(model, version);
+  const most = settings['cache.entry_bytes'];
+  const heldBytes = settings['gateway.held_body_bytes'];
+  const callersDecide = settings['cache.caller_control'];
+  const { answer: tellLimits } = telling(settings);
+  const flying = flights<Brought>({ clock, waitMs, mostWaiting });
+  const pending = new WeakMap<Exchange, Pending>();
+
+  function request(call: Exchange, rules: Rules): Doing<Outcome> {
+    if (!asksByBody(call)) return looked(call, rules, undefined);
+    if ((call.body.length ?? 0) > heldBytes) return undefined;
+    return call.body.read(heldBytes).then(bytes => {
+      const part = bodyPart(bytes, rules);
+      return part === undefined ? undefined : looked(call, rules, part);
+    });
+  }
+
+  /** A HEAD is answered from what is kept of a GET, or else from what is kept of a HEAD. */
+  function looked(call: Exchange, rules: Rules, body: string | undefined): Doing<Outcome> {
+    const head = call.method === 'HEAD';
+    return after(placeOf(call, keys.of(call, head ? 'GET' : call.method, body)), place => {
+      if (isUsable(call, place.entry)) return hit(call, place.entry!);
+      if (!head) return missed(call, rules, place);
+      return after(placeOf(call, keys.of(call, 'HEAD')), own =>
+        isUsable(call, own.entry) ? hit(call, own.entry!) : missed(call, rules, own),
+      );
+    });
+  }
+
+  function placeOf(call: Exchange, key: string): Doing<Place> {
+    return after(responses.find(apiId, key), ({ kept, era }) => {
+      if (!kept || !isSignpost(kept)) return { key, name: key, signpost: undefined, entry: kept, era };
+      const name = variantKey(key, kept, call.headers);
+      return after(responses.find(apiId, name), ({ kept: variant }) => ({
+        ...{ key, name, signpost: kept, era },
+        entry: variant && !isSignpost(variant) ? variant : undefined,
+      }));
+    });
+  }
+
+  const isUsable = (call: Exchange, entry: Entry | undefined) =>
+    entry !== undefined && (!callersDecide || isGoodEnough(entry, wantsOf(call.headers), clock.now()));
+
+  function hit(call: Exchange, entry: Entry): Answer {
+    const given = answerFrom(entry, call, clock.now());
+    tellLimits(call, given.headers);
+    call.tags = [...(call.tags ?? []), 'cached-response'];
+    return given;
+  }
+
+  function missed(call: Exchange, rules: Rules, place: Place): Doing<Outcome> {
+    const wants = callersDecide ? wantsOf(call.headers) : undefined;
+    if (wants?.onlyKept) return refuse(call, 'not_cached');
+    const headers = new HeaderList(call.headers.flat.slice());
+    // Whoever wants a new answer does not want the one that is already on its way.
+    const boarded = place.entry ? undefined : flying.board(place.name);
+    if (!(boarded instanceof Promise)) {
+      pending.set(call, { rules, place, headers, flight: boarded });
+      return undefined;
+    }
+    return boarded.then(brought => {
+      if (brought && isAlike(brought.varies, brought.headers, call.headers)) return hit(call, brought.entry);
+      pending.set(call, { rules, place, headers, flight: undefined });
+      return undefined;
+    });
+  }
+
+  function copy(call: Exchange, given: Answer): BodyCopy | undefined {
+    const waiting = pending.get(call);
+    if (!waiting) return undefined;
+    pending.delete(call);
+    const nowMs = clock.now();
+    const keptMs = lifetimeMs(waiting.rules, given, nowMs);
+    const isTooLong = call.method !== 'HEAD' && Number(given.headers.get('content-length') ?? 0) > most;
+    if (keptMs <= 0 || isTooLong) {
+      if (given.status !== 304) flying.remember(waiting.place.name);
+      waiting.flight?.land(undefined);
+      return undefined;
+    }
+    const head = {
+      status: given.status,
+      headers: keptHeaders(call, given),
+      storedAtMs: nowMs,
+      ageSeconds: ageSeconds(given.headers),
+      expiresAtMs: nowMs + keptMs,
+    };
+    return {
+      most,
+      done(bytes) {
+        const brought = bytes && kept(waiting, { ...head, body: bytes });
+        if (!brought) flying.remember(waiting.place.name);
+        waiting.flight?.land(brought);
+      },
+    };
+  }
+
+  function kept({ place, headers, flight }: Pending, entry: Entry): Brought {
+    const { key, era, signpost } = place;
+    const varies = union(signpost?.varies ?? [], variesOf(new HeaderList(entry.headers as string[])) ?? []);
+    const brought = { entry, varies, headers };
+    flying.forget(place.name);
+    if (era === undefined || flight?.spoiled) return brought;
+    if (varies.length === 0) {
+      responses.keep(apiId, key, entry, era);
+      return brought;
+    }
+    const isSame = signpost?.varies.length === varies.length;
+    const post = { varies, mark: isSame ? signpost.mark : publicId(), expiresAtMs: entry.expiresAtMs };
+    responses.keep(apiId, key, post, era);
+    responses.keep(apiId, variantKey(key, post, headers), entry, era);
+    return brought;
+  }
+
+  return {
+    request,
+    copy,
+    /** Nothing came of it that could be kept: those who wait go on by themselves. */
+    ended(call: Exchange): void {
+      pending.get(call)?.flight?.land(undefined);
+    },
+    /** The caller has changed what it would otherwise be shown again as it was. */
+    changed(call: Exchange): void {
+      for (const method of ['GET', 'HEAD']) {
+        const key = keys.of(call, method);
+        flying.spoil(key);
+        responses.drop(apiId, key);
+      }
+    },
+  } satisfies Pick<Made, 'copy' | 'ended'> & Record<string, unknown>;
+}
+
+/** What of a body makes calls different; undefined where that would take too long to find out. */
+function bodyPart(bytes: Buffer, { pattern }: Rules): string | undefined {
+  if (!pattern || !isUtf8(bytes)) return hash('sha256', bytes, 'base64url');
+  if (bytes.length > searchedBytes) return undefined;
+  const matcher = pattern.matcher(bytes.toString());
+  return matcher.find() ? (matcher.group() ?? '') : '';
+}
+
+const union = (one: readonly string[], other: readonly string[]) => [...new Set([...one, ...other])].sort();
