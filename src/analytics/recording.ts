@@ -20,7 +20,7 @@ export interface RecordingOptions {
 
 const millisecondsBetweenWrites = 500;
 /** Single calls logged between two writes; more are counted, not logged. */
-const callsLoggedAtOnce = 1000;
+const callsLoggedAtOnce = 500;
 /** Rows of each table removed at a time, so that nobody waits long for the database. */
 const rowsPrunedAtOnce = 2000;
 const writesBetweenPrunes = 20;

@@ -39,7 +39,8 @@ export function modelOfClassic(definition: ClassicDefinition): Model {
   if (versions.length === 0) versions.push(['', {}]);
   const model = readAll(facets, 'classic', root, {});
   // Without a single version there is nothing to choose between.
-  if (isSilent(definition.version_data?.versions)) bagOf(model.versionData).notVersioned = true;
+  if (isSilent(definition.version_data?.versions))
+    model.versionData = { ...bagOf(model.versionData), notVersioned: true };
   return {
     ...model,
     form: 'classic',

@@ -39,9 +39,23 @@ export function readRows(rows: readonly Row[], side: Side, root: unknown, anchor
   return Object.fromEntries(rows.map(row => [row.name, readRow(row, side, root, anchors)]));
 }
 
-/** What a facet says once its switches are weighed and its lens has spoken. */
+/**
+ * What a facet says once its switches are weighed and its lens has spoken. Most definitions leave most facets out: these
+ * share one value, which is nobody's to change, so that thousands of APIs take little room.
+ */
 export function readFacet(facet: Facet<Fields>, side: Side, root: unknown, anchors: Anchors): Values {
-  return completed(facet, side, readRows(facet.rows, side, root, anchors));
+  const speaks = facet.rows.some(row => row[side] && spokenPath(row[side], root, anchors) !== undefined);
+  return speaks ? completed(facet, side, readRows(facet.rows, side, root, anchors)) : silence(facet, side);
+}
+
+const silences = { classic: new WeakMap<Facet<Fields>, Values>(), oas: new WeakMap<Facet<Fields>, Values>() };
+
+function silence(facet: Facet<Fields>, side: Side): Values {
+  const known = silences[side].get(facet);
+  if (known) return known;
+  const made = Object.freeze(completed(facet, side, readRows(facet.rows, side, {}, {})));
+  silences[side].set(facet, made);
+  return made;
 }
 
 export function completed({ rows, lens }: Pick<Facet<Fields>, 'rows' | 'lens'>, side: Side, raw: Values): Values {
