@@ -1,0 +1,50 @@
+import type { Budget } from '../budget.ts';
+import { formatted } from '../printf.ts';
+import { isNothing, printed } from '../values.ts';
+import { atLeast, type FunctionTable, text } from './fn.ts';
+
+/** Operands are set apart by a space where neither is text, as Go's `Sprint` does. */
+function printedAll(args: readonly unknown[], budget: Budget): string {
+  let out = '';
+  for (const [at, arg] of args.entries()) {
+    if (at > 0 && typeof arg !== 'string' && typeof args[at - 1] !== 'string') out += ' ';
+    out += printed(arg, budget);
+    budget.hold(out.length);
+  }
+  return out;
+}
+
+const written = (args: readonly unknown[], budget: Budget) =>
+  args.length === 1 && typeof args[0] === 'string' ? args[0] : printedAll(args, budget);
+
+const htmlEscapes: Readonly<Record<string, string>> = {
+  '\0': '\ufffd',
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+export const htmlText = (plain: string): string => plain.replaceAll(/[\0"'&<>]/g, it => htmlEscapes[it]!);
+
+const jsEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' };
+const jsText = (plain: string) =>
+  plain.replaceAll(
+    /[\\'"<>&=\p{Cc}\u2028\u2029]/gu,
+    it => jsEscapes[it] ?? `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+
+/** For a value in a query: everything but letters, digits and `-_.~` is escaped, spaces become `+`. */
+export const queryText = (plain: string): string =>
+  encodeURIComponent(plain.toWellFormed())
+    .replaceAll('%20', '+')
+    .replaceAll(/[!'()*]/g, it => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+
+export const printing: FunctionTable = {
+  print: printedAll,
+  println: (args, budget) => `${args.map(it => printed(it, budget)).join(' ')}\n`,
+  printf: atLeast(1, ([format, ...args], budget) => formatted(text(format), args, budget)),
+  html: (args, budget) => htmlText(written(args, budget)),
+  js: (args, budget) => jsText(written(args, budget)),
+  urlquery: (args, budget) => queryText(args.every(isNothing) ? '' : written(args, budget)),
+};

@@ -1,0 +1,26 @@
+import type { Budget } from '../budget.ts';
+import { isMap, isNothing } from '../values.ts';
+
+/** The same to whoever looks into them; paid for by the member, since values may hold themselves. */
+export function sameDeeply(left: unknown, right: unknown, budget: Budget, depth = 0): boolean {
+  budget.visit(depth);
+  if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
+  if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((it, at) => sameDeeply(it, right[at], budget, depth + 1));
+  if (!isMap(left) || !isMap(right)) return left === right;
+  const names = Object.keys(left);
+  return (
+    names.length === Object.keys(right).length &&
+    names.every(name => Object.hasOwn(right, name) && sameDeeply(left[name], right[name], budget, depth + 1))
+  );
+}
+
+export function copiedDeeply(value: unknown, budget: Budget, depth = 0): unknown {
+  budget.visit(depth);
+  if (Array.isArray(value)) return value.map(it => copiedDeeply(it, budget, depth + 1));
+  if (!isMap(value)) return value;
+  const copy = Object.create(null) as Record<string, unknown>;
+  for (const name of Object.keys(value)) copy[name] = copiedDeeply(value[name], budget, depth + 1);
+  return copy;
+}

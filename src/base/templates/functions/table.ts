@@ -1,0 +1,26 @@
+import { chance } from './chance.ts';
+import { dates } from './dates.ts';
+import { encoding } from './encoding.ts';
+import type { Fn } from './fn.ts';
+import { kinds } from './kinds.ts';
+import { lists } from './lists.ts';
+import { logic } from './logic.ts';
+import { maps } from './maps.ts';
+import { numbers } from './numbers.ts';
+import { patterns } from './patterns.ts';
+import { places } from './places.ts';
+import { printing } from './printing.ts';
+import { releases } from './releases.ts';
+import { strings } from './strings.ts';
+
+export { changing } from './maps.ts';
+
+/**
+ * Every function a template may call. Not among them are those that read the environment, ask the network, or compute
+ * certificates and slow hashes: a template runs while a caller waits, and sees what it is given.
+ */
+export const functionTable: ReadonlyMap<string, Fn> = new Map(
+  [logic, printing, strings, numbers, lists, maps, kinds, encoding, patterns, dates, places, releases, chance].flatMap(
+    table => Object.entries(table),
+  ),
+);

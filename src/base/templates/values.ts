@@ -1,0 +1,105 @@
+import { Budget, defaultBounds } from './budget.ts';
+import { layoutText } from './layout.ts';
+
+/**
+ * What templates work on: nothing (`undefined` where it is missing, `null` where it is said), truth values, numbers, text,
+ * lists, maps and times. Whole numbers are integers and print as such, wherever they came from.
+ */
+export type Dictionary = Record<string, unknown>;
+
+export const isMap = (value: unknown): value is Dictionary =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** Only ever an own member, whatever it is called. */
+export const memberOf = (of: Dictionary, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
+
+export const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined;
+export const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** Empty text, lists and maps, zero and nothing are false. */
+export function isTrue(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) {
+    if (Array.isArray(value)) return value.length > 0;
+    if (value instanceof Date) return true;
+    for (const name in value) if (Object.hasOwn(value, name)) return true;
+    return false;
+  }
+  return Boolean(value) || Number.isNaN(value);
+}
+
+export function typeName(value: unknown): string {
+  if (isNothing(value)) return '<nil>';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
+  if (typeof value === 'number') return 'float64';
+  if (Array.isArray(value)) return '[]interface {}';
+  return value instanceof Date ? 'time.Time' : 'map[string]interface {}';
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  '<nil>': 'invalid',
+  '[]interface {}': 'slice',
+  'map[string]interface {}': 'map',
+  'time.Time': 'struct',
+};
+export const kindName = (value: unknown): string => kinds[typeName(value)] ?? typeName(value);
+
+/** In the order maps are walked and printed. */
+export function sortedNames(of: Dictionary, budget: Budget): string[] {
+  const names = Object.keys(of);
+  budget.spend(names.length);
+  return names.sort();
+}
+
+export function numberText(value: number | bigint): string {
+  if (typeof value === 'bigint') return String(value);
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  const size = Math.abs(value);
+  const written = size !== 0 && size < 1e-4 ? value.toExponential() : String(value);
+  return written.replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+/** As an action prints it inside other text. Lists and maps are walked within the budget: they may hold themselves. */
+export function printed(value: unknown, budget: Budget = new Budget(defaultBounds)): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return scalarText(value);
+  const parts: string[] = [];
+  let length = 0;
+  const add = (part: string) => {
+    length += part.length;
+    // Paid for by the piece: the whole may be one shared part many times over.
+    budget.read(part.length);
+    budget.hold(length);
+    parts.push(part);
+  };
+  printInto(value, add, budget, 0);
+  return parts.join('');
+}
+
+function printInto(value: unknown, add: (part: string) => void, budget: Budget, depth: number): void {
+  budget.visit(depth);
+  if (Array.isArray(value)) {
+    add('[');
+    for (let at = 0; at < value.length; at++) {
+      if (at > 0) add(' ');
+      printInto(value[at], add, budget, depth + 1);
+    }
+    return add(']');
+  }
+  if (!isMap(value)) return add(typeof value === 'string' ? value : scalarText(value));
+  add('map[');
+  for (const [at, name] of sortedNames(value, budget).entries()) {
+    add(at > 0 ? ` ${name}:` : `${name}:`);
+    printInto(value[name], add, budget, depth + 1);
+  }
+  add(']');
+}
+
+function scalarText(value: unknown): string {
+  if (isNumber(value)) return numberText(value);
+  if (value instanceof Date) return layoutText(value, '2006-01-02 15:04:05 -0700 MST', 'UTC');
+  return isNothing(value) ? '<nil>' : String(value);
+}
