@@ -32,7 +32,7 @@ export function rows(): ReferenceRow[] {
         classic: `version_data.versions.${anyName}.extended_paths.${classic}[].`,
         oas: `middleware.operations.${anyName}.${oas}${oasList ? '[]' : ''}.`,
       },
-    ),
+    ).map(line => ({ ...line, ...(classic === null && { classic: null }), ...(oas === null && { oas: null }) })),
   );
   return [...ofFacets, ...ofFeatures].filter(({ classic, oas }) => classic !== null || oas !== null);
 }

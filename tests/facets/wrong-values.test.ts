@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type ReferenceRow, rows } from '#definition/rows.ts';
+import { anyName } from '#definition/wire-schema.ts';
+import { startApp, type TestApp } from '../harness.ts';
+
+/** Every field of both forms, set to what it cannot be: the write is refused, and says where. */
+
+/** A value the rule has no room for; undefined where it takes anything. */
+function wrongFor({ rule }: ReferenceRow): unknown {
+  if (/\banything\b/.test(rule) && !/^(map|list) of/.test(rule)) return undefined;
+  return /^map of/.test(rule) ? 'a text' : { not: 'this' };
+}
+
+/** The members on the way to a field: a list has one entry, a map one name. */
+const membersOf = (path: string) =>
+  path
+    .replaceAll('[]', '.0')
+    .replaceAll(anyName, 'some')
+    .split('.')
+    .map(member => (/^\d+$/.test(member) ? Number(member) : member));
+
+function put(root: Record<string, unknown>, members: readonly (string | number)[], value: unknown): void {
+  let here = root as Record<string | number, unknown>;
+  for (const [at, member] of members.slice(0, -1).entries()) {
+    here[member] ??= typeof members[at + 1] === 'number' ? [] : {};
+    here = here[member] as Record<string | number, unknown>;
+  }
+  here[members.at(-1)!] = value;
+}
+
+const classic = (): Record<string, unknown> => ({
+  name: 'Wrong',
+  api_id: 'wrong',
+  proxy: { listen_path: '/wrong', target_url: 'http://127.0.0.1:9' },
+  version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+});
+
+const oas = () => ({
+  openapi: '3.0.3',
+  info: { title: 'Wrong', version: '1' },
+  paths: {},
+  'x-gw-api-gateway': {
+    info: { name: 'Wrong', state: { active: true } },
+    server: { listenPath: { value: '/wrong' } },
+    upstream: { url: 'http://127.0.0.1:9' },
+  } as Record<string, unknown>,
+});
+
+describe('a wrong value is refused at write time with its path', () => {
+  let app: TestApp;
+  before(async () => {
+    app = await startApp('sqlite');
+  });
+  after(() => app?.close());
+
+  async function refused(path: string, body: unknown, place: string): Promise<void> {
+    const { status, text } = await app.ask('POST', path, { body });
+    assert.equal(status, 400, text);
+    assert.ok(text.includes(place), `the refusal does not say ${place}: ${text}`);
+  }
+  /** As refusals write it: `list[0].member`. */
+  const spelt = (members: readonly (string | number)[]) => members.join('.').replaceAll(/\.(\d+)/g, '[$1]');
+
+  for (const row of rows()) {
+    const wrong = wrongFor(row);
+    if (wrong === undefined) continue;
+    const name = `${row.facet}.${row.field}`;
+    if (row.classic !== null)
+      test(`${name}, classic`, () => {
+        const members = membersOf(row.classic!);
+        const definition = classic();
+        put(definition, members, wrong);
+        return refused('/gw/apis', definition, spelt(members));
+      });
+    if (row.oas !== null)
+      test(`${name}, OpenAPI`, () => {
+        const members = membersOf(row.oas!);
+        const document = oas();
+        put(document['x-gw-api-gateway'], members, wrong);
+        return refused('/gw/apis/oas', document, spelt(members));
+      });
+  }
+
+  test('nothing of it was kept', async () => {
+    assert.deepEqual((await app.ask('GET', '/gw/apis')).body, []);
+  });
+});
