@@ -2,9 +2,6 @@ import type { Clock } from '#base/clock.ts';
 
 /** One call to the upstream that others wait for. */
 export interface Flight<T> {
-  readonly key: string;
-  /** What it asks for has been changed meanwhile: whatever comes is given to those who wait, and not kept. */
-  spoiled: boolean;
   land(value: T | undefined): void;
 }
 
@@ -37,8 +34,6 @@ export function flights<T>({ clock, waitMs, mostWaiting }: FlightsOptions) {
   function begun(key: string): Flight<T> {
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     const flight: Underway<T> = {
-      key,
-      spoiled: false,
       waiting: 0,
       landed: promise,
       timer: undefined,
@@ -69,10 +64,6 @@ export function flights<T>({ clock, waitMs, mostWaiting }: FlightsOptions) {
       const flight = underway.get(key);
       if (!flight) return begun(key);
       return flight.waiting < mostWaiting ? joined(flight) : undefined;
-    },
-    spoil(key: string): void {
-      const flight = underway.get(key);
-      if (flight) flight.spoiled = true;
     },
     /** Answers of this name are not kept, as it seems. */
     remember(key: string): void {

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { dropLog } from './drops.ts';
 import { type Kept, sizeOf } from './entry.ts';
 import type { Responses } from './responses.ts';
 
@@ -27,9 +28,15 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
   const slots = new Map<string, Slot>();
   /** Grows with APIs whose answers were forgotten, by a number each. */
   const eras = new Map<string, number>();
+  const drops = dropLog();
   let used = 0;
 
-  const eraOf = (apiId: string) => String(eras.get(apiId) ?? 0);
+  const eraOf = (apiId: string) => eras.get(apiId) ?? 0;
+
+  function isPast(apiId: string, key: string, era: string): boolean {
+    const [ofApi, seen] = era.split('.').map(Number) as [number, number];
+    return ofApi !== eraOf(apiId) || drops.isDroppedSince(key, seen);
+  }
 
   function take(key: string): Slot | undefined {
     const slot = slots.get(key);
@@ -42,16 +49,25 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
     used += slot.bytes;
   }
 
+  function drop(key: string): void {
+    take(key);
+    drops.add(key);
+  }
+
   return {
     find(apiId, key) {
-      const era = eraOf(apiId);
       const slot = take(key);
-      if (!slot || slot.kept.expiresAtMs <= clock.now()) return { kept: undefined, era };
-      put(key, slot);
-      return { kept: slot.kept, era };
+      const isFresh = slot !== undefined && slot.kept.expiresAtMs > clock.now();
+      if (isFresh) put(key, slot);
+      const ofApi = eraOf(apiId);
+      return {
+        kept: isFresh ? slot.kept : undefined,
+        era: `${ofApi}.${drops.seen()}`,
+        turn: `${ofApi}.${drops.turnOf(key)}`,
+      };
     },
     keep(apiId, key, kept, era) {
-      if (era !== eraOf(apiId)) return;
+      if (isPast(apiId, key, era)) return;
       take(key);
       const bytes = sizeOf(kept) + key.length;
       if (bytes > most) return;
@@ -62,14 +78,14 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
       }
     },
     drop(_apiId, key) {
-      take(key);
+      drop(key);
       onDrop?.(key);
     },
     async forget(apiId) {
-      eras.set(apiId, (eras.get(apiId) ?? 0) + 1);
+      eras.set(apiId, eraOf(apiId) + 1);
       for (const [key, slot] of slots) if (slot.apiId === apiId) take(key);
     },
-    hear: key => void take(key),
+    hear: drop,
     get usedBytes() {
       return used;
     },

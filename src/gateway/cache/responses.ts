@@ -3,8 +3,10 @@ import type { Kept } from './entry.ts';
 
 export interface Found {
   readonly kept: Kept | undefined;
-  /** What is kept must carry it: it is another one as soon as the API's answers are forgotten. Undefined: keep nothing. */
+  /** Goes with what is kept in answer to this look: it tells what was forgotten since. Undefined: keep nothing. */
   readonly era: string | undefined;
+  /** Calls of one turn may share an answer; another begins when what was known is forgotten. */
+  readonly turn: string;
 }
 
 /** Where answers are kept. Nothing here fails a call: what cannot be had is not there. */

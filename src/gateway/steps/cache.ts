@@ -29,6 +29,7 @@ interface Place {
   readonly signpost: Signpost | undefined;
   readonly entry: Entry | undefined;
   readonly era: string | undefined;
+  readonly turn: string;
 }
 
 /** What one call brought for those who waited for it. */
@@ -46,6 +47,8 @@ interface Pending {
   /** As they were when the place was looked for; steps that come later may change them. */
   readonly headers: HeaderList;
 }
+
+const flightOf = ({ name, turn }: Place) => `${name} ${turn}`;
 
 const after = <T, U>(doing: Doing<T>, next: (value: T) => Doing<U>): Doing<U> =>
   doing instanceof Promise ? doing.then(next) : next(doing);
@@ -110,11 +113,11 @@ function made({ model, version, tools }: StepContext) {
   }
 
   function placeOf(call: Exchange, key: string): Doing<Place> {
-    return after(responses.find(apiId, key), ({ kept, era }) => {
-      if (!kept || !isSignpost(kept)) return { key, name: key, signpost: undefined, entry: kept, era };
+    return after(responses.find(apiId, key), ({ kept, era, turn }) => {
+      if (!kept || !isSignpost(kept)) return { key, name: key, signpost: undefined, entry: kept, era, turn };
       const name = variantKey(key, kept, call.headers);
       return after(responses.find(apiId, name), ({ kept: variant }) => ({
-        ...{ key, name, signpost: kept, era },
+        ...{ key, name, signpost: kept, era, turn },
         entry: variant && !isSignpost(variant) ? variant : undefined,
       }));
     });
@@ -135,7 +138,7 @@ function made({ model, version, tools }: StepContext) {
     if (wants?.onlyKept) return refuse(call, 'not_cached');
     const headers = new HeaderList(call.headers.flat.slice());
     // Whoever wants a new answer does not want the one that is already on its way.
-    const boarded = place.entry ? undefined : flying.board(place.name);
+    const boarded = place.entry ? undefined : flying.board(flightOf(place));
     if (!(boarded instanceof Promise)) {
       pending.set(call, { rules, place, headers, flight: boarded });
       return undefined;
@@ -155,7 +158,7 @@ function made({ model, version, tools }: StepContext) {
     const keptMs = lifetimeMs(waiting.rules, given, nowMs);
     const isTooLong = call.method !== 'HEAD' && Number(given.headers.get('content-length') ?? 0) > most;
     if (keptMs <= 0 || isTooLong) {
-      if (given.status !== 304) flying.remember(waiting.place.name);
+      if (given.status !== 304) flying.remember(flightOf(waiting.place));
       waiting.flight?.land(undefined);
       return undefined;
     }
@@ -170,18 +173,18 @@ function made({ model, version, tools }: StepContext) {
       most,
       done(bytes) {
         const brought = bytes && kept(waiting, { ...head, body: bytes });
-        if (!brought) flying.remember(waiting.place.name);
+        if (!brought) flying.remember(flightOf(waiting.place));
         waiting.flight?.land(brought);
       },
     };
   }
 
-  function kept({ place, headers, flight }: Pending, entry: Entry): Brought {
+  function kept({ place, headers }: Pending, entry: Entry): Brought {
     const { key, era, signpost } = place;
     const varies = union(signpost?.varies ?? [], variesOf(new HeaderList(entry.headers as string[])) ?? []);
     const brought = { entry, varies, headers };
-    flying.forget(place.name);
-    if (era === undefined || flight?.spoiled) return brought;
+    flying.forget(flightOf(place));
+    if (era === undefined) return brought;
     if (varies.length === 0) {
       responses.keep(apiId, key, entry, era);
       return brought;
@@ -202,11 +205,7 @@ function made({ model, version, tools }: StepContext) {
     },
     /** The caller has changed what it would otherwise be shown again as it was. */
     changed(call: Exchange): void {
-      for (const method of ['GET', 'HEAD']) {
-        const key = keys.of(call, method);
-        flying.spoil(key);
-        responses.drop(apiId, key);
-      }
+      for (const method of ['GET', 'HEAD']) responses.drop(apiId, keys.of(call, method));
     },
   } satisfies Pick<Made, 'copy' | 'ended'> & Record<string, unknown>;
 }

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import type { Entry } from './entry.ts';
+import { answerFrom } from './hit.ts';
+
+const nowMs = 100_000;
+const modified = 'Tue, 01 Jan 2030 00:00:00 GMT';
+const entry = (headers: string[], more: Partial<Entry> = {}): Entry => ({
+  status: 200,
+  headers,
+  body: Buffer.from('body'),
+  storedAtMs: nowMs - 2500,
+  ageSeconds: 1,
+  expiresAtMs: nowMs + 1,
+  ...more,
+});
+const call = (headers: Record<string, string>, method = 'GET') =>
+  ({ method, headers: new HeaderList(Object.entries(headers).flat()) }) as Exchange;
+
+test('a hit is what was kept, says so and how old it is, and is seen by no step again', () => {
+  const kept = entry(['Content-Type', 'text/plain', 'X-Own', '1'], { status: 404 });
+  const given = answerFrom(kept, call({}), nowMs);
+  assert.equal(given.status, 404);
+  assert.equal(given.body.bytes, kept.body);
+  assert.deepEqual(given.headers.flat, [...kept.headers, 'Age', '3', 'x-gw-cached-response', '1']);
+  assert.ok(given.final);
+  given.headers.set('X-Own', '2');
+  assert.deepEqual(kept.headers, ['Content-Type', 'text/plain', 'X-Own', '1'], 'what is kept stays as it is');
+});
+
+test('a kept head says how long the body would be, if anybody knows', () => {
+  const head = (headers: string[]) =>
+    answerFrom(entry(headers, { body: Buffer.alloc(0) }), call({}, 'HEAD'), nowMs).body.length;
+  assert.equal(head(['Content-Length', '1234']), 1234);
+  assert.equal(head([]), undefined);
+  assert.equal(answerFrom(entry([], { body: Buffer.alloc(0) }), call({}), nowMs).body.length, 0);
+});
+
+const tagged = ['ETag', '"a,b"', 'Last-Modified', modified, 'Content-Type', 'text/plain', 'Cache-Control', 'max-age=5'];
+const conditions: [title: string, status: number, headers: Record<string, string>, kept?: string[], method?: string][] =
+  [
+    ['the same tag', 304, { 'If-None-Match': '"a,b"' }],
+    ['the same tag for a HEAD', 304, { 'If-None-Match': '"a,b"' }, tagged, 'HEAD'],
+    ['the same tag, weakly', 304, { 'If-None-Match': 'W/"a,b"' }],
+    ['a weak tag of the upstream', 304, { 'If-None-Match': '"x"' }, ['ETag', 'W/"x"']],
+    ['one of several tags', 304, { 'If-None-Match': '"x", W/"y" ,"a,b"' }],
+    ['any tag', 304, { 'If-None-Match': ' * ' }],
+    ['another tag', 200, { 'If-None-Match': '"a"' }],
+    ['a tag without quotes on both sides', 304, { 'If-None-Match': 'abc' }, ['ETag', 'abc']],
+    ['a tag where none is kept', 200, { 'If-None-Match': '"a"' }, []],
+    ['the same tag for an OPTIONS', 200, { 'If-None-Match': '"a,b"' }, tagged, 'OPTIONS'],
+    ['the same time', 304, { 'If-Modified-Since': modified }],
+    ['a later time', 304, { 'If-Modified-Since': 'Wed, 02 Jan 2030 00:00:00 GMT' }],
+    ['an earlier time', 200, { 'If-Modified-Since': 'Mon, 31 Dec 2029 00:00:00 GMT' }],
+    ['a time that cannot be read', 200, { 'If-Modified-Since': 'yesterday' }],
+    ['a time where none is kept', 200, { 'If-Modified-Since': modified }, []],
+    ['another tag, whatever the time', 200, { 'If-None-Match': '"x"', 'If-Modified-Since': modified }],
+  ];
+
+for (const [title, status, headers, kept = tagged, method] of conditions)
+  test(`whoever has it already: ${title} is a ${status}`, () => {
+    const given = answerFrom(entry(kept), call(headers, method), nowMs);
+    assert.equal(given.status, status);
+    if (status !== 304) return;
+    assert.equal(given.body.bytes, undefined);
+    assert.equal(given.headers.has('content-type'), false);
+    assert.equal(given.headers.get('etag'), new HeaderList(kept).get('etag'));
+  });
+
+test('only what went well can be unchanged', () => {
+  const given = answerFrom(entry(tagged, { status: 404 }), call({ 'If-None-Match': '"a,b"' }), nowMs);
+  assert.equal(given.status, 404);
+});

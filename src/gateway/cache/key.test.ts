@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { array, assert as holds, option, property, string, uniqueArray } from 'fast-check';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { noBody } from '../body.ts';
+import { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import { isAlike, keysOf, tupleText, variantKey } from './key.ts';
+
+const definition = (more: object = {}) =>
+  modelOfClassic({
+    ...{ api_id: 'api', org_id: 'org', name: 'A', use_keyless: true },
+    cache_options: { enable_cache: true, cache_by_headers: ['X-Lang', 'x-lang', 'Accept'] },
+    version_data: { not_versioned: true, versions: { one: { name: 'one' }, two: { name: 'two' } } },
+    ...more,
+  } as unknown as ClassicDefinition);
+
+type Change = (call: Exchange) => void;
+
+function call(headers: Record<string, string> = {}, change: Change = () => undefined): Exchange {
+  const made = new Exchange({
+    ...{ method: 'GET', target: '/a/b', path: '/a/b', query: 'c=d', host: 'example.org' },
+    headers: new HeaderList(Object.entries(headers).flat()),
+    body: noBody(),
+    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    ...{ clientAddress: '10.0.0.1', receivedAtMs: 0, startedAt: 0 },
+  });
+  change(made);
+  return made;
+}
+
+const keys = (model = definition(), version = 0) => keysOf(model, model.versions[version]!);
+const plain = keys().of(call(), 'GET');
+
+test('lists of texts never run into each other', () => {
+  const list = array(option(string(), { nil: undefined }), { maxLength: 6 });
+  holds(
+    property(
+      uniqueArray(list, { minLength: 2, maxLength: 2, selector: it => JSON.stringify(it.map(x => x ?? null)) }),
+      ([one, other]) => {
+        assert.notEqual(tupleText(one!), tupleText(other!));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+const different: Record<string, string> = {
+  method: keys().of(call(), 'OPTIONS'),
+  body: keys().of(call(), 'GET', ''),
+  host: keys().of(
+    call({}, it => Object.assign(it, { host: 'example.com' })),
+    'GET',
+  ),
+  path: keys().of(
+    call({}, it => Object.assign(it, { path: '/a' })),
+    'GET',
+  ),
+  query: keys().of(
+    call({}, it => Object.assign(it, { query: 'c=e' })),
+    'GET',
+  ),
+  key: keys().of(
+    call({}, it => Object.assign(it, { keyId: 'one' })),
+    'GET',
+  ),
+  'another key': keys().of(
+    call({}, it => Object.assign(it, { keyId: 'two' })),
+    'GET',
+  ),
+  'a key that looks like the address': keys().of(
+    call({}, it => Object.assign(it, { keyId: '10.0.0.1' })),
+    'GET',
+  ),
+  address: keys().of(
+    call({}, it => Object.assign(it, { clientAddress: '10.0.0.2' })),
+    'GET',
+  ),
+  authorization: keys().of(call({ Authorization: 'Bearer a' }), 'GET'),
+  'another authorization': keys().of(call({ Authorization: 'Bearer b' }), 'GET'),
+  cookie: keys().of(call({ Cookie: 'a=b' }), 'GET'),
+  'a header of the definition': keys().of(call({ 'X-Lang': 'de' }), 'GET'),
+  'an empty header of the definition': keys().of(call({ 'X-Lang': '' }), 'GET'),
+  'another header of the definition': keys().of(call({ Accept: 'de' }), 'GET'),
+  'where it goes instead': keys().of(
+    call({}, it => Object.assign(it, { rewritten: { destination: undefined, path: '/b', query: '' } })),
+    'GET',
+  ),
+  'the method upstream': keys().of(
+    call({}, it => Object.assign(it, { upstreamMethod: 'POST' })),
+    'GET',
+  ),
+  version: keys(definition(), 1).of(call(), 'GET'),
+  organisation: keys(definition({ org_id: 'other' })).of(call(), 'GET'),
+  API: keys(definition({ api_id: 'other' })).of(call(), 'GET'),
+  definition: keys(definition({ name: 'B' })).of(call(), 'GET'),
+};
+
+test('whatever makes calls different makes names different, each in its own way', () => {
+  const all = [plain, ...Object.values(different)];
+  assert.equal(new Set(all).size, all.length);
+});
+
+test('the same call to the same definition has the same name, whatever else it says', () => {
+  assert.equal(keys().of(call({ 'User-Agent': 'x', Accept_Language: 'de' }), 'GET'), plain);
+});
+
+test('bodies of another type are other bodies', () => {
+  const of = (type: string) => keys().of(call({ 'Content-Type': type }), 'POST', 'same');
+  assert.notEqual(of('text/plain'), of('application/json'));
+});
+
+test('a signature is another one at every call, and the caller is still the same', () => {
+  const signed = (model: ReturnType<typeof definition>, text: string) =>
+    keys(model).of(
+      call({ Authorization: text }, it => Object.assign(it, { keyId: 'k' })),
+      'GET',
+    );
+  const hmac = definition({ use_keyless: false, enable_signature_checking: true });
+  assert.equal(signed(hmac, 'Signature keyId="a",signature="b"'), signed(hmac, 'Signature keyId="a",signature="c"'));
+  assert.notEqual(signed(hmac, 'Bearer a'), signed(hmac, 'Bearer b'));
+  assert.notEqual(signed(definition(), 'Signature a'), signed(definition(), 'Signature b'));
+});
+
+test('variants differ by the headers that matter, and by the signpost that leads to them', () => {
+  const post = { varies: ['accept', 'origin'], mark: 'm', expiresAtMs: 0 };
+  const of = (headers: Record<string, string>, signpost = post) =>
+    variantKey('key', signpost, new HeaderList(Object.entries(headers).flat()));
+  const all = [
+    of({}),
+    of({ Accept: 'a' }),
+    of({ Origin: 'a' }),
+    of({ Accept: '' }),
+    of({ Accept: 'a', Origin: 'a' }),
+    of({}, { ...post, mark: 'n' }),
+  ];
+  assert.equal(new Set(all).size, all.length);
+  assert.equal(of({ ACCEPT: 'a', 'X-Else': '1' }), of({ accept: 'a' }));
+  const [one, other] = [new HeaderList(['Accept', 'a', 'Accept', 'b']), new HeaderList(['accept', 'a, b', 'X', '1'])];
+  assert.ok(isAlike(['accept'], one, other));
+  assert.ok(!isAlike(['accept', 'x'], one, other));
+});
