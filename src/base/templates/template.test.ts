@@ -285,6 +285,11 @@ holds('functions that encode', [
     'YcOp aé MZXW6YTBOI====== foobar',
   ],
   ['{{sha1sum "a"}} {{adler32sum "Wikipedia"}}', '86f7e437faa5a7fce15d1ddcb9eaeaea377667b8 300286872'],
+  [
+    '{{xmlMarshal (dict "a" (dict "-id" 1 "#text" "<"))}} {{xmlMarshal .map}}',
+    '<a id="1">&lt;</a> <doc><z>1</z><a>2</a><m>3</m></doc>',
+  ],
+  ['{{xmlMarshal "a"}} {{xmlMarshal 1}}', '<string>a</string> <int>1</int>'],
   ['{{encryptAES "k" "plain" | decryptAES "k"}}', 'plain'],
 ]);
 
@@ -419,6 +424,7 @@ test('data that does not suit a template is a fault that says so', () => {
   refused('{{regexMatch "(" "a"}}', /cannot be read/);
   refused('{{set . "__proto__" 1}}', /__proto__/);
   refused('{{dict "__proto__" 1}}', /__proto__/);
+  refused('{{xmlMarshal (dict "a b" 1)}}', /not a name/);
   refused('{{and}}', /want at least 1/);
   refused('{{jsonMarshal (divf 1 0)}}', /not JSON/);
 });
@@ -442,11 +448,13 @@ test('no template holds up its thread: whatever it asks too much of is over a bo
     `${double}{{$x}}`,
     `${shared}{{$d}}`,
     `${shared}{{jsonMarshal $d}}`,
+    `${shared}{{xmlMarshal $d}}`,
     `${shared}{{deepCopy $d}}`,
     `${shared}{{deepEqual $d (dict "a" $d)}}{{deepEqual $d $d}}`,
     `${shared}{{printf "%s" $d}}`,
     `${cycle}{{$d}}`,
     `${cycle}{{jsonMarshal $d}}`,
+    `${cycle}{{xmlMarshal $d}}`,
     `${cycle}{{deepCopy $d}}`,
     `${cycle}{{printf "%d" $d}}`,
     `${long}{{range until 10000}}{{if contains "b" $x}}{{end}}{{end}}`,

@@ -12,6 +12,7 @@ import { places } from './places.ts';
 import { printing } from './printing.ts';
 import { releases } from './releases.ts';
 import { strings } from './strings.ts';
+import { xml } from './xml-text.ts';
 
 export { changing } from './maps.ts';
 
@@ -20,7 +21,20 @@ export { changing } from './maps.ts';
  * certificates and slow hashes: a template runs while a caller waits, and sees what it is given.
  */
 export const functionTable: ReadonlyMap<string, Fn> = new Map(
-  [logic, printing, strings, numbers, lists, maps, kinds, encoding, patterns, dates, places, releases, chance].flatMap(
-    table => Object.entries(table),
-  ),
+  [
+    logic,
+    printing,
+    strings,
+    numbers,
+    lists,
+    maps,
+    kinds,
+    encoding,
+    patterns,
+    dates,
+    places,
+    releases,
+    chance,
+    xml,
+  ].flatMap(table => Object.entries(table)),
 );

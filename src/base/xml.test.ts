@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parseXml, writeXml, XmlFault, type XmlMap, xmlSource } from './xml.ts';
+
+/** Without prototypes, which comparisons would tell apart. */
+const plain = (source: string) => JSON.parse(JSON.stringify(parseXml(source))) as unknown;
+
+test('elements, attributes, text and repetitions become maps', () => {
+  const cases: readonly [source: string, expected: unknown][] = [
+    ['<a>x</a>', { a: 'x' }],
+    ['<a/>', { a: '' }],
+    ['<a></a>', { a: '' }],
+    ['<a b="1"/>', { a: { '-b': '1' } }],
+    [`<a b='1' c = "2">x</a>`, { a: { '-b': '1', '-c': '2', '#text': 'x' } }],
+    ['<a><b>1</b><c>2</c></a>', { a: { b: '1', c: '2' } }],
+    ['<a><b>1</b><b>2</b><b/></a>', { a: { b: ['1', '2', ''] } }],
+    ['<?xml version="1.0"?>\n<!-- c --><a>\n  <b> x </b>\n</a>\n<!-- d -->', { a: { b: 'x' } }],
+    ['<a>x<b/>y</a>', { a: { b: '', '#text': 'xy' } }],
+    ['<a><![CDATA[<b> & ]]></a>', { a: '<b> & ' }],
+    ['<a>&lt;&amp;&gt;&quot;&apos;&#65;&#x42;</a>', { a: `<&>"'AB` }],
+    ['<a b="&#10;&lt;"/>', { a: { '-b': '\n<' } }],
+    ['<s:Envelope xmlns:s="u"><s:Body>x</s:Body></s:Envelope>', { Envelope: { '-s': 'u', Body: 'x' } }],
+    ['<é>ü</é>', { é: 'ü' }],
+  ];
+  for (const [source, expected] of cases) assert.deepEqual(plain(source), expected, source);
+});
+
+test('what is not XML, or more than is read, is refused', () => {
+  const faults: readonly [source: string, why: RegExp][] = [
+    ['', /no element/],
+    ['plain', /outside the root/],
+    ['<a>', /not closed/],
+    ['<a></b>', /unexpected end of b/],
+    ['</a>', /unexpected end of a/],
+    ['<a/><b/>', /more than one root/],
+    ['<a/>x', /outside the root/],
+    ['<a b/>', /no quoted value/],
+    ['<a b=1/>', /no quoted value/],
+    ['<a b="<"/>', /no quoted value/],
+    ['<a b="1"c="2"/>', /unexpected character/],
+    ['<1/>', /name is expected/],
+    ['< a/>', /name is expected/],
+    ['<a>&nope;</a>', /entity/],
+    ['<a>& b</a>', /entity/],
+    ['<a>&#0;</a>', /entity/],
+    ['<a>&#xD800;</a>', /entity/],
+    ['<a>&lt</a>', /entity/],
+    ['<!-- x', /comment is not closed/],
+    ['<a><![CDATA[x</a>', /CDATA section is not closed/],
+    ['<!DOCTYPE a><a/>', /document types/],
+    ['<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;">]><a>&c;</a>', /document types/],
+    ['<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', /document types/],
+    ['<a><!ENTITY b "c"></a>', /document types/],
+  ];
+  for (const [source, why] of faults)
+    assert.throws(
+      () => parseXml(source),
+      error => error instanceof XmlFault && why.test(error.message),
+      source,
+    );
+});
+
+test('depth and number of parts are bounded', () => {
+  const bound = (error: unknown) => error instanceof XmlFault && error.isBound;
+  assert.throws(() => parseXml('<a>'.repeat(1_000_000)), bound);
+  assert.throws(() => parseXml(`<a>${'<b/>'.repeat(200_000)}</a>`), bound);
+  const attributes = Array.from({ length: 200_000 }, (_, at) => `b${at}="1"`).join(' ');
+  assert.throws(() => parseXml(`<a ${attributes}/>`), bound);
+});
+
+test('names that objects give a meaning of their own are names like others', () => {
+  const found = parseXml('<constructor><__proto__>x</__proto__></constructor>');
+  assert.deepEqual(Object.entries(found.constructor), [['__proto__', 'x']]);
+  assert.equal(({} as { x?: unknown }).x, undefined);
+});
+
+test('bytes are read in the encoding that they say', () => {
+  assert.equal(xmlSource(Buffer.from('<a>é</a>')), '<a>é</a>');
+  const latin = Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1');
+  assert.match(xmlSource(latin), /<a>é<\/a>/);
+  assert.match(xmlSource(Buffer.from('\ufeff<a>é</a>', 'utf16le')), /<a>é<\/a>/);
+  assert.throws(() => xmlSource(Buffer.from([0x3c, 0xff, 0x3e])), XmlFault);
+  assert.throws(() => xmlSource(Buffer.from('<?xml version="1.0" encoding="nope"?><a/>')), XmlFault);
+});
+
+test('maps become elements: one is the root, several stand in a document', () => {
+  const cases: readonly [value: XmlMap, expected: string][] = [
+    [{ a: 'x' }, '<a>x</a>'],
+    [{ a: null }, '<a/>'],
+    [{ a: '' }, '<a/>'],
+    [{ a: 1, b: true }, '<doc><a>1</a><b>true</b></doc>'],
+    [{ a: [1, 2] }, '<doc><a>1</a><a>2</a></doc>'],
+    [{ a: { '-id': 7, '#text': '<&>' } }, '<a id="7">&lt;&amp;&gt;</a>'],
+    [{ a: { '-q': `"'` } }, '<a q="&quot;&apos;"/>'],
+    [{ a: { b: { c: [{ d: 1 }, 'e'] } } }, '<a><b><c><d>1</d></c><c>e</c></b></a>'],
+    [{}, '<doc/>'],
+    [{ a: 'x\u0000y' }, '<a>x\ufffdy</a>'],
+  ];
+  for (const [value, expected] of cases) assert.equal(writeXml(value), expected);
+});
+
+test('what is not a name is never written as one', () => {
+  for (const name of ['a b', '1', '', 'a><script', '#x', 'a="1"'])
+    assert.throws(() => writeXml({ root: { [name]: 'x' } }), XmlFault, name);
+  assert.throws(() => writeXml({ root: { '-a b': 'x' } }), XmlFault);
+  assert.throws(() => writeXml({ root: { '-a': {} } }), XmlFault);
+});
+
+test('what is written is read back the same', () => {
+  const word = fc.stringMatching(/^[a-z]{1,5}$/);
+  const leaf = fc
+    .string({ unit: 'binary', minLength: 1 })
+    .map(text => text.replaceAll(/[\p{Cc}\p{Cs}\ufffe\uffff]/gu, '').trim());
+  const tree = fc.letrec<{ node: unknown }>(tie => ({
+    node: fc.oneof({ maxDepth: 4 }, leaf, fc.dictionary(word, tie('node'), { minKeys: 1, maxKeys: 3 })),
+  })).node;
+  fc.assert(
+    fc.property(word, tree, (root, value) => {
+      assert.deepEqual(plain(writeXml({ [root]: value })), JSON.parse(JSON.stringify({ [root]: value })));
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,278 @@
+/**
+ * XML as plain maps and back: attributes carry a leading `-`, text beside attributes or elements is `#text`, an element
+ * that holds nothing but text is that text, and elements of one name are a list. Prefixes of namespaces are left away.
+ * There are no entities but the five of the language, and no document types: they are how XML is made to explode.
+ */
+export class XmlFault extends Error {
+  readonly isBound: boolean;
+
+  constructor(what: string, isBound = false) {
+    super(what);
+    this.name = 'XmlFault';
+    this.isBound = isBound;
+  }
+}
+
+export interface XmlBounds {
+  readonly depth: number;
+  /** Elements and attributes. */
+  readonly parts: number;
+}
+
+export type XmlMap = Record<string, unknown>;
+
+const defaultBounds: XmlBounds = { depth: 100, parts: 100_000 };
+const name = /[\p{L}_][\p{L}\p{N}\-._·]*(?::[\p{L}_][\p{L}\p{N}\-._·]*)?/uy;
+const attribute = /\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
+const space = /[ \t\r\n]*/y;
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
+
+/** Bytes as text, in the encoding that they say. */
+export function xmlSource(bytes: Uint8Array): string {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 200)).toString('latin1');
+  const marked = start.startsWith('\xff\xfe') ? 'utf-16le' : start.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
+  const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']/.exec(start)?.[1];
+  try {
+    return new TextDecoder(marked ?? declared ?? 'utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new XmlFault('its characters cannot be read');
+  }
+}
+
+interface Open {
+  readonly written: string;
+  readonly members: XmlMap;
+  text: string;
+}
+
+export function parseXml(source: string, bounds: Partial<XmlBounds> = {}): XmlMap {
+  return new Reader(source, { ...defaultBounds, ...bounds }).document();
+}
+
+/** Reads from left to right, without recursion. A class, for the place it is at. */
+class Reader {
+  readonly #source: string;
+  readonly #bounds: XmlBounds;
+  readonly #open: Open[] = [];
+  readonly #root: Open = { written: '', members: newMap(), text: '' };
+  #at = 0;
+  #parts = 0;
+
+  constructor(source: string, bounds: XmlBounds) {
+    this.#source = source;
+    this.#bounds = bounds;
+  }
+
+  document(): XmlMap {
+    const source = this.#source;
+    while (this.#at < source.length) {
+      const next = source.indexOf('<', this.#at);
+      this.#text(source.slice(this.#at, next < 0 ? source.length : next));
+      if (next < 0) break;
+      this.#at = next;
+      this.#markup();
+    }
+    const unclosed = this.#open.at(-1);
+    if (unclosed) throw new XmlFault(`element ${unclosed.written} is not closed`);
+    if (Object.keys(this.#root.members).length === 0) throw new XmlFault('it holds no element');
+    return this.#root.members;
+  }
+
+  get #inside(): Open {
+    return this.#open.at(-1) ?? this.#root;
+  }
+
+  #text(raw: string): void {
+    if (raw.trim() === '') return;
+    if (this.#open.length === 0) throw new XmlFault('text outside the root element');
+    this.#inside.text += decoded(raw).trim();
+  }
+
+  #markup(): void {
+    const source = this.#source;
+    if (source.startsWith('</', this.#at)) return this.#close();
+    if (source.startsWith('<?', this.#at)) return this.#skip('?>', 'processing instruction');
+    if (source.startsWith('<!--', this.#at)) return this.#skip('-->', 'comment');
+    if (source.startsWith('<![CDATA[', this.#at)) return this.#literal();
+    if (source.startsWith('<!', this.#at)) throw new XmlFault('document types are not read');
+    this.#element();
+  }
+
+  #skip(end: string, what: string): void {
+    const found = this.#source.indexOf(end, this.#at + 2);
+    if (found < 0) throw new XmlFault(`a ${what} is not closed`);
+    this.#at = found + end.length;
+  }
+
+  #literal(): void {
+    const start = this.#at + '<![CDATA['.length;
+    this.#skip(']]>', 'CDATA section');
+    if (this.#open.length === 0) throw new XmlFault('text outside the root element');
+    this.#inside.text += this.#source.slice(start, this.#at - ']]>'.length);
+  }
+
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#source) ?? undefined;
+    if (found) this.#at += found[0].length;
+    return found;
+  }
+
+  #name(): string {
+    const found = this.#match(name)?.[0];
+    if (found === undefined) throw new XmlFault(`a name is expected at character ${this.#at}`);
+    return found;
+  }
+
+  #count(): void {
+    if (++this.#parts > this.#bounds.parts) throw new XmlFault(`more than ${this.#bounds.parts} parts`, true);
+  }
+
+  #element(): void {
+    if (this.#open.length === 0 && Object.keys(this.#root.members).length > 0)
+      throw new XmlFault('more than one root element');
+    this.#at++;
+    this.#count();
+    const element: Open = { written: this.#name(), members: newMap(), text: '' };
+    for (;;) {
+      const spaced = this.#match(space)![0] !== '';
+      if (this.#source.startsWith('/>', this.#at)) {
+        this.#at += 2;
+        return this.#keep(element);
+      }
+      if (this.#source[this.#at] === '>') break;
+      if (!spaced) throw new XmlFault(`unexpected character in element ${element.written}`);
+      this.#attribute(element.members);
+    }
+    this.#at++;
+    if (this.#open.push(element) > this.#bounds.depth)
+      throw new XmlFault(`nested deeper than ${this.#bounds.depth} levels`, true);
+  }
+
+  #attribute(members: XmlMap): void {
+    this.#count();
+    const written = this.#name();
+    const found = this.#match(attribute);
+    if (!found) throw new XmlFault(`attribute ${written} has no quoted value`);
+    const key = `-${localName(written)}`;
+    // Two names may differ in their prefix alone; then the first counts.
+    if (!Object.hasOwn(members, key)) members[key] = decoded(found[1] ?? found[2]!);
+  }
+
+  #close(): void {
+    this.#at += 2;
+    const written = this.#name();
+    this.#match(space);
+    if (this.#source[this.#at++] !== '>') throw new XmlFault(`unexpected character at the end of ${written}`);
+    const element = this.#open.pop();
+    if (element?.written !== written) throw new XmlFault(`unexpected end of ${written}`);
+    this.#keep(element);
+  }
+
+  #keep({ written, members, text }: Open): void {
+    const key = localName(written);
+    const into = this.#inside.members;
+    let value: unknown = text;
+    if (Object.keys(members).length > 0) {
+      if (text !== '') members['#text'] = text;
+      value = members;
+    }
+    const before = into[key];
+    if (before === undefined) into[key] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else into[key] = [before, value];
+  }
+}
+
+const newMap = (): XmlMap => Object.create(null) as XmlMap;
+const localName = (written: string) => written.slice(written.indexOf(':') + 1);
+
+function decoded(raw: string): string {
+  if (!raw.includes('&')) return raw;
+  return raw.replaceAll(/&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(\w{1,10}))?;?/g, (whole, hex, decimal, named) => {
+    const known = named && whole.endsWith(';') ? entities[named] : undefined;
+    if (known !== undefined) return known;
+    const code = hex ? Number.parseInt(hex, 16) : decimal ? Number(decimal) : 0;
+    if (!whole.endsWith(';') || !isCharacter(code)) throw new XmlFault('an entity nobody knows');
+    return String.fromCodePoint(code);
+  });
+}
+
+const isCharacter = (code: number) =>
+  code === 9 ||
+  code === 10 ||
+  code === 13 ||
+  (code >= 0x20 && code < 0xd800) ||
+  (code > 0xdfff && code < 0xfffe) ||
+  (code > 0xffff && code <= 0x10ffff);
+
+/** Told of every part that is written, and how deep it is: who writes what others made can stop there. */
+export type Paying = (depth: number, characters: number) => void;
+
+const wholeName = new RegExp(`^${name.source}$`, 'u');
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+/** What XML cannot hold at all is shown as a character that stands for such. */
+const escaped = (text: string) =>
+  text
+    .toWellFormed()
+    .replaceAll(/[&<>"']/g, it => escapes[it]!)
+    .replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, it => (it >= '\x7f' && it <= '\x9f' ? it : '\ufffd'));
+
+/** One element of that name alone is the root; anything else is put into `doc`. */
+export function writeXml(value: XmlMap, pay: Paying = () => undefined): string {
+  const [first, ...others] = Object.entries(value);
+  const isRoot = first && others.length === 0 && /^[^-#]/.test(first[0]) && !Array.isArray(first[1]);
+  const parts: string[] = [];
+  if (isRoot) writeElement(first[0], first[1], parts, pay, 0);
+  else writeElement('doc', value, parts, pay, 0);
+  return parts.join('');
+}
+
+function writeElement(name: string, value: unknown, parts: string[], pay: Paying, depth: number): void {
+  if (!wholeName.test(name)) throw new XmlFault(`${JSON.stringify(name.slice(0, 100))} is not a name`);
+  if (Array.isArray(value)) {
+    for (const it of value) writeElement(name, it, parts, pay, depth + 1);
+    return;
+  }
+  const add = (part: string) => {
+    pay(depth, part.length);
+    parts.push(part);
+  };
+  const inside = isMap(value)
+    ? Object.entries(value)
+    : value === null || value === undefined
+      ? []
+      : [['#text', value] as const];
+  add(`<${name}`);
+  for (const [key, it] of inside) if (key.startsWith('-')) add(` ${attributeName(key)}="${escaped(scalarText(it))}"`);
+  const content = inside.filter(([key, it]) => !key.startsWith('-') && !(key === '#text' && it === ''));
+  if (content.length === 0) return add('/>');
+  add('>');
+  for (const [key, it] of content) {
+    if (key === '#text') add(escaped(scalarText(it)));
+    else writeElement(key, it, parts, pay, depth + 1);
+  }
+  add(`</${name}>`);
+}
+
+const isMap = (value: unknown): value is XmlMap =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+function attributeName(key: string): string {
+  const written = key.slice(1);
+  if (!wholeName.test(written)) throw new XmlFault(`${JSON.stringify(written.slice(0, 100))} is not a name`);
+  return written;
+}
+
+function scalarText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'object') throw new XmlFault('an attribute or a text holds one value only');
+  return String(value);
+}
