@@ -111,6 +111,19 @@ export const settingsTable = {
     least: 1,
     most: 100_000,
   }),
+  'uptime.interval_ms': count(10_000, 'How often upstream hosts are tested, where a definition asks for it.', {
+    least: 50,
+    most: 600_000,
+  }),
+  'uptime.failures': count(3, 'Tests in a row that fail before a host counts as down, or pass before it is up again.', {
+    least: 1,
+    most: 100,
+  }),
+  'discovery.cache_seconds': count(
+    120,
+    'How long the answer of a service registry is used where the definition does not say.',
+    { least: 1, most: 86_400 },
+  ),
   'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
   'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
 

@@ -75,7 +75,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
       unserved: '',
       versions: versionChoice(model, tools.settings['gateway.version_header']),
       chains: passage ? new Map() : chainsOf(model, tools),
-      targets: passage ? new Map() : targetsOf(model),
+      targets: passage ? new Map() : targetsOf(model, tools),
       links: linksOf(model, tools.certificates),
       serverIdentity: serverIdentityOf(model, tools.certificates),
       passage: isHere ? passage : undefined,

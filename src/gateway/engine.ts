@@ -1,4 +1,3 @@
-import type { Dispatcher } from 'undici';
 import { Problem } from '#base/problems.ts';
 import { databaseProblem } from '#storage/faults.ts';
 import type { Answer } from './answer.ts';
@@ -14,11 +13,10 @@ import type { Route } from './routes.ts';
 import { foundById, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
-import { Forwarding, handOut, type Receiver } from './upstream/forward.ts';
-import { upstreamHeaders } from './upstream/headers.ts';
+import { handOut, type Receiver } from './upstream/forward.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
+import { hostsDown, sendingOf } from './upstream/sending.ts';
 import { type Destination, upstreamPath } from './upstream/target.ts';
-import { Tunnel } from './upstream/tunnel.ts';
 import type { Chosen } from './versions.ts';
 
 export interface EngineOptions {
@@ -49,7 +47,10 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     heldBytes: tools.settings['gateway.held_body_bytes'],
     needsBody: (call, given) => call.chain !== undefined && needsBody(call.chain, call, given),
     copies: (call, given) => call.chain && copiesOf(call.chain, call, given),
-    onSwitch: withAnswerHeaders,
+    onSwitch(call, given) {
+      withAnswerHeaders(call, given);
+      if (call.chain) tellSettled(call.chain, call, { status: given.status, failure: '' });
+    },
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, sink, code, error) {
       if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
@@ -64,6 +65,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     if (call.chain) tellEnded(call.chain, call);
     write(call, complete);
   }
+
+  const sendUpstream = sendingOf(tools, pools, receiver);
 
   function handle(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
@@ -90,6 +93,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     // Each API decides for itself who may call: what another one found out does not count here.
     if (call.api !== api) forgetCaller(call);
     call.unguarded = false;
+    call.deadlines = undefined;
+    call.sign = undefined;
     call.api = api;
     if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
     const route = api.routes.get(call.innerPath);
@@ -189,29 +194,18 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
 
   function forward(call: Exchange, api: Api, versionKey: string, sink: Sink, current: Snapshot): void {
     const destination = call.rewritten?.destination ?? api.targets.get(versionKey)!.next();
-    if (destination.loop) return loop(call, destination, sink, current);
-    const { upstream, listen } = api.model;
-    const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
-    const path = upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash);
-    const headers = upstreamHeaders(call, host);
-    const link = api.links(destination);
-    call.upstreamStartedAt = performance.now();
-    if (call.upgrade !== '') {
-      const timeoutMs = tools.settings['upstream.timeout_ms'];
-      new Tunnel(call, sink, receiver, { open: () => pools.open(destination, link), path, headers, timeoutMs }).send();
-      return;
-    }
-    if (call.body.length !== undefined && !call.body.isEmpty) headers.push('content-length', String(call.body.length));
-    const options: Dispatcher.DispatchOptions & { servername: string } = {
-      origin: destination.origin,
-      path,
-      method: (call.upstreamMethod ?? call.method) as Dispatcher.HttpMethod,
-      headers,
-      body: (call.body.bytes ?? call.body.stream ?? null) as Dispatcher.DispatchOptions['body'],
-      servername: destination.host,
-    };
-    const pool = pools.get(destination.origin, link, destination.http2);
-    new Forwarding(call, sink, receiver, pool, options).send();
+    if (destination instanceof Promise)
+      destination.then(
+        found => sent(call, api, found, sink, current),
+        error => failed(call, sink, error),
+      );
+    else sent(call, api, destination, sink, current);
+  }
+
+  function sent(call: Exchange, api: Api, to: Destination | undefined, sink: Sink, current: Snapshot): void {
+    if (!to) return deliver(call, sink, hostsDown(call));
+    if (to.loop) return loop(call, to, sink, current);
+    sendUpstream(call, api, to, sink);
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */

@@ -5,6 +5,8 @@ import type { Body } from './body.ts';
 import type { Chain } from './chain.ts';
 import type { HeaderList } from './headers.ts';
 import type { Counted } from './limits/rate.ts';
+import type { Deadlines } from './upstream/deadlines.ts';
+import type { Signer } from './upstream/signer.ts';
 import type { Destination } from './upstream/target.ts';
 
 /** What is known of the connection a call came over. */
@@ -93,6 +95,10 @@ export class Exchange {
   /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
   rewritten: Rewritten | undefined = undefined;
   upstreamMethod: string | undefined = undefined;
+  /** The time the upstream has, where the definition gives it one. */
+  deadlines: Deadlines | undefined = undefined;
+  /** Signs what goes upstream. */
+  sign: Signer | undefined = undefined;
 
   /** Why it was refused: a code of `refusals.ts`. */
   refusal = '';

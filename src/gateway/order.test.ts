@@ -26,7 +26,12 @@ const pinned = [
   'allowed-urls',
   'key-limits',
   'api-limits',
+  'upstream-auth',
   'cache',
+  'request-signing',
+  'enforced-timeout',
+  'discovery',
+  'circuit-breaker',
   'limit-headers',
 ];
 

@@ -13,16 +13,21 @@ import type { Step } from './step.ts';
 import { accessRights } from './steps/access-rights.ts';
 import { allowedUrls } from './steps/allowed-urls.ts';
 import { cache } from './steps/cache.ts';
+import { circuitBreaker } from './steps/circuit-breaker.ts';
 import { clientCertificates } from './steps/client-certificates.ts';
+import { discovery } from './steps/discovery.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
+import { enforcedTimeout } from './steps/enforced-timeout.ts';
 import { expiry } from './steps/expiry.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
 import { pathParameters } from './steps/path-parameters.ts';
 import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
+import { requestSigning } from './steps/request-signing.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { tracking } from './steps/tracking.ts';
 import { unsupported } from './steps/unsupported.ts';
+import { upstreamAuth } from './steps/upstream-auth.ts';
 
 /**
  * All steps, in the order a call meets them, each with the reason for its place. A step that has nothing to do for a
@@ -65,9 +70,14 @@ export const order: readonly Place[] = [
   { step: allowedUrls, why: 'A right to the API may be to some endpoints only.' },
   { step: keyLimits, why: 'Only calls that would be let through count against a key.' },
   { step: apiLimits, why: 'After the limits of the key, so that one caller cannot use up the API for the others.' },
+  { step: upstreamAuth, why: 'Every way in has read the credential of the caller, in whose place this one goes.' },
   {
     step: cache,
     why: 'Whoever may not call gets nothing that was kept either; after all that changes what is asked for.',
   },
+  { step: requestSigning, why: 'What is signed is what is sent: nothing changes a call after it.' },
+  { step: enforcedTimeout, why: 'The time of the upstream begins when the call is on its way there.' },
+  { step: discovery, why: 'Hears what became of calls to hosts that a registry named.' },
+  { step: circuitBreaker, why: 'Last: only calls that would reach the upstream try it, and tell how it does.' },
   { step: limitHeaders, why: 'The last word on the way out: what upstreams say of limits is not ours.' },
 ];

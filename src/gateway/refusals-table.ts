@@ -442,6 +442,32 @@ export const refusalsTable = {
     message: 'Loop level too deep. Found more than {limit} loops in single request',
     about: 'The call was handed on too often.',
   },
+  breaker_open: {
+    status: 503,
+    message: 'Service temporarily unavailable.',
+    about: 'The circuit breaker of the endpoint is open: the upstream failed too often.',
+  },
+  hosts_down: {
+    status: 503,
+    message: 'all hosts are down',
+    about: 'Tests found every target down, or no registry names one. Said in plain text.',
+  },
+  signing_fields_missing: {
+    status: 500,
+    message: 'Fields required for signing the request are missing',
+    about: 'The definition asks for signed calls, and says not with which key.',
+  },
+  signing_algorithm_unknown: {
+    status: 500,
+    message: 'Request signing algorithm is not supported',
+    about: 'The definition asks for signatures of a kind that does not exist, or that it does not allow.',
+  },
+  upstream_token_missing: {
+    status: 500,
+    message: 'There was a problem proxying the request',
+    event: 'UpstreamOAuthError',
+    about: 'The authorisation server gives no token for the upstream.',
+  },
   upstream_timeout: {
     status: 504,
     message: 'Upstream service reached hard timeout.',

@@ -32,6 +32,7 @@ import type { GatewayTools } from './tools.ts';
 import { createSecured } from './transport/secured.ts';
 import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
+import { registriesOf } from './upstream/registries.ts';
 import { type Vitals, vitalsOf } from './vitals.ts';
 
 /** What the main thread gives a traffic thread to start with. */
@@ -121,6 +122,12 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     ...tokens.tools,
     organisations,
     responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
+    registries: registriesOf({
+      outbound: tokens.tools.outbound,
+      clock: systemClock,
+      log,
+      cacheSeconds: settings['discovery.cache_seconds'],
+    }),
     digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, call, message, more = {}) =>
       events.spend() &&

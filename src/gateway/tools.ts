@@ -13,6 +13,7 @@ import type { Sessions } from './auth/sessions.ts';
 import type { Responses } from './cache/responses.ts';
 import type { Exchange } from './exchange.ts';
 import type { Organisations } from './limits/organisations.ts';
+import type { Registries } from './upstream/registries.ts';
 
 /** What a traffic thread may ask the main thread. */
 export interface MainAnswers {
@@ -39,6 +40,8 @@ export interface GatewayTools {
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
   readonly ask: Ask<MainAnswers>;
   readonly organisations: Organisations;
+  /** Service registries that upstream hosts are looked up in. */
+  readonly registries: Registries;
   /** Answers that are kept. */
   readonly responses: Responses;
   /** What a key is found and counted by, without being named. */

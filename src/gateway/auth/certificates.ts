@@ -40,11 +40,12 @@ const idsAtOnce = 500;
 
 /** The certificates a definition cannot be served without. */
 export function certificatesNamed(model: Model): readonly string[] {
-  const { clientCertificates, customDomain, mutualTls, certificatePinning } = model;
+  const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning } = model;
   return [
     ...(clientCertificates.enabled ? clientCertificates.allowlist : []),
     ...(customDomain.enabled ? customDomain.certificates : []),
     ...(mutualTls.enabled ? Object.values(mutualTls.certificates) : []),
+    ...(requestSigning.enabled && requestSigning.certificateId ? [requestSigning.certificateId] : []),
     ...(certificatePinning.enabled ? Object.values(certificatePinning.publicKeys).flat() : []),
   ];
 }

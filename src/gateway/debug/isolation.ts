@@ -18,6 +18,7 @@ type Shared =
   | 'outbound'
   | 'keySets'
   | 'oauthTokens'
+  | 'registries'
   | 'digestOfKey';
 
 const problem = problems('debug', {

@@ -29,8 +29,6 @@ const lists: Partial<Record<keyof Endpoints, string>> = {
   transformRequestMethod: 'method transforms',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
-  enforceTimeout: 'timeouts of endpoints',
-  circuitBreaker: 'circuit breakers',
   transformResponseBody: 'response body transforms',
   transformJqResponse: 'jq transforms',
   transformResponseHeaders: 'response header transforms',
@@ -63,10 +61,6 @@ const missing: readonly Missing[] = [
   { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
   { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
   { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
-  { what: 'timeouts', asked: (_model, it) => it.timeout.enabled },
-  { what: 'service discovery', asked: it => it.serviceDiscovery.enabled },
-  { what: 'request signing', asked: it => it.requestSigning.enabled },
-  { what: 'upstream authentication', asked: it => it.upstreamAuth.enabled },
 ];
 
 export const unsupported: Step = {

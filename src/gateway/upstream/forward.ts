@@ -6,6 +6,7 @@ import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { BodyCopy } from '../step.ts';
 import type { Sink } from '../transport/sink.ts';
+import type { Deadlines, Timed } from './deadlines.ts';
 
 /** What happens around an answer of the upstream; the engine supplies it. */
 export interface Receiver {
@@ -36,12 +37,15 @@ type Handler = Dispatcher.DispatchHandler;
  * Carries one call to the upstream and its answer back. An object per call, no closures: chunk by chunk from one socket
  * to the other, at the speed of the slower one.
  */
-export class Forwarding implements Handler {
+export class Forwarding implements Handler, Timed {
+  dueAt = 0;
   readonly #call: Exchange;
   readonly #sink: Sink;
   readonly #receiver: Receiver;
   readonly #pool: Pick<Dispatcher, 'dispatch'>;
   readonly #options: Dispatcher.DispatchOptions;
+  /** The time the upstream has, where it is not the usual one. */
+  readonly #deadlines: Deadlines | undefined;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
   /** Body bytes still to come; below zero when the upstream did not say how many. */
@@ -66,20 +70,32 @@ export class Forwarding implements Handler {
     this.#receiver = receiver;
     this.#pool = pool;
     this.#options = options;
+    this.#deadlines = call.deadlines;
   }
 
   send(): void {
+    if (!this.#retried) this.#deadlines?.watch(this);
     this.#pool.dispatch(this.#options, this);
   }
 
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
     const call = this.#call;
-    if (call.gone) {
+    if (call.gone || this.#ended) {
       abort();
       return;
     }
     call.onGone = () => this.#abort?.();
+  }
+
+  /**
+   * The upstream has used up its time: for its head, or for the whole answer where that is held; and once it goes out, for
+   * any part of it. A caller that is slow to take it is not the upstream's fault.
+   */
+  late(): void {
+    const abort = this.#abort;
+    this.onError(Object.assign(new Error('the upstream used up its time'), { code: 'GW_UPSTREAM_LATE' }));
+    abort?.();
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
@@ -97,6 +113,7 @@ export class Forwarding implements Handler {
       this.#whole = { given, chunks: [] };
       return true;
     }
+    this.#deadlines?.forget(this);
     const waiting = this.#receiver.onHead(call, given);
     if (waiting instanceof Promise) {
       this.#held = waiting.then(
@@ -134,8 +151,14 @@ export class Forwarding implements Handler {
     this.#framed(given);
     const copies = this.#receiver.copies(this.#call, given);
     if (copies) this.#copying = { copies, chunks: [] };
-    this.#sink.onDrain = this.#resume;
+    this.#sink.onDrain = this.#deadlines ? () => this.#goOn() : this.#resume;
+    this.#deadlines?.watch(this);
     this.#sink.start(given.status, given.headers.flat);
+  }
+
+  #goOn(): void {
+    if (!this.#ended) this.#deadlines?.watch(this);
+    this.#resume?.();
   }
 
   /** Where a step changed the method, the body is not what the caller waits for. */
@@ -166,7 +189,12 @@ export class Forwarding implements Handler {
         return true;
       }
     }
-    return this.#sink.write(chunk);
+    const more = this.#sink.write(chunk);
+    if (this.#deadlines) {
+      if (more) this.#deadlines.watch(this);
+      else this.#deadlines.forget(this);
+    }
+    return more;
   }
 
   onComplete(trailers?: readonly (string | Buffer)[] | null): void {
@@ -179,6 +207,7 @@ export class Forwarding implements Handler {
   /** The whole answer is here: steps may change it before any of it goes out. */
   #complete(given: Answer, chunks: readonly Buffer[]): void {
     given.body = bodyOf(Buffer.concat(chunks));
+    this.#deadlines?.forget(this);
     const send = () => {
       if (this.#ended) return;
       const bytes = given.body.bytes!;
@@ -208,6 +237,7 @@ export class Forwarding implements Handler {
   #end(last?: Buffer, trailers?: string[]): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#deadlines?.forget(this);
     this.#call.onGone = undefined;
     if (this.#copying) this.#copied(Buffer.concat(this.#copying.chunks));
     this.#sink.finish(last, trailers);
@@ -223,6 +253,7 @@ export class Forwarding implements Handler {
       return;
     }
     this.#ended = true;
+    this.#deadlines?.forget(this);
     call.onGone = undefined;
     this.#copied(undefined);
     if (!this.#started) {
@@ -267,7 +298,12 @@ function trailersOf(raw: readonly (string | Buffer)[] | null | undefined): strin
 
 class AnswerTooLarge extends Error {}
 
-const timeouts = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const timeouts = new Set([
+  'GW_UPSTREAM_LATE',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
 export function refusalOf(call: Exchange, error: Error): RefusalCode {

@@ -44,7 +44,7 @@ export function http2Client(origin: string, { open, headersTimeoutMs }: Http2Opt
   return {
     dispatch(options, handler) {
       current().then(
-        made => send(made, options, handler, headersTimeoutMs),
+        made => send(made, options, handler, options.headersTimeout ?? headersTimeoutMs),
         error => handler.onError?.(error as Error),
       );
       return true;
@@ -83,10 +83,9 @@ function send(
   } catch (error) {
     return fail(error as Error);
   }
-  const timer = setTimeout(
-    () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
-    timeoutMs,
-  );
+  const late = () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
+  // 0: somebody else watches over the time.
+  const timer = timeoutMs > 0 ? setTimeout(late, timeoutMs) : undefined;
   const open = stream;
   let trailers: string[] = [];
   open.once('response', (headers, _flags, raw) => {

@@ -1,9 +1,14 @@
+import { isIP } from 'node:net';
+import { addressKind } from '#base/outbound-addresses.ts';
 import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
 import { type LoopControls, loopControls } from '../loops.ts';
 import { tidied } from '../path.ts';
-import { Unservable } from '../step.ts';
+import { type Doing, Unservable } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+import { hostMarks, hostName } from './host-marks.ts';
+import type { Registries, Registry } from './registries.ts';
 
 /** One place calls go to. */
 export interface Destination {
@@ -23,7 +28,8 @@ export interface Destination {
 
 /** Where the calls of one version go: chooses among several where there are several. */
 export interface Target {
-  next(): Destination;
+  /** Undefined when there is none that could take a call. */
+  next(): Doing<Destination | undefined>;
 }
 
 const schemes: Readonly<Record<string, string>> = {
@@ -66,31 +72,87 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
   };
 }
 
-/** By version key. A version's own target wins over balancing, as its author would expect. */
-export function targetsOf(model: Model): ReadonlyMap<string, Target> {
-  const shared = sharedTarget(model);
+/** By version key. A version's own target wins over balancing and discovery, as its author would expect. */
+export function targetsOf(model: Model, tools: TargetTools): ReadonlyMap<string, Target> {
+  const shared = sharedTarget(model, tools);
   return new Map(model.versions.map(version => [version.key, ownTarget(version, model) ?? shared]));
 }
+
+type TargetTools = Pick<GatewayTools, 'registries' | 'local' | 'clock' | 'settings'>;
 
 function ownTarget({ version }: VersionModel, model: Model): Target | undefined {
   if (version.overrideTarget === '' || model.versionData.notVersioned) return undefined;
   return single(destinationOf(version.overrideTarget));
 }
 
-function sharedTarget({ loadBalancing, upstream }: Model): Target {
+function sharedTarget(model: Model, tools: TargetTools): Target {
+  const { loadBalancing, upstream, serviceDiscovery, listen } = model;
+  const scheme = schemes[`${listen.protocol}:`] ? listen.protocol : 'http';
+  const choose = chooser(model, tools);
+  if (serviceDiscovery.enabled) {
+    const registry = registeredHosts(model, tools.registries);
+    return {
+      next() {
+        const list = registry.list();
+        return list instanceof Promise ? list.then(choose) : choose(list);
+      },
+    };
+  }
   if (!loadBalancing.enabled) return single(destinationOf(upstream.url));
-  const list = loadBalancing.targets.flatMap(({ url, weight }) => Array<Destination>(weight).fill(destinationOf(url)));
+  const list = loadBalancing.targets.flatMap(({ url, weight }) =>
+    Array<Destination>(weight).fill(destinationOf(url, scheme)),
+  );
   if (list.length === 0) throw new Unservable('all load balancing targets have weight 0');
-  let at = 0;
-  return {
-    next() {
-      at = (at + 1) % list.length;
-      return list[at]!;
-    },
-  };
+  return { next: () => choose(list) };
 }
 
 const single = (destination: Destination): Target => ({ next: () => destination });
+
+/** In turn; past those that are down, where that is asked for. */
+function chooser(model: Model, tools: TargetTools): (list: readonly Destination[]) => Destination | undefined {
+  const { enabled, skipUnavailableHosts } = model.loadBalancing;
+  const marks = skipUnavailableHosts ? hostMarks(tools, model.identity.id) : undefined;
+  const names = new WeakMap<Destination, string>();
+  const isUp = (destination: Destination): boolean => {
+    if (!marks || destination.loop) return true;
+    let name = names.get(destination);
+    if (name === undefined) {
+      name = hostName(destination.origin);
+      names.set(destination, name);
+    }
+    return !marks.isDown(name);
+  };
+  if (!enabled) return list => list[0];
+  let at = 0;
+  return list => {
+    for (let tried = 0; tried < list.length; tried++) {
+      at = (at + 1) % list.length;
+      if (isUp(list[at]!)) return list[at];
+    }
+    return undefined;
+  };
+}
+
+/** The hosts a registry names. What it must not name is left out: other APIs, other schemes, the machine's own secrets. */
+export function registeredHosts(
+  { serviceDiscovery, listen }: Pick<Model, 'serviceDiscovery' | 'listen'>,
+  registries: Registries,
+): Registry<Destination> {
+  const scheme = schemes[`${listen.protocol}:`] ? listen.protocol : 'http';
+  return registries.of(`hosts ${scheme}`, serviceDiscovery, texts => texts.flatMap(text => registered(text, scheme)));
+}
+
+function registered(text: string, scheme: string): Destination[] {
+  const whole = text.includes('://') ? text : `${scheme}://${text}`;
+  const url = URL.parse(whole);
+  if (!url || !schemes[url.protocol] || url.username !== '' || url.hostname === '' || !mayBeNamed(url.hostname))
+    return [];
+  return [destinationOf(whole)];
+}
+const mayBeNamed = (hostname: string): boolean => {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  return isIP(bare) === 0 || addressKind(bare).reach !== 'forbidden';
+};
 
 /**
  * The one place where an upstream path is made, for every protocol. Paths are canonical on both sides, whatever steps made

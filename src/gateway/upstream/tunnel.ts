@@ -28,6 +28,7 @@ export class Tunnel {
   readonly #options: TunnelOptions;
   #request: ClientRequest | undefined;
   #settled = false;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(call: Exchange, sink: Sink, receiver: Receiver, options: TunnelOptions) {
     this.#call = call;
@@ -38,6 +39,10 @@ export class Tunnel {
 
   send(): void {
     this.#call.onGone = () => this.#fail(new Error('the caller left'));
+    this.#timer = setTimeout(
+      () => this.#fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
+      this.#options.timeoutMs,
+    );
     this.#options.open().then(
       socket => this.#ask(socket),
       error => this.#fail(error as Error),
@@ -49,7 +54,7 @@ export class Tunnel {
       socket.destroy();
       return;
     }
-    const { path, headers, timeoutMs } = this.#options;
+    const { path, headers } = this.#options;
     const { upgrade } = this.#call;
     const request = httpRequest({
       createConnection: () => socket,
@@ -58,20 +63,9 @@ export class Tunnel {
       headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,
     });
     this.#request = request;
-    const timer = setTimeout(
-      () => request.destroy(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
-      timeoutMs,
-    );
-    request.once('close', () => clearTimeout(timer));
     request.on('error', error => this.#fail(error));
-    request.once('upgrade', (response, other, first) => {
-      clearTimeout(timer);
-      this.#agreed(response, other as Socket, first);
-    });
-    request.once('response', response => {
-      clearTimeout(timer);
-      this.#declined(response);
-    });
+    request.once('upgrade', (response, other, first) => this.#agreed(response, other as Socket, first));
+    request.once('response', response => this.#declined(response));
     request.end();
   }
 
@@ -82,7 +76,7 @@ export class Tunnel {
       this.#fail(new Error('the upstream agreed to another protocol'));
       return;
     }
-    this.#settled = true;
+    this.#settle();
     const call = this.#call;
     call.onGone = undefined;
     call.status = 101;
@@ -108,7 +102,7 @@ export class Tunnel {
       response.destroy();
       return;
     }
-    this.#settled = true;
+    this.#settle();
     const call = this.#call;
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     call.onGone = () => response.destroy();
@@ -140,9 +134,14 @@ export class Tunnel {
     response.on('error', () => undefined);
   }
 
+  #settle(): void {
+    this.#settled = true;
+    clearTimeout(this.#timer);
+  }
+
   #fail(error: Error): void {
     if (this.#settled) return;
-    this.#settled = true;
+    this.#settle();
     this.#call.onGone = undefined;
     this.#request?.destroy();
     this.#receiver.onFailure(this.#call, this.#sink, refusalOf(this.#call, error), error);

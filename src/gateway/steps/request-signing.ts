@@ -1,0 +1,62 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { type RefusalCode, refuse } from '../refusals.ts';
+import { type Step, type StepContext, Unservable } from '../step.ts';
+import { byCertificate, sharedSecretHashes, signerOf } from '../upstream/signer.ts';
+
+const usualHeader = 'Authorization';
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** Calls are signed for the upstream, once it is settled what is sent. */
+export const requestSigning: Step = {
+  name: 'request-signing',
+  make(context) {
+    const { enabled, keyId, headers, signatureHeader } = context.model.requestSigning;
+    if (!enabled) return undefined;
+    const fault = faultOf(context);
+    if (fault) return { request: call => refuse(call, fault) };
+    const name = signatureHeader || usualHeader;
+    if (!headerName.test(name)) throw new Unservable('the header of its signatures is not one');
+    if (!/^[ !#-~]+$/.test(keyId)) throw new Unservable('the key id of its signatures cannot stand in a header');
+    const sign = signerOf(
+      {
+        keyId,
+        algorithm: algorithmOf(context),
+        headers: headers.map(it => it.toLowerCase()),
+        signatureHeader: name,
+        key: keyOf(context),
+      },
+      context.tools.clock,
+    );
+    return {
+      request(call) {
+        call.sign = sign;
+        return undefined;
+      },
+    };
+  },
+};
+
+const algorithmOf = ({ model }: StepContext) => model.requestSigning.algorithm.toLowerCase();
+
+function faultOf(context: StepContext): RefusalCode | undefined {
+  const { keyId, secret, certificateId } = context.model.requestSigning;
+  const algorithm = algorithmOf(context);
+  const { allowedAlgorithms } = context.model.hmac;
+  if (keyId === '' || algorithm === '' || (secret === '' && certificateId === '')) return 'signing_fields_missing';
+  const known = sharedSecretHashes.has(algorithm) || algorithm === byCertificate;
+  if (!known || (allowedAlgorithms.length > 0 && !allowedAlgorithms.includes(algorithm)))
+    return 'signing_algorithm_unknown';
+  return (algorithm === byCertificate ? certificateId : secret) === '' ? 'signing_fields_missing' : undefined;
+}
+
+function keyOf(context: StepContext): string | KeyObject {
+  const { model, tools } = context;
+  const { secret, certificateId } = model.requestSigning;
+  if (algorithmOf(context) !== byCertificate) return secret;
+  const certificate = tools.certificates.get(model.identity.orgId, certificateId);
+  if (!certificate?.privateKey)
+    throw new Unservable(`the certificate ${certificateId} is not in the store with its key`);
+  const key = createPrivateKey(certificate.privateKey());
+  if (key.asymmetricKeyType !== 'rsa') throw new Unservable(`the key of the certificate ${certificateId} is not RSA`);
+  return key;
+}

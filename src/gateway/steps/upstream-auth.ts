@@ -1,0 +1,87 @@
+import type { Model } from '#definition/model.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import { type Made, type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
+import { type UpstreamToken, upstreamTokens } from '../upstream/tokens.ts';
+
+const usualHeader = 'Authorization';
+const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** The gateway signs in at the upstream, in place of the caller. */
+export const upstreamAuth: Step = {
+  name: 'upstream-auth',
+  make(context) {
+    const { enabled, basicEnabled, oauthEnabled } = context.model.upstreamAuth;
+    if (!enabled) return undefined;
+    // An author who switched both on gets the token: whoever has one no longer needs the password.
+    if (oauthEnabled) return byToken(context);
+    return basicEnabled ? byPassword(context.model.upstreamAuth) : undefined;
+  },
+};
+
+function headerOf(enabled: boolean, name: string): string {
+  const chosen = (enabled && name) || usualHeader;
+  if (!headerName.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
+  return chosen;
+}
+
+function byPassword(written: Model['upstreamAuth']): Made {
+  const { basicUsername, basicPassword, basicHeaderEnabled, basicHeaderName } = written;
+  const header = headerOf(basicHeaderEnabled, basicHeaderName);
+  const value = `Basic ${Buffer.from(`${basicUsername}:${basicPassword}`).toString('base64')}`;
+  return {
+    request(call) {
+      call.headers.set(header, value);
+      return undefined;
+    },
+  };
+}
+
+function byToken({ model, tools }: StepContext): Made {
+  const { client, type } = grantOf(model);
+  const header = headerOf(client.headerEnabled, client.headerName);
+  const tokens = upstreamTokens(client, type, tools, model.identity.id);
+
+  function used(call: Exchange, token: UpstreamToken | undefined): Outcome {
+    if (!token) {
+      tools.fire('UpstreamOAuthError', call, 'No token for the upstream', { key: call.keyHash });
+      return refuse(call, 'upstream_token_missing');
+    }
+    call.headers.set(header, token.value);
+    noted(call, client.extraMetadata, token);
+    return undefined;
+  }
+
+  return {
+    request(call) {
+      const token = tokens.get();
+      return token instanceof Promise ? token.then(it => used(call, it)) : used(call, token);
+    },
+    settled(_call, { status }) {
+      if (status === 401) tokens.doubt();
+    },
+  };
+}
+
+/** What the reply says beside the token, for those who read the facts of a call. */
+function noted(call: Exchange, names: readonly string[], { members }: UpstreamToken): void {
+  if (names.length === 0) return;
+  call.context ??= {};
+  for (const name of names) if (Object.hasOwn(members, name)) call.context[name] = members[name];
+}
+
+const grants = {
+  clientCredentials: { type: 'client_credentials', clientOf: (model: Model) => model.upstreamClientCredentials },
+  password: { type: 'password', clientOf: (model: Model) => model.upstreamPassword },
+} as const;
+
+function grantOf(model: Model) {
+  const name = model.upstreamAuth.allowedAuthorizeTypes.find(it => Object.hasOwn(grants, it));
+  if (!name) throw new Unservable('its upstream sign-in names no grant that is known');
+  const { type, clientOf } = grants[name as keyof typeof grants];
+  const client = clientOf(model);
+  const url = URL.parse(client.tokenUrl);
+  if (client.clientId === '' || !url || !/^https?:$/.test(url.protocol))
+    throw new Unservable('its upstream sign-in names no client, or no address to fetch tokens from');
+  return { type, client };
+}

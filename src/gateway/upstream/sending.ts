@@ -1,0 +1,64 @@
+import type { Dispatcher } from 'undici';
+import { Answer } from '../answer.ts';
+import type { Api } from '../api.ts';
+import { bodyOf } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
+import { refusals } from '../refusals.ts';
+import type { GatewayTools } from '../tools.ts';
+import type { Sink } from '../transport/sink.ts';
+import { Forwarding, type Receiver } from './forward.ts';
+import { upstreamHeaders } from './headers.ts';
+import type { UpstreamPools } from './pools.ts';
+import { type Destination, upstreamPath } from './target.ts';
+import { Tunnel } from './tunnel.ts';
+
+/** Sends a call on its way, whatever protocol it goes on in. */
+export type Sending = (call: Exchange, api: Api, destination: Destination, sink: Sink) => void;
+
+interface Options extends Dispatcher.DispatchOptions {
+  readonly servername: string;
+}
+
+export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: UpstreamPools, receiver: Receiver) {
+  const usualMs = settings['upstream.timeout_ms'];
+
+  const send: Sending = (call, api, destination, sink) => {
+    const { upstream, listen } = api.model;
+    const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
+    const path = upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash);
+    const headers = upstreamHeaders(call, host);
+    const link = api.links(destination);
+    const method = call.upstreamMethod ?? call.method;
+    const { body, deadlines } = call;
+    if (body.length !== undefined && !body.isEmpty) headers.push('content-length', String(body.length));
+    call.sign?.(headers, method, path);
+    call.upstreamStartedAt = performance.now();
+    if (call.upgrade !== '') {
+      const open = () => pools.open(destination, link);
+      new Tunnel(call, sink, receiver, { open, path, headers, timeoutMs: deadlines?.ms ?? usualMs }).send();
+      return;
+    }
+    const options: Options = {
+      origin: destination.origin,
+      path,
+      method: method as Dispatcher.HttpMethod,
+      headers,
+      body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
+      servername: destination.host,
+      // Who has a time of its own is watched by the clock, from the first moment to the last.
+      ...(deadlines ? { headersTimeout: 0 } : {}),
+    };
+    const pool = pools.get(destination.origin, link, destination.http2);
+    new Forwarding(call, sink, receiver, pool, options).send();
+  };
+  return send;
+}
+
+/** Said in plain text, as balancers do. */
+export function hostsDown(call: Exchange): Answer {
+  const { status, message } = refusals.hosts_down;
+  call.refusal = 'hosts_down';
+  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
+  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+}
