@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { publicId } from '#base/ids.ts';
+import type { SettingName } from '#base/settings.ts';
+import { rows } from '#definition/rows.ts';
+import { type Bag, isBag } from '#definition/tree.ts';
+import { anyName } from '#definition/wire-schema.ts';
+import type { Answer, TestApp } from '../harness.ts';
+import { settled } from '../traffic.ts';
+import type { Upstream } from '../upstream.ts';
+
+/**
+ * What fields of a definition do, seen from outside. Each effect turns its rows on through each form that can say them,
+ * and observes what changes on the wire.
+ */
+export interface Effect {
+  /** The rows it proves, as `facet.field`, with spaces between; a facet once: `cors.enabled,maxAge`. */
+  readonly rows: string;
+  readonly promise: string;
+  /** Members of a classic definition, laid over an open API. */
+  readonly classic?: (at: Ground) => Bag | Promise<Bag>;
+  /** Members of an OpenAPI document, laid over the same; `x` stands for the gateway's own part. */
+  readonly oas?: (at: Ground) => (Bag & { x?: Bag }) | Promise<Bag & { x?: Bag }>;
+  observe(at: Served): Promise<void>;
+  /** Settings of a gateway of its own. */
+  readonly settings?: Partial<Record<SettingName, string>>;
+}
+
+export type Form = 'classic' | 'oas';
+
+/** What an effect may use before its API is there. */
+export interface Ground {
+  readonly app: TestApp;
+  readonly upstream: Upstream;
+  readonly form: Form;
+  readonly id: string;
+}
+
+/** And after. */
+export interface Served extends Ground {
+  /** Where the API answers, without a final slash. */
+  readonly url: string;
+  readonly listenPath: string;
+  call(path?: string, init?: RequestInit): Promise<Answer>;
+  /** A key with a right to the API. */
+  key(more?: Bag): Promise<string>;
+  /** Changes what the definition says, on top of what it said. */
+  change(more: Bag): Promise<void>;
+}
+
+/** Each row of an effect by its whole name. */
+export const rowsOf = ({ rows: text }: Pick<Effect, 'rows'>): string[] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .flatMap(part => {
+      const [first = '', ...others] = part.split(',');
+      const facet = first.slice(0, facetLength(first));
+      return [first, ...others.map(field => `${facet}.${field}`)];
+    });
+
+/** Endpoint features are named `endpoints.<name>`; a field may hold dots of its own. */
+const facetLength = (name: string) => name.indexOf('.', name.startsWith('endpoints.') ? 'endpoints.'.length : 0);
+
+const table = new Map(rows().map(row => [`${row.facet}.${row.field}`, row]));
+export const allRows = [...table.values()];
+
+export const placeOf = (name: string, form: Form): string | null => {
+  const row = table.get(name);
+  assert.ok(row, `there is no row ${name}`);
+  return row[form];
+};
+
+/** Maps are laid over each other; anything else replaces. */
+export function laid(under: unknown, over: unknown): unknown {
+  if (!isBag(under) || !isBag(over)) return over === undefined ? under : over;
+  const result: Bag = { ...under };
+  for (const [name, value] of Object.entries(over)) result[name] = laid(under[name], value);
+  return result;
+}
+
+const openClassic = ({ id, upstream }: Ground): Bag => ({
+  name: `Effect ${id}`,
+  api_id: id,
+  active: true,
+  use_keyless: true,
+  version_data: { not_versioned: true, versions: { Default: { name: 'Default', use_extended_paths: true } } },
+  proxy: { listen_path: `/${id}`, target_url: upstream.url, strip_listen_path: true },
+});
+
+const openOas = ({ id, upstream }: Ground): Bag => ({
+  openapi: '3.0.3',
+  info: { title: `Effect ${id}`, version: '1' },
+  paths: { '/thing': { get: { operationId: 'getThing', responses: { 200: { description: 'ok' } } } } },
+  'x-gw-api-gateway': {
+    info: { id, name: `Effect ${id}`, state: { active: true } },
+    server: { listenPath: { value: `/${id}`, strip: true } },
+    upstream: { url: upstream.url },
+  },
+});
+
+export async function definitionOf(effect: Effect, ground: Ground): Promise<Bag> {
+  if (ground.form === 'classic') return laid(openClassic(ground), await effect.classic!(ground)) as Bag;
+  const { x, ...document } = await effect.oas!(ground);
+  return laid(laid(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as Bag;
+}
+
+/** Whether a definition says something at a place of the table, whatever stands for its lists and names. */
+export function says(definition: Bag, form: Form, place: string): boolean {
+  const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
+  const members = place.replaceAll('[]', `.${anyName}`).split('.');
+  return found([root], members);
+}
+
+function found(values: readonly unknown[], [member, ...rest]: readonly string[]): boolean {
+  if (member === undefined) return values.some(value => value !== undefined);
+  const next = values.flatMap(value => {
+    if (typeof value !== 'object' || value === null) return [];
+    return member === anyName ? Object.values(value) : [(value as Bag)[member]];
+  });
+  return next.length > 0 && found(next, rest);
+}
+
+const groundOf = (app: TestApp, upstream: Upstream, form: Form): Ground => ({ app, upstream, form, id: publicId() });
+
+/** Publishes what an effect says and lets it look. */
+export async function prove(effect: Effect, app: TestApp, upstream: Upstream, form: Form): Promise<void> {
+  upstream.answer = undefined;
+  upstream.requests.length = 0;
+  const ground = groundOf(app, upstream, form);
+  const definition = await definitionOf(effect, ground);
+  for (const name of rowsOf(effect)) {
+    const place = placeOf(name, form);
+    if (place !== null) assert.ok(says(definition, form, place), `the effect does not say ${name} (${place})`);
+  }
+  await effect.observe(await served(ground, definition));
+}
+
+const surfaces = { classic: '/gw/apis', oas: '/gw/apis/oas' } as const;
+
+async function served(ground: Ground, definition: Bag): Promise<Served> {
+  const { app, form, id } = ground;
+  const write = async (method: string, path: string, body: Bag) => {
+    const { status, text } = await app.ask(method, path, { body });
+    assert.equal(status, 200, text);
+    await settled(app);
+  };
+  await write('POST', surfaces[form], definition);
+  const listenPath = listenPathOf(definition, form);
+  const url = app.url.gateway + listenPath.replace(/\/$/, '');
+  let current = definition;
+  return {
+    ...ground,
+    url,
+    listenPath,
+    async call(path = '/thing', init = {}) {
+      const reply = await fetch(url + path, { redirect: 'manual', ...init });
+      const text = await reply.text();
+      return { status: reply.status, headers: reply.headers, text, body: parsed(text) };
+    },
+    async key(more = {}) {
+      const right = { api_id: id, api_name: id, versions: ['Default'] };
+      const { status, text, body } = await app.ask('POST', '/gw/keys', {
+        body: { access_rights: { [id]: right }, ...more },
+      });
+      assert.equal(status, 200, text);
+      return body.key as string;
+    },
+    async change(more) {
+      current = laid(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as Bag;
+      await write('PUT', `${surfaces[form]}/${id}`, current);
+    },
+  };
+}
+
+function listenPathOf(definition: Bag, form: Form): string {
+  const place = placeOf('listen.path', form)!.split('.');
+  const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
+  return place.reduce((here: unknown, member) => (here as Bag)[member], root) as string;
+}
+
+function parsed(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

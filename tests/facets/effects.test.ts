@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { startApp, type TestApp } from '../harness.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+import { allRows, type Form, prove, rowsOf } from './effect.ts';
+import { effects } from './effects/list.ts';
+import { unproven } from './unproven.ts';
+
+const forms = ['classic', 'oas'] as const;
+
+describe('what a definition says has its effect on the wire', () => {
+  const apps = new Map<string, Promise<TestApp>>();
+  let upstream: Promise<Upstream> | undefined;
+  const appWith = (settings: Parameters<typeof startApp>[1] & object) => {
+    const key = JSON.stringify(settings);
+    const known = apps.get(key) ?? startApp('sqlite', settings);
+    apps.set(key, known);
+    return known;
+  };
+  after(async () => {
+    for (const app of apps.values()) await (await app).close();
+    await (await upstream)?.close();
+  });
+
+  for (const effect of effects)
+    for (const form of forms.filter(it => effect[it]))
+      test(`${effect.promise} (${form}: ${effect.rows})`, async () => {
+        upstream ??= startUpstream();
+        await prove(effect, await appWith({ settings: effect.settings ?? {} }), await upstream, form);
+      });
+});
+
+test('every field has such a test, in every form that can say it', () => {
+  const proven = (form: Form) => new Set(effects.filter(it => it[form]).flatMap(rowsOf));
+  for (const form of forms) {
+    const known = proven(form);
+    const missing = allRows
+      .filter(row => row[form] !== null)
+      .map(row => `${row.facet}.${row.field}`)
+      .filter(name => !known.has(name));
+    const excused = new Set(unproven.flatMap(rows => rowsOf({ rows })));
+    assert.deepEqual(
+      missing.filter(name => !excused.has(name)),
+      [],
+      `${form}: no test turns these on`,
+    );
+  }
+});
