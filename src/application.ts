@@ -7,6 +7,7 @@ import { oauthClientStore } from '#access/oauth/store.ts';
 import { oauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyStore } from '#access/policies/store.ts';
 import { logStore } from '#analytics/log-store.ts';
+import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
 import { usageStore } from '#analytics/usage-store.ts';
@@ -20,6 +21,7 @@ import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
+import { openEvents, startSending } from '#events/events.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
@@ -105,6 +107,7 @@ export async function openInstallation(settings: Settings, around: Surroundings)
     });
     const tools = openTools(records, dataKey, settings, around, countingOn(shared, counters, around));
     closers.push(() => tools.outbound.close());
+    closers.push(() => tools.events.close());
     return { directory, records, shared, counters, dataKey, tools, close };
   } catch (error) {
     await close();
@@ -150,7 +153,8 @@ export async function keepCredentials(
 }
 
 /** Every store and tool an operation may ask for, by name. */
-function openTools(records: Records, dataKey: Buffer, settings: Settings, { clock }: Surroundings, counting: Counting) {
+function openTools(records: Records, dataKey: Buffer, settings: Settings, around: Surroundings, counting: Counting) {
+  const { clock } = around;
   const meta = metaStore(records);
   const vault = vaultOf(dataKey);
   const organisations = organisationStore(records);
@@ -171,6 +175,7 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, { cloc
     organisations,
     users,
     hooks,
+    ...openEvents({ records, vault, hooks, settings, ...around }),
     certificates,
     apis,
     ...known,
@@ -229,6 +234,8 @@ export async function startApplication(settings: Settings, around: Surroundings)
       around.log.warn({ reason: error.message }, 'old changes could not be removed'),
     );
     closers.push(() => log.close());
+    const sender = startSending({ ...tools, ...around }, nodeOf(settings, installation.directory));
+    closers.push(() => sender.close());
     const { urls, trafficSettled } = await openListeners(settings, around, installation, closers);
     return { credentials, urls, installation, trafficSettled, close };
   } catch (error) {
@@ -284,6 +291,7 @@ async function openListeners(
     shared: { shared },
   } = installation;
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
+  const eventCounts = () => ({ ...tools.events.counts(), ...tools.sending.totals() });
   let ready = false;
   let trafficSettled = async () => {};
   let metrics = (): readonly Family[] => [];
@@ -327,7 +335,14 @@ async function openListeners(
     });
     addHealth(app, health);
     if (name !== 'portal')
-      addMetrics(app, { ...around, settings, version, authenticate, parts: health.parts, traffic: () => metrics() });
+      addMetrics(app, {
+        ...around,
+        settings,
+        version,
+        authenticate,
+        parts: health.parts,
+        traffic: () => [...metrics(), ...eventFamilies(eventCounts())],
+      });
     stops.push(() => app.close());
     await listening(host, port, setting, () => app.listen({ host, port }));
     urls[name] = urlOf(host, app.server.address() as AddressInfo);

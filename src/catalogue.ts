@@ -15,7 +15,9 @@ import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
+import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
+import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { debugOperations } from '#gateway/debug/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
@@ -35,6 +37,8 @@ export const catalogue = [
   ...userOperations,
   ...auditOperations,
   ...hookOperations,
+  ...hookSecretOperations,
+  ...deliveryOperations,
   ...classicOperations,
   ...apiListOperations,
   ...apiOwnerOperations,

@@ -100,6 +100,14 @@ export const settingsTable = {
     'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
     { least: 1024 },
   ),
+  'gateway.require_content_length': flag(
+    true,
+    'Refuses calls without `Content-Length` where a definition limits the size of bodies. Else they are held to it as they come.',
+  ),
+  'gateway.classic_mocks_first': flag(
+    false,
+    'Gives mock replies of classic definitions before callers are asked who they are, and keeps no record of them.',
+  ),
   'gateway.loop_limit': count(5, 'How often one call may be handed from API to API inside the gateway.', {
     least: 1,
     most: 100,
@@ -276,6 +284,35 @@ export const settingsTable = {
   'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
   'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
   'analytics.log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'templates.directory': text(
+    '',
+    'Directory of the template files that definitions may name. Empty: they may name none.',
+  ),
+  'events.handlers': lists(
+    'Handlers of the operator, by event: what `event_handlers.events` is in a classic definition. They hear of every API, and of keys that are made, changed and removed.',
+  ),
+  'events.queue': count(
+    1000,
+    'Webhook calls of one organisation that may wait to be made; what happens beyond that is not told.',
+    { least: 1, most: 1_000_000 },
+  ),
+  'events.timeout_ms': count(10_000, 'How long a webhook may take to answer.', { least: 10, most: 60_000 }),
+  'events.attempts': count(8, 'How often a webhook call is tried before it is given up.', { least: 1, most: 50 }),
+  'events.retry_ms': count(
+    5000,
+    'How long a webhook call that failed waits before it is tried again; each time twice as long, up to an hour.',
+    { least: 10, most: 3_600_000 },
+  ),
+  'events.log_rows': count(10_000, 'Finished webhook calls kept for each organisation; the oldest go first.', {
+    most: 1_000_000,
+  }),
+  'events.retention_days': count(14, 'Days a finished webhook call is kept, delivered or given up.', {
+    least: 1,
+    most: 3650,
+  }),
+  'events.certificate_days': count(30, 'How long before its end an event tells that a certificate expires.', {
+    most: 3650,
+  }),
   'cache.memory_bytes': count(
     67_108_864,
     'Memory for kept answers without Redis, shared out evenly among the traffic threads; each keeps its own. 0 keeps none.',

@@ -1,4 +1,5 @@
 import type { StoredApi } from '#apis/api/schema.ts';
+import { referencedHandlers } from '#definition/facets/event-handlers.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { type Api, compileApi } from './api.ts';
 import { certificatesNamed } from './auth/certificates.ts';
@@ -13,10 +14,15 @@ export interface LoaderOptions {
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
 }
 
-export const modelOfStored = (stored: StoredApi): Model =>
-  stored.kind === 'classic'
-    ? modelOfClassic(stored.definition)
-    : modelOfOas(stored.definition as Parameters<typeof modelOfOas>[0]);
+export function modelOfStored(stored: StoredApi): Model {
+  const model =
+    stored.kind === 'classic'
+      ? modelOfClassic(stored.definition)
+      : modelOfOas(stored.definition as Parameters<typeof modelOfOas>[0]);
+  const referenced = referencedHandlers(stored.wrapper.hook_references);
+  if (referenced.length === 0) return model;
+  return { ...model, events: { ...model.events, handlers: [...model.events.handlers, ...referenced] } };
+}
 
 /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
 export const prepared = (models: readonly Model[], tools: GatewayTools): Promise<void> =>

@@ -18,7 +18,6 @@ import { openResponses } from './cache/open.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
-import { eventBudget } from './event-budget.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
@@ -28,6 +27,7 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
 import { trafficStore } from './store.ts';
+import { type EventTold, telling } from './telling.ts';
 import type { GatewayTools } from './tools.ts';
 import { createSecured } from './transport/secured.ts';
 import { openTransports } from './transport/transports.ts';
@@ -61,7 +61,8 @@ export type Tells =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
   | { readonly kind: 'report'; readonly report: Report }
-  | { readonly kind: 'event'; readonly event: string; readonly detail: Readonly<Record<string, unknown>> }
+  | ({ readonly kind: 'event' } & EventTold)
+  | { readonly kind: 'untold'; readonly count: number }
   | Question
   | Reply;
 
@@ -110,7 +111,6 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const certificates = certificatesOf(access, vault);
   const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });
-  const events = eventBudget(systemClock, dropped => log.warn({ dropped }, 'more happens than handlers can be told'));
   const tools: GatewayTools = {
     settings,
     clock: systemClock,
@@ -129,20 +129,13 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       cacheSeconds: settings['discovery.cache_seconds'],
     }),
     digestOfKey: keyId => keyDigest(vault, keyId),
-    fire: (event, call, message, more = {}) =>
-      events.spend() &&
-      tell({
-        kind: 'event',
-        event,
-        detail: {
-          message,
-          api_id: call.api?.id,
-          org_id: call.api?.orgId,
-          path: call.path,
-          origin: call.clientAddress,
-          ...more,
-        },
-      }),
+    fire: telling({
+      settings,
+      clock: systemClock,
+      log,
+      tell: told => tell({ kind: 'event', ...told }),
+      untold: count => tell({ kind: 'untold', count }),
+    }),
   };
   const loader = snapshotLoader({
     store: trafficStore(reader),

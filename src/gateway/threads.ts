@@ -5,6 +5,7 @@ import { problems } from '#base/problems.ts';
 import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from './asks.ts';
 import { type Prepared, prepareThread } from './prepared.ts';
 import { checkTrafficSettings } from './settings-check.ts';
+import type { EventTold } from './telling.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import type { MainAnswers } from './tools.ts';
 
@@ -33,7 +34,9 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** What traffic threads may ask of this one. */
   readonly answers: MainAnswers;
-  readonly onEvent: (event: string, detail: Readonly<Record<string, unknown>>) => void;
+  readonly onEvent: (told: EventTold) => void;
+  /** Events that were dropped before they came here. */
+  readonly onUntold: (count: number) => void;
   /** What a thread has counted and written down. */
   readonly onReport: (thread: number, report: Report) => void;
   readonly onEnded: (thread: number) => void;
@@ -84,7 +87,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   let restarts = 0;
 
   async function start(): Promise<void> {
-    const { log, onEvent, onReport, onEnded, answers, count: _count, prepared: _prepared, ...rest } = options;
+    const { log, onEvent, onUntold, onReport, onEnded, answers, count: _count, prepared: _prepared, ...rest } = options;
     const { program, writeLog, ...data } = rest;
     const { worker, begin } = spare.shift() ?? prepareThread({ program, readsLog: writeLog !== undefined });
     worker.ref();
@@ -117,7 +120,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         else if (message.kind === 'report') {
           onReport(id, message.report);
           if (message.report.batch) worker.postMessage({ kind: 'taken' } satisfies Told);
-        } else onEvent(message.event, message.detail);
+        } else if (message.kind === 'untold') onUntold(message.count);
+        else onEvent(message);
       });
       exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
     });

@@ -1,14 +1,21 @@
 import { recordTraffic } from '#analytics/traffic.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Dispatch } from '#events/dispatch.ts';
 import type { KeptCounters } from '#storage/kept-counters.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared-engine.ts';
 import { oauthProvider } from './auth/oauth/provider.ts';
+import { type WatchOptions, watchCertificates } from './certificate-watch.ts';
 import { threadCount } from './thread-count.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
-type Tools = Omit<Parameters<typeof oauthProvider>[0] & Parameters<typeof recordTraffic>[0], 'log'>;
+type Tools = Omit<
+  Parameters<typeof oauthProvider>[0] & Parameters<typeof recordTraffic>[0] & Omit<WatchOptions, 'settings' | 'log'>,
+  'log'
+> & {
+  events: Dispatch;
+};
 
 export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'dataKey' | 'version' | 'writeLog'> {
   readonly settings: Settings;
@@ -41,7 +48,14 @@ export async function openTraffic(options: TrafficOptions) {
     program: options.threadProgram,
     writeLog,
     answers: { oauth: provider.answer },
-    onEvent: (event, detail) => log.info({ event, ...detail }, 'traffic event'),
+    onEvent({ event, detail, handlers, request }) {
+      log.info({ event, ...detail }, 'traffic event');
+      tools.events.take(
+        { ...placeOf(detail), event, atMs: tools.clock.now(), detail: { ...detail, request } },
+        handlers,
+      );
+    },
+    onUntold: tools.events.dropped,
     onReport: recorded.take,
     onEnded: recorded.threadEnded,
   });
@@ -50,6 +64,7 @@ export async function openTraffic(options: TrafficOptions) {
     await counters.close();
     throw error;
   });
+  const certificates = watchCertificates({ ...tools, settings, log });
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
   const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
@@ -65,6 +80,7 @@ export async function openTraffic(options: TrafficOptions) {
     askAll: threads.askAll,
     async close() {
       forget();
+      await certificates.close();
       await notices?.close();
       provider.close();
       await threads.close();
@@ -73,3 +89,8 @@ export async function openTraffic(options: TrafficOptions) {
     },
   };
 }
+
+const placeOf = ({ org_id, api_id }: Readonly<Record<string, unknown>>) => ({
+  orgId: typeof org_id === 'string' ? org_id : '',
+  apiId: typeof api_id === 'string' ? api_id : '',
+});

@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { collection, type PageAsked } from '#storage/collection.ts';
+import { collection, type PageAsked, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Certificate, UploadedCertificate } from './schema.ts';
@@ -41,6 +42,13 @@ export function certificateStore(records: Records, vault: Vault) {
     async everywhere(orgId?: string): Promise<Certificate[]> {
       const found = await certificates.all({ where: orgId ? { org_id: orgId } : {}, order: ['-created_at', '-id'] });
       return found.map(shown);
+    },
+
+    /** Those of any organisation that end by then, bare public keys aside: they do not end. */
+    async endingBy(atMs: number): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>)[]> {
+      const filter = (query: Query) => query.where(sql<boolean>`not_after <= ${atMs}`);
+      const found = await certificates.all({ filter, order: ['id'] });
+      return found.filter(it => it.certificatesPem !== '').map(it => ({ ...shown(it), orgId: it.orgId }));
     },
 
     /** For whoever presents the certificate, never for an answer. */

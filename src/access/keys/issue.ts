@@ -3,6 +3,8 @@ import { databaseId, publicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Tell } from '#events/events.ts';
+import type { EventName } from '#events/payload.ts';
 import { type Fault, invalid } from '#operations/faults.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { FindApis } from '../known-apis.ts';
@@ -25,6 +27,8 @@ export interface KeyTools {
   counting: Counting;
   clock: Clock;
   settings: Settings;
+  /** Tells handlers; they learn the hash of a key, never the key. */
+  happened: Tell;
 }
 
 export type IssuedKey = ReturnType<typeof keyEnvelope>;
@@ -112,7 +116,13 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
     policyIds: named.publicIds,
   });
   await resetQuota(tools, stored, prepared.session, prepared.quotaScopes);
+  told(tools, stored, 'TokenCreated', 'Key generated.');
   return shownKey(stored);
+}
+
+/** The limits of an organisation are kept like a key, but are none. */
+function told({ happened }: KeyTools, { kind, orgId, keyHash }: StoredKey, event: EventName, message: string): void {
+  if (kind !== 'organisation') happened(event, orgId, { message, key: keyHash });
 }
 
 /** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
@@ -166,6 +176,7 @@ export async function changeKey(
   });
   if (!changed || !kept) throw problem.not_found();
   await resetQuota(tools, changed, kept.session, kept.quotaScopes);
+  told(tools, changed, 'TokenUpdated', 'Key modified.');
   return shownKey(changed);
 }
 
@@ -200,6 +211,7 @@ export async function revokeKey(tools: KeyTools, orgId: string, keyId: string): 
 export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boolean> {
   const removed = await tools.keys.remove(stored);
   await forgetQuota(tools, stored);
+  if (removed) told(tools, stored, 'TokenDeleted', 'Key deleted.');
   return removed;
 }
 

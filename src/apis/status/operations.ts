@@ -10,7 +10,12 @@ interface StatusTools {
 }
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
-const ApiStatus = z.object({ api_id: z.string(), served: z.boolean(), reason: z.string() });
+const ApiStatus = z.object({
+  api_id: z.string(),
+  served: z.boolean(),
+  reason: z.string(),
+  warnings: z.array(z.string()).readonly().optional().describe('What its definition asks for and is not done'),
+});
 const declared = {
   noun: 'apis',
   method: 'GET',

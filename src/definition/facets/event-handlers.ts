@@ -65,6 +65,15 @@ function readClassic(wire: unknown): EventHandler[] {
   );
 }
 
+/** What `hook_references` beside a definition add to its handlers: stored webhooks, called as they are at the time. */
+export const referencedHandlers = (references: readonly unknown[]): EventHandler[] =>
+  references.map(bag).map(({ event_name, event_timeout, hook }) => {
+    const { id, webhook_id, ...inline } = bag(hook);
+    const named = words(id) || words(webhook_id);
+    const meta = { ...(named ? { id: named } : inline), event_timeout: event_timeout ?? inline.event_timeout };
+    return fromClassic(words(event_name), { handler_name: 'eh_web_hook_handler', handler_meta: meta });
+  });
+
 function fromClassic(trigger: string, entry: Bag): EventHandler {
   const handlerName = words(entry.handler_name);
   const type = typeOf.get(handlerName) ?? handlerName;

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Clock } from '#base/clock.ts';
+import { operation } from '#operations/operation.ts';
+import { problem } from './problems.ts';
+import { type HookSecretStore, inlineSecret } from './secret-store.ts';
+import type { HookStore } from './store.ts';
+
+export interface HookSecretTools {
+  hooks: HookStore;
+  hookSecrets: HookSecretStore;
+  clock: Clock;
+}
+
+const params = z.object({
+  hookId: z.string().describe('The id of a webhook, or inline for handlers that are written into definitions'),
+});
+const shown = z.object({ secret: z.string() });
+const declared = { surface: 'dashboard', noun: 'webhooks', path: '/api/hooks/{hookId}/secret' } as const;
+const operators = { surface: 'admin', noun: 'webhooks', path: '/admin/hooks/secret', permission: 'secret' } as const;
+
+/** Whoever holds a signing secret can forge calls, so reading one takes what changing a hook takes. */
+async function hookNamed({ hooks }: HookSecretTools, orgId: string, hookId: string): Promise<string> {
+  if (hookId === inlineSecret) return inlineSecret;
+  const hook = await hooks.get(orgId, hookId);
+  if (!hook) throw problem.not_found();
+  return hook.id;
+}
+
+async function read({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+  const [secret] = await hookSecrets.signing(orgId, hook, clock.now());
+  return { secret: secret! };
+}
+
+async function replaced({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+  return { secret: await hookSecrets.replace(orgId, hook, clock.now()) };
+}
+
+export const getHookSecret = operation({
+  ...declared,
+  name: 'getHookSecret',
+  method: 'GET',
+  about: 'Reads the secret that the calls of a webhook are signed with.',
+  permission: 'hooks:write',
+  params,
+  returns: shown,
+  problems: [problem.not_found],
+  handle: async ({ actor: { orgId }, params: { hookId } }, tools: HookSecretTools) =>
+    read(tools, orgId, await hookNamed(tools, orgId, hookId)),
+});
+
+export const replaceHookSecret = operation({
+  ...declared,
+  name: 'replaceHookSecret',
+  method: 'POST',
+  about: 'Makes a new secret for a webhook. For a day calls are signed with the old one as well.',
+  permission: 'hooks:write',
+  params,
+  returns: shown,
+  problems: [problem.not_found],
+  async handle({ actor: { orgId }, params: { hookId }, audit }, tools: HookSecretTools) {
+    audit(hookId);
+    return replaced(tools, orgId, await hookNamed(tools, orgId, hookId));
+  },
+});
+
+export const getOperatorHookSecret = operation({
+  ...operators,
+  name: 'getOperatorHookSecret',
+  method: 'GET',
+  about: 'Reads the secret that calls of the webhooks in the settings are signed with.',
+  returns: shown,
+  handle: (_call, tools: HookSecretTools) => read(tools, '', inlineSecret),
+});
+
+export const replaceOperatorHookSecret = operation({
+  ...operators,
+  name: 'replaceOperatorHookSecret',
+  method: 'POST',
+  about: 'Makes a new secret for the webhooks in the settings. For a day calls are signed with the old one as well.',
+  returns: shown,
+  handle({ audit }, tools: HookSecretTools) {
+    audit(inlineSecret);
+    return replaced(tools, '', inlineSecret);
+  },
+});
+
+export const hookSecretOperations = [
+  getHookSecret,
+  replaceHookSecret,
+  getOperatorHookSecret,
+  replaceOperatorHookSecret,
+];

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { createLog } from '#base/log.ts';
+import { eventHandlerList } from '#definition/facets/event-handlers.ts';
+import { type EventName, eventNames } from '#events/payload.ts';
+import { watchCertificates } from '#gateway/certificate-watch.ts';
+import { makeCertificate } from './certificates.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { openApi, publish, settled } from './traffic.ts';
+import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { handling, type Receiver, startReceiver, webhook } from './webhooks.ts';
+
+/** Every event there is, provoked, and what its webhook is sent. */
+
+let app: TestApp;
+let upstream: Upstream;
+let receiver: Receiver;
+/** Where the handlers of the operator send what they hear. */
+const operatorPath = '/operator';
+
+before(async () => {
+  [upstream, receiver] = await Promise.all([startUpstream(), startReceiver()]);
+  const handlers = ['TokenCreated', 'TokenUpdated', 'TokenDeleted', 'TriggerExceeded'].map(event => [
+    event,
+    [webhook(`${receiver.url}${operatorPath}/${event}`)],
+  ]);
+  app = await startApp('sqlite', {
+    settings: {
+      'events.handlers': JSON.stringify(Object.fromEntries(handlers)),
+      'limits.organisations': 'true',
+      'limits.monitor_keys': 'true',
+      'limits.monitor_percent': '50',
+    },
+  });
+});
+after(async () => {
+  await app?.close();
+  await receiver?.close();
+  await upstream?.close();
+});
+
+interface Told {
+  readonly [member: string]: unknown;
+}
+
+/** An API whose handler of an event calls a path of its own. */
+async function hooked(event: EventName, definition: object = {}, credential?: string) {
+  const path = `/${publicId()}`;
+  const api = openApi(upstream, { ...handling(event, webhook(receiver.url + path)), ...definition });
+  const asked = { body: { api_definition: api }, ...(credential && { credential }) };
+  const { status, text } = await app.ask('POST', '/api/apis', asked);
+  assert.equal(status, 200, text);
+  await settled(app);
+  const url = app.url.gateway + api.proxy.listen_path;
+  return {
+    api,
+    listenPath: api.proxy.listen_path,
+    call: (headers: Record<string, string> = {}, below = '/x') => fetch(url + below, { headers }).then(it => it.status),
+    told: async (): Promise<Told> => JSON.parse((await receiver.take(path))[0]!.body),
+    first: async (): Promise<Told> =>
+      JSON.parse(
+        (
+          await eventually(() => {
+            assert.ok(receiver.at(path).length > 0);
+            return receiver.at(path);
+          })
+        )[0]!.body,
+      ),
+  };
+}
+
+async function keyFor(apiId: string, key: object) {
+  const { status, text, body } = await app.ask('POST', '/api/keys', {
+    body: { access_rights: { [apiId]: {} }, ...key },
+  });
+  assert.equal(status, 200, text);
+  await settled(app);
+  return {
+    id: body.key_id as string,
+    hash: body.key_hash as string,
+    headers: { authorization: body.key_id as string },
+  };
+}
+
+const guarded = { use_keyless: false };
+const origin = '127.0.0.1';
+
+/** What provokes an event, and the body that follows. */
+const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: Told]>>> = {
+  async AuthFailure() {
+    const { call, told, listenPath } = await hooked('AuthFailure', guarded);
+    assert.equal(await call({ authorization: 'nobody' }), 403);
+    const body = await told();
+    assert.match(String(body.key), /^[0-9a-f]+$/);
+    assert.notEqual(body.key, 'nobody');
+    return [body, { event: 'AuthFailure', message: 'Auth Failure', path: `${listenPath}/x`, origin, key: body.key }];
+  },
+  async KeyExpired() {
+    const { api, call, told, listenPath } = await hooked('KeyExpired', guarded);
+    const { hash, headers } = await keyFor(api.api_id, { is_inactive: true });
+    assert.equal(await call(headers), 403);
+    const message = 'Attempted access from inactive key.';
+    return [await told(), { event: 'KeyExpired', message, path: `${listenPath}/x`, origin, key: hash }];
+  },
+  async VersionFailure() {
+    const closed = { path: '/x', method: 'GET', method_actions: {} };
+    const version = { name: 'Default', use_extended_paths: true, extended_paths: { black_list: [closed] } };
+    const { call, told, listenPath } = await hooked('VersionFailure', {
+      version_data: { not_versioned: true, versions: { Default: version } },
+    });
+    assert.equal(await call(), 403);
+    const message = 'Attempted access to disallowed version / path.';
+    return [await told(), { event: 'VersionFailure', message, path: `${listenPath}/x`, origin, key: '' }];
+  },
+  async RatelimitExceeded() {
+    const { api, call, told, listenPath } = await hooked('RatelimitExceeded', guarded);
+    const { hash, headers } = await keyFor(api.api_id, { rate: 1, per: 3600 });
+    assert.deepEqual([await call(headers), await call(headers)], [200, 429]);
+    const message = 'Rate Limit Exceeded';
+    return [await told(), { event: 'RatelimitExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
+  },
+  async QuotaExceeded() {
+    const { api, call, told, listenPath } = await hooked('QuotaExceeded', guarded);
+    const { hash, headers } = await keyFor(api.api_id, { quota_max: 1, quota_renewal_rate: 3600 });
+    assert.deepEqual([await call(headers), await call(headers)], [200, 403]);
+    const message = 'Key Quota Limit Exceeded';
+    return [await told(), { event: 'QuotaExceeded', message, path: `${listenPath}/x`, origin, key: hash }];
+  },
+  OrgRateLimitExceeded: () =>
+    ofOrganisation('OrgRateLimitExceeded', { rate: 1, per: 3600 }, 'Organisation rate limit has been exceeded'),
+  OrgQuotaExceeded: () =>
+    ofOrganisation(
+      'OrgQuotaExceeded',
+      { quota_max: 1, quota_renewal_rate: 3600 },
+      'Organisation quota has been exceeded',
+    ),
+  RateLimitSmoothingUp: () => smoothed('RateLimitSmoothingUp', 'Rate limit increased with smoothing'),
+  RateLimitSmoothingDown: () => smoothed('RateLimitSmoothingDown', 'Rate limit decreased with smoothing'),
+  async TriggerExceeded() {
+    const { api, call, told } = await hooked('TriggerExceeded', guarded);
+    const { hash, headers } = await keyFor(api.api_id, { quota_max: 2, quota_renewal_rate: 3600 });
+    assert.equal(await call(headers), 200);
+    const org = app.credentials.organisation_id;
+    const expected = {
+      event: 'TriggerExceeded',
+      message: 'Quota trigger reached',
+      org,
+      key: hash,
+      trigger_limit: '50',
+    };
+    await eventually(() =>
+      assert.ok(receiver.at(`${operatorPath}/TriggerExceeded`).some(({ body }) => body === JSON.stringify(expected))),
+    );
+    return [await told(), expected];
+  },
+  TokenCreated: () => ofKey('TokenCreated', 'Key generated.', async () => undefined),
+  TokenUpdated: () =>
+    ofKey('TokenUpdated', 'Key modified.', (id, rights) =>
+      app.ask('PUT', `/api/keys/${id}`, { body: { access_rights: rights, alias: 'new' } }),
+    ),
+  TokenDeleted: () => ofKey('TokenDeleted', 'Key deleted.', id => app.ask('DELETE', `/api/keys/${id}`)),
+  CertificateExpiringSoon: () => ofCertificate('CertificateExpiringSoon', 0),
+  CertificateExpired: () => ofCertificate('CertificateExpired', 21),
+  BreakerTriggered: () => handedIn('BreakerTriggered', { path: '/p', circuit_event: 1 }, { path: '/p', Status: '1' }),
+  BreakerTripped: () => handedIn('BreakerTripped', { path: '/p' }, { path: '/p' }),
+  BreakerReset: () => handedIn('BreakerReset', { path: '/p' }, { path: '/p' }),
+  HostDown: () => ofHost('HostDown'),
+  HostUp: () => ofHost('HostUp'),
+};
+
+async function ofOrganisation(event: EventName, limits: object, message: string): Promise<[Told, Told]> {
+  const { orgId, accessKey } = await app.stranger();
+  const { call, told, listenPath } = await hooked(event, {}, accessKey);
+  assert.equal((await app.ask('POST', `/gw/org/keys/${orgId}`, { body: limits })).status, 200);
+  await settled(app);
+  const [first, second] = [await call(), await call()];
+  assert.equal(first, 200);
+  assert.ok(second >= 400);
+  return [await told(), { event, message, path: `${listenPath}/x`, origin, key: orgId }];
+}
+
+async function smoothed(event: EventName, message: string): Promise<[Told, Told]> {
+  const { api, call, first, listenPath } = await hooked(event, guarded);
+  const smoothing = { enabled: true, threshold: 2, trigger: 0, step: 1, delay: 1 };
+  const { hash, headers } = await keyFor(api.api_id, { rate: 5, per: 1, smoothing });
+  const told = first();
+  const heard = { so: false };
+  void told.then(() => (heard.so = true));
+  // A burst raises the allowance, and what is left of it lowers it again once the window is over.
+  while (!heard.so) {
+    for (let calls = 0; calls < 4; calls++) await call(headers);
+    await new Promise(resolve => setTimeout(resolve, 400));
+  }
+  return [await told, { event, message, path: `${listenPath}/x`, origin, key: hash }];
+}
+
+async function ofKey(
+  event: EventName,
+  message: string,
+  act: (id: string, rights: object) => Promise<unknown>,
+): Promise<[Told, Told]> {
+  const api = openApi(upstream, guarded);
+  await publish(app, api);
+  const { id, hash } = await keyFor(api.api_id, {});
+  await act(id, { [api.api_id]: {} });
+  const expected = { event, message, path: '', origin: '', key: hash };
+  const found = await eventually(() => {
+    const bodies = receiver.at(`${operatorPath}/${event}`).map(({ body }) => JSON.parse(body) as Told);
+    const own = bodies.filter(({ key }) => key === hash);
+    assert.equal(own.length, 1);
+    return own[0]!;
+  });
+  return [found, expected];
+}
+
+/** A certificate that has ten and a half days left, looked at so many days from now. */
+async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told, Told]> {
+  const dayMs = 86_400_000;
+  const endsMs = Math.floor((Date.now() + 10.5 * dayMs) / 1000) * 1000;
+  const form = new FormData();
+  const { certPem } = makeCertificate({ cn: 'caller', notAfter: new Date(endsMs) });
+  form.append('file', new Blob([certPem]), 'caller.pem');
+  const uploaded = await app.ask('POST', '/api/certs', { body: form });
+  assert.equal(uploaded.status, 200, uploaded.text);
+  const cert_id: string = uploaded.body.id;
+  const { api, told } = await hooked(event, { use_mutual_tls_auth: true, client_certificates: [cert_id] });
+  const clock = { now: () => Date.now() + daysAhead * dayMs };
+  const log = createLog({ level: 'silent', format: 'json' });
+  const watch = watchCertificates({ ...app.application.installation.tools, clock, log });
+  await watch.check();
+  await watch.check();
+  await watch.close();
+  const body = await told();
+  assert.match(String(body.timestamp), /^\d{4}-\d\d-\d\dT/);
+  const when = new Date(endsMs).toISOString().replace('.000Z', 'Z');
+  const soon = { message: 'Certificate is expiring soon', expires_at: when, days_remaining: 10 };
+  const over = { message: 'Certificate has expired', expired_at: when, days_since_expiry: 10 };
+  const { message, ...rest } = daysAhead === 0 ? soon : over;
+  const named = { event, message, cert_id, cert_name: 'caller', ...rest, cert_role: 'client' };
+  return [body, { ...named, api_id: api.api_id, timestamp: body.timestamp }];
+}
+
+/** Breakers and uptime tests fire through the same door as every step; what is sent for them is held here. */
+async function handedIn(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
+  const path = `/${publicId()}`;
+  const handlers = eventHandlerList.classic.read({ [event]: [webhook(receiver.url + path)] });
+  const { events } = app.application.installation.tools;
+  const orgId = app.credentials.organisation_id;
+  events.take({ event, atMs: 0, orgId, apiId: 'some-api', detail: { message: 'So it is', ...detail } }, handlers);
+  const [call] = await receiver.take(path);
+  return [JSON.parse(call!.body), { event, message: 'So it is', api_id: 'some-api', ...expected }];
+}
+
+async function ofHost(event: EventName): Promise<[Told, Told]> {
+  const host_info = {
+    CheckURL: 'http://a.example/up',
+    ResponseCode: 503,
+    IsTCPError: false,
+    MetaData: { target_url: 'http://a.example', host_name: 'a.example', api_id: 'some-api' },
+  };
+  const about = { url: 'http://a.example/up', response_code: '503', tcp_error: 'false', host: 'a.example' };
+  const [told, { api_id, ...named }] = await handedIn(event, { host_info }, {});
+  return [told, { ...named, ...about, api_id }];
+}
+
+describe('events', () => {
+  for (const [event, provoke] of Object.entries(provoked))
+    test(`${event} is told with exactly its members, in their order`, async () => {
+      const [told, expected] = await provoke();
+      assert.equal(JSON.stringify(told), JSON.stringify(expected));
+    });
+
+  test('every event is provoked here, but for those of features there are none of', () => {
+    const none = ['UpstreamOAuthError', 'OAuth2ScopeCheckFailed', 'OAuth2ExchangeSucceeded', 'OAuth2ExchangeFailed'];
+    assert.deepEqual(
+      eventNames.filter(name => !(name in provoked)),
+      none,
+    );
+  });
+});
