@@ -1,0 +1,15 @@
+import type { Run } from './run.ts';
+
+/** One text for equal values, whatever the order of their members. What a large value takes is charged to the run. */
+export function canonical(value: unknown, run: Pick<Run, 'spend'>): string {
+  run.spend(1);
+  if (typeof value === 'string') {
+    run.spend(value.length >> 6);
+    return JSON.stringify(value);
+  }
+  if (typeof value === 'number') return String(value === 0 ? 0 : value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return `[${value.map(item => canonical(item, run)).join(',')}]`;
+  const names = Object.keys(value).sort();
+  return `{${names.map(name => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name], run)}`).join(',')}}`;
+}
