@@ -59,6 +59,10 @@ ${table(['Code', 'Status', 'Message', 'Event', 'Meaning'], lines)}
 `;
 }
 
+/** Silence needs no words; what has parts is written as JSON. */
+const shownDefault = (value: unknown): string | number | boolean =>
+  typeof value === 'object' && value !== null ? `\`${JSON.stringify(value)}\`` : ((value ?? '') as string);
+
 function definitionPage(): string {
   const parts = [...Map.groupBy(rows(), it => it.facet)].map(([facet, fields]) => {
     const lines = fields.map(it =>
@@ -67,7 +71,7 @@ function definitionPage(): string {
         it.classic ? `\`${it.classic}\`` : '',
         it.oas ? `\`${it.oas}\`` : '',
         it.rule,
-        it.default ?? '',
+        shownDefault(it.default),
         it.about,
       ),
     );
