@@ -1,4 +1,4 @@
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomBytes, randomFillSync, randomUUID } from 'node:crypto';
 
 /** Ids that never collide and, where it helps an index, sort by the time they were made. */
 
@@ -21,6 +21,9 @@ export function databaseId(nowMs: number = Date.now()): string {
 export function publicId(): string {
   return randomBytes(16).toString('hex');
 }
+
+/** An id in the form that other programs expect of ids: a random UUID. */
+export const uuid = (): string => randomUUID();
 
 /** A secret a person copies: 256 random bits as URL-safe text. */
 export function secretText(): string {

@@ -211,14 +211,17 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
   function loop(call: Exchange, destination: Destination, sink: Sink, current: Snapshot): void {
     const target = destination.loop === 'self' ? call.api : current.byName(call.api!.orgId, destination.loop);
-    if (!target) return deliver(call, sink, refuse(call, 'loop_unknown'));
+    if (!target)
+      return deliver(call, sink, refuse(call, call.rewritten?.destination ? 'rewrite_loop_unknown' : 'loop_unknown'));
     controlled(call, destination);
     if (!passedOn(call, sink)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
     call.twofold ||= parameters === 'check' && holdsParameters(call.path);
+    call.listenPath = target.listenPath;
     call.pathWithoutVersion = '';
     call.rewritten = undefined;
+    call.upstreamHost = '';
     enter(call, target, sink, current);
   }
 
@@ -249,6 +252,8 @@ function forgetCaller(call: Exchange): void {
 
 /** The first limit a call is given holds for the rest of it. */
 function controlled(call: Exchange, { controls }: Destination): void {
+  call.method = call.upstreamMethod ?? call.method;
+  call.upstreamMethod = undefined;
   if (!controls) return;
   call.query = controls.query;
   if (controls.method) call.method = controls.method;

@@ -95,6 +95,10 @@ export class Exchange {
   /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
   rewritten: Rewritten | undefined = undefined;
   upstreamMethod: string | undefined = undefined;
+  /** The host the upstream is told; empty: its own, or the caller's where that is kept. */
+  upstreamHost = '';
+  /** Headers the gateway tells upstreams by itself and here does not. Lower-case. */
+  withheld: ReadonlySet<string> | undefined = undefined;
   /** The time the upstream has, where the definition gives it one. */
   deadlines: Deadlines | undefined = undefined;
   /** Signs what goes upstream. */

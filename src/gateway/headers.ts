@@ -66,6 +66,20 @@ export class HeaderList {
     return removed;
   }
 
+  /** Removes every header whose name is among these, which are lower-case, in spellings with `_` for `-` too. */
+  removeAll(names: ReadonlySet<string>): void {
+    const { flat } = this;
+    let kept = 0;
+    for (let at = 0; at < flat.length; at += 2) {
+      const name = flat[at]!.toLowerCase();
+      if (names.has(name) || (name.includes('_') && names.has(name.replaceAll('_', '-')))) continue;
+      flat[kept] = flat[at]!;
+      flat[kept + 1] = flat[at + 1]!;
+      kept += 2;
+    }
+    flat.length = kept;
+  }
+
   *[Symbol.iterator](): Generator<[name: string, value: string]> {
     const { flat } = this;
     for (let at = 0; at < flat.length; at += 2) yield [flat[at]!, flat[at + 1]!];

@@ -437,6 +437,21 @@ export const refusalsTable = {
     message: "Couldn't detect target",
     about: 'A gw:// target names no API that is served.',
   },
+  rewrite_loop_unknown: {
+    status: 500,
+    message: "Can't detect loop target",
+    about: 'A rewrite sends the call to an API that is not served.',
+  },
+  rewrite_refused: {
+    status: 400,
+    message: 'The address cannot be rewritten: {fault}',
+    about: 'What the caller sent would make the rewritten address climb out of its path, or no address at all.',
+  },
+  method_unknown: {
+    status: 405,
+    message: 'Method not allowed',
+    about: 'The definition turns the method into one that is not GET, POST, PUT, DELETE, OPTIONS or PATCH.',
+  },
   loop_too_deep: {
     status: 500,
     message: 'Loop level too deep. Found more than {limit} loops in single request',

@@ -29,7 +29,11 @@ export function adopt(call: Exchange, { keyId, keyHash, session }: KnownKey, mod
   call.keyHash = keyHash;
   call.session = session;
   call.identityFrom = mode;
+  if (call.context && namedByKey.has(mode)) call.context.token = keyId;
 }
+
+/** Ways in whose credential is the key itself. Signed tokens say so themselves. */
+const namedByKey: ReadonlySet<AuthMode> = new Set(['token', 'hmac']);
 
 /** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
 export const isKnown = (call: Exchange): boolean => call.unguarded || (call.loops > 0 && call.session !== undefined);

@@ -24,14 +24,10 @@ const lists: Partial<Record<keyof Endpoints, string>> = {
   persistGraphql: 'persisted GraphQL operations',
   transformRequestBody: 'request body transforms',
   transformJq: 'jq transforms',
-  transformRequestHeaders: 'request header transforms',
-  urlRewrite: 'URL rewriting',
-  transformRequestMethod: 'method transforms',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
   transformResponseBody: 'response body transforms',
   transformJqResponse: 'jq transforms',
-  transformResponseHeaders: 'response header transforms',
 };
 
 const { keys, entries } = Object;
@@ -55,11 +51,8 @@ const missing: readonly Missing[] = [
   { what: 'plugins for analytics records', asked: it => it.trafficLogs.pluginEnabled },
   { what: 'several calls in one request', asked: it => it.batch.enabled },
   { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },
-  { what: 'response processors', asked: it => it.responseProcessors.list.length > 0 },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
-  { what: 'request header transforms', asked: (_model, it) => it.requestHeaders.enabled },
-  { what: 'response header transforms', asked: (_model, it) => it.responseHeaders.enabled },
   { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
 ];
 

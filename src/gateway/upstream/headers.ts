@@ -9,8 +9,9 @@ const ours: ReadonlySet<string> = new Set(['host', 'content-length', 'expect', '
  * claim about forwarding was dropped when the call arrived; what is still there came from a trusted proxy or from a step.
  */
 export function upstreamHeaders(call: Exchange, host: string): string[] {
+  const { withheld } = call;
   const { flat } = call.headers;
-  const out: string[] = ['host', host];
+  const out: string[] = ['host', call.upstreamHost || host];
   let userAgent = false;
   let forwardedHost = false;
   let forwardedProto = false;
@@ -18,7 +19,7 @@ export function upstreamHeaders(call: Exchange, host: string): string[] {
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at]!.toLowerCase();
     const value = flat[at + 1]!;
-    if (hopByHop.has(name) || ours.has(name)) {
+    if (hopByHop.has(name) || (ours.has(name) && !withheld?.has(name))) {
       if (name === 'te' && value.toLowerCase() === 'trailers') out.push('te', 'trailers');
       else if (name === 'x-forwarded-for') chain += `${value}, `;
       continue;
@@ -29,9 +30,10 @@ export function upstreamHeaders(call: Exchange, host: string): string[] {
     out.push(flat[at]!, value);
   }
   if (!userAgent) out.push('User-Agent', 'Gatewright');
-  out.push('X-Forwarded-For', chain + call.peer.address);
-  if (!forwardedHost) out.push('X-Forwarded-Host', call.host);
-  if (!forwardedProto) out.push('X-Forwarded-Proto', call.peer.secure ? 'https' : 'http');
-  out.push('X-Real-IP', call.clientAddress);
+  if (!withheld?.has('x-forwarded-for')) out.push('X-Forwarded-For', chain + call.peer.address);
+  if (!forwardedHost && !withheld?.has('x-forwarded-host')) out.push('X-Forwarded-Host', call.host);
+  if (!forwardedProto && !withheld?.has('x-forwarded-proto'))
+    out.push('X-Forwarded-Proto', call.peer.secure ? 'https' : 'http');
+  if (!withheld?.has('x-real-ip')) out.push('X-Real-IP', call.clientAddress);
   return out;
 }

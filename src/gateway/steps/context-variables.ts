@@ -1,0 +1,86 @@
+import { uuid } from '#base/ids.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Step } from '../step.ts';
+import { canonicalName, headerText } from '../variables/header-name.ts';
+
+/** Parameters of a query and a form that are given names; whoever sends more means no good. */
+const parametersMost = 1000;
+const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+const formMethods = new Set(['POST', 'PUT', 'PATCH']);
+
+/**
+ * Facts about the call that headers, rewrites and templates may name. They are what the caller sent: steps that change
+ * the call afterwards change none of them.
+ */
+export const contextVariables: Step = {
+  name: 'context-variables',
+  make({ model, tools: { settings } }) {
+    if (!model.contextVariables.enabled) return undefined;
+    const most = settings['gateway.held_body_bytes'];
+    return {
+      request(call) {
+        const context = described(call);
+        call.context = context;
+        if (!isForm(call)) {
+          addData(context, call.query, '');
+          return undefined;
+        }
+        return call.body.read(most).then(bytes => addData(context, call.query, bytes.toString('utf8')));
+      },
+    };
+  },
+};
+
+const isForm = ({ method, headers, body }: Exchange) =>
+  !body.isEmpty && formMethods.has(method) && formType.test(headers.get('content-type') ?? '');
+
+function described(call: Exchange): Record<string, unknown> {
+  const path = decodeURIComponent(call.path);
+  const context: Record<string, unknown> = {
+    path,
+    path_parts: path.split('/').filter(Boolean),
+    remote_addr: call.clientAddress,
+    request_id: uuid(),
+  };
+  const headers: Record<string, string[]> = Object.create(null);
+  const { flat } = call.headers;
+  for (let at = 0; at < flat.length; at += 2) {
+    const name = canonicalName(flat[at]!);
+    const value = headerText(flat[at + 1]!);
+    const known = headers[name];
+    if (known) known.push(value);
+    else {
+      headers[name] = [value];
+      context[`headers_${name.replaceAll('-', '_')}`] = value;
+    }
+    if (name === 'Cookie') addCookies(context, value);
+  }
+  context.headers = headers;
+  return context;
+}
+
+function addCookies(context: Record<string, unknown>, line: string): void {
+  for (const pair of line.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals <= 0) continue;
+    const name = `cookies_${pair.slice(0, equals).trim()}`;
+    context[name] ??= pair
+      .slice(equals + 1)
+      .trim()
+      .replace(/^"(.*)"$/, '$1');
+  }
+}
+
+/** The form first: where both name a parameter, that is the value that counts. */
+function addData(context: Record<string, unknown>, query: string, form: string): undefined {
+  const data: Record<string, string[]> = Object.create(null);
+  let left = parametersMost;
+  for (const text of [form, query])
+    for (const [name, value] of text === '' ? [] : new URLSearchParams(text)) {
+      if (--left < 0) break;
+      data[name] ??= [];
+      data[name].push(value);
+      context[`request_data_${name.replaceAll('-', '_')}`] ??= value;
+    }
+  context.request_data = data;
+}

@@ -1,0 +1,51 @@
+import type { Exchange } from '../exchange.ts';
+import { type HeaderList, hopByHop } from '../headers.ts';
+import { Unservable } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+import { headerEscaped, variables } from '../variables/variables.ts';
+
+/** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */
+export interface HeaderWish {
+  readonly remove: readonly string[];
+  readonly add: Readonly<Record<string, string>>;
+}
+
+/** The same, compiled. */
+export interface HeaderChange {
+  /** Lower-case names of what is taken away before anything is set. */
+  readonly removed: ReadonlySet<string>;
+  readonly set: readonly HeaderSet[];
+}
+
+interface HeaderSet {
+  readonly name: string;
+  value(call: Exchange): string;
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** They say where a message ends, or speak of one connection. Only whoever sends the message knows. */
+const framing: ReadonlySet<string> = new Set([...hopByHop, 'content-length', 'expect']);
+
+/** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
+export function headerChange({ remove, add }: HeaderWish, tools: Pick<GatewayTools, 'settings'>) {
+  const set = Object.entries(add).map(([name, text]): HeaderSet => {
+    checkName(name);
+    if (framing.has(name.toLowerCase())) throw new Unservable(`the header ${name} cannot be set: the gateway sends it`);
+    if (/\p{Cc}/u.test(text)) throw new Unservable(`the value of the header ${name} holds a control character`);
+    const value = variables(text, tools);
+    return { name, value: call => headerEscaped(value(call)) };
+  });
+  for (const name of remove) checkName(name);
+  if (set.length + remove.length === 0) return undefined;
+  const removed = new Set([...remove, ...Object.keys(add)].map(name => name.toLowerCase()));
+  return { removed, set } satisfies HeaderChange;
+}
+
+function checkName(name: string): void {
+  if (!token.test(name)) throw new Unservable(`${JSON.stringify(name)} is not the name of a header`);
+}
+
+export function applyChange({ removed, set }: HeaderChange, call: Exchange, headers: HeaderList): void {
+  headers.removeAll(removed);
+  for (const { name, value } of set) headers.flat.push(name, value(call));
+}

@@ -1,0 +1,29 @@
+import { endpointMatcher } from '../endpoint-match.ts';
+import { refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
+
+/** Another method for the upstream. */
+export const methodTransform: Step = {
+  name: 'method-transform',
+  make(context) {
+    const { version, tools } = context;
+    const entries = version.endpoints.transformRequestMethod.map(({ path, method, toMethod }) => ({
+      path,
+      method,
+      to: toMethod.toUpperCase(),
+    }));
+    const endpoints = endpointMatcher(entries, { ...context, settings: tools.settings });
+    if (!endpoints) return undefined;
+    return {
+      request(call) {
+        const found = endpoints.find(call);
+        if (!found) return undefined;
+        if (!methods.has(found.to)) return refuse(call, 'method_unknown');
+        call.upstreamMethod = found.to;
+        return undefined;
+      },
+    };
+  },
+};

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { errorBody } from './bench.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { keyFor, type Shaping, sent, shape } from './shaping.ts';
+import { openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+const secrets = JSON.stringify({ upstream: 'canary-from-settings' });
+
+describe('headers that definitions change', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    process.env.GW_SECRET_UPSTREAM = 'canary-from-environment';
+    [app, upstream] = await Promise.all([
+      startApp('sqlite', { settings: { 'secrets.values': secrets } }),
+      startUpstream(),
+    ]);
+  });
+  after(async () => {
+    delete process.env.GW_SECRET_UPSTREAM;
+    await app?.close();
+    await upstream?.close();
+  });
+  const shaped = (wish: Shaping) => shape(app, upstream, wish);
+
+  test('on the way in: those of the version, then those of the endpoint; taken away in any case, set in place of others', async () => {
+    const apis = await shaped({
+      request: { add: { 'X-Set': 'version', 'X-Both': 'version' }, remove: ['X-SECRET', 'x-gone'] },
+      endpoints: [{ path: '/a/{id}', request: { add: { 'x-both': 'endpoint', 'X-Again': '1' }, remove: ['X-Set'] } }],
+    });
+    const headers = { 'x-secret': 'a', x_secret: 'b', 'X-Set': 'caller', 'x-both': 'caller', 'x-gone': 'c' };
+    for (const { form, url } of apis) {
+      const here = await sent(upstream, `${url}/a/1`, { headers });
+      const { 'x-set': set, 'x-both': both, 'x-again': again, 'x-secret': secret, 'x-gone': gone } = here.headers;
+      assert.deepEqual([set, both, again, secret, gone], [undefined, 'endpoint', '1', undefined, undefined], form);
+      assert.ok(!here.rawHeaders.some(name => /^x_secret$/i.test(name)), form);
+      const there = await sent(upstream, `${url}/b`, { headers });
+      assert.deepEqual([there.headers['x-set'], there.headers['x-both']], ['version', 'version'], form);
+    }
+  });
+
+  test('on the way out: those of the endpoint, then those of the version, which win; by the path that was asked for', async () => {
+    const apis = await shaped({
+      response: { add: { 'X-Both': 'version' }, remove: ['X-Upstream', 'x-many'] },
+      endpoints: [
+        {
+          path: '/a',
+          response: { add: { 'X-Both': 'endpoint', 'X-Here': '1' }, remove: ['X-Here'] },
+          rewrite: { pattern: '.*', to: '/elsewhere' },
+          toMethod: 'POST',
+        },
+      ],
+    });
+    upstream.answer = (_request, response) => {
+      response.setHeader('X-Many', ['1', '2']);
+      response.setHeader('x-upstream', 'internal');
+      response.setHeader('x-here', 'upstream');
+      response.end('ok');
+    };
+    try {
+      for (const { form, url } of apis) {
+        const here = await fetch(`${url}/a`);
+        const seen = ['x-both', 'x-here', 'x-upstream', 'x-many'].map(name => here.headers.get(name));
+        assert.deepEqual(seen, ['version', '1', null, null], form);
+        assert.equal((await fetch(`${url}/b`)).headers.get('x-here'), 'upstream', form);
+      }
+    } finally {
+      upstream.answer = undefined;
+    }
+  });
+
+  test('what is switched off changes nothing', async () => {
+    const off = { enabled: false, add: { 'X-Set': '1' }, remove: ['x-kept'] };
+    const apis = await shaped({
+      request: off,
+      response: off,
+      endpoints: [{ path: '/a', request: off, response: off }],
+    });
+    for (const { form, url } of apis) {
+      const { headers } = await sent(upstream, `${url}/a`, { headers: { 'x-kept': '1' } });
+      assert.deepEqual([headers['x-set'], headers['x-kept']], [undefined, '1'], form);
+      assert.equal((await fetch(`${url}/a`)).headers.get('x-set'), null, form);
+    }
+  });
+
+  test('values may name facts of the call, metadata of the key and secrets; what nobody knows is empty', async () => {
+    const add = {
+      'X-Address': '$gw_context.remote_addr',
+      'X-Agent': 'by $gw_context.headers_User_Agent',
+      'X-Cookie': '$gw_context.cookies_id',
+      'X-Query': '$gw_context.request_data_a_b|$gw_context.request_data',
+      'X-Path': '$gw_context.path_parts',
+      'X-Token': '$gw_context.token',
+      'X-Left': '$gw_context.quota_remaining of $gw_context.quota_limit',
+      'X-Meta': '$gw_meta.plan/$gw_meta.list/$gw_meta.number/$gw_meta.object',
+      'X-None': '[$gw_context.nothing$gw_meta.nothing]',
+      'X-Conf': 'Bearer $secret_conf.upstream',
+      'X-Env': '$secret_env.upstream',
+    };
+    const apis = await shaped({ context: true, guarded: true, request: { add }, response: { add } });
+    const meta = { plan: 'gold', list: ['a', 'b'], number: 7, object: { a: 1 } };
+    const key = await keyFor(app, apis, meta);
+    for (const { form, url } of apis) {
+      const headers = { authorization: key, 'user-agent': 'tester', cookie: 'id=7' };
+      const reply = await fetch(`${url}/x/y?a-b=1&a-b=2`, { headers });
+      const text = await reply.text();
+      assert.equal(reply.status, 200, text);
+      const received = JSON.parse(text).headers as Record<string, string>;
+      const expected = {
+        'x-address': '127.0.0.1',
+        'x-agent': 'by tester',
+        'x-cookie': '7',
+        'x-query': '1|a-b:1,2',
+        'x-path': `${url.split('/').at(-1)},x,y`,
+        'x-token': key,
+        'x-left': 'of',
+        'x-meta': 'gold/a,b/7/',
+        'x-none': '[]',
+        'x-conf': 'Bearer canary-from-settings',
+        'x-env': 'canary-from-environment',
+      };
+      for (const [name, value] of Object.entries(expected)) {
+        assert.equal(received[name], value, `${form} ${name}`);
+        assert.equal(reply.headers.get(name), value, `${form} ${name}`);
+      }
+    }
+  });
+
+  test('whatever metadata and callers hold, it stays within its header', async () => {
+    const apis = await shaped({
+      context: true,
+      guarded: true,
+      request: {
+        add: { 'X-Meta': '$gw_meta.evil', 'X-Query': '$gw_context.request_data_q', 'X-Name': '$gw_meta.name' },
+      },
+      response: { add: { 'X-Meta': '$gw_meta.evil', 'X-Query': '$gw_context.request_data_q' } },
+    });
+    const key = await keyFor(app, apis, { evil: 'a\r\nX-Admin: 1\r\n\r\nbody\u007f', name: 'Zoë 漢' });
+    const evil = encodeURIComponent('b\r\nX-Admin: 2\n\nHTTP/1.1 200 OK\u0000 $gw_meta.name $secret_conf.upstream');
+    for (const { form, url } of apis) {
+      const reply = await fetch(`${url}/?q=${evil}`, { headers: { authorization: key } });
+      assert.equal(reply.status, 200, form);
+      const { headers } = JSON.parse(await reply.text());
+      assert.equal(headers['x-admin'], undefined, form);
+      assert.equal(reply.headers.get('x-admin'), null, form);
+      assert.equal(headers['x-meta'], 'a  X-Admin: 1    body', form);
+      assert.match(
+        headers['x-query'],
+        /^b {2}X-Admin: 2 {2}HTTP\/1.1 200 OK {2}\$gw_meta.name \$secret_conf.upstream$/,
+      );
+      assert.equal(Buffer.from(headers['x-name'], 'latin1').toString(), 'Zoë 漢', form);
+    }
+  });
+
+  test('a definition whose headers cannot be sent as they are written is not served, and says why', async () => {
+    const refused: [Shaping['request'], string][] = [
+      [{ add: { 'X Y': '1' } }, '"X Y" is not the name of a header'],
+      [{ remove: ['a:b'] }, '"a:b" is not the name of a header'],
+      [{ add: { 'X-A': 'a\r\nX-B: 1' } }, 'the value of the header X-A holds a control character'],
+      [{ add: { 'Content-Length': '0' } }, 'the header Content-Length cannot be set: the gateway sends it'],
+      [{ add: { 'transfer-encoding': 'chunked' } }, 'the header transfer-encoding cannot be set: the gateway sends it'],
+      [{ add: { Connection: 'X-A' } }, 'the header Connection cannot be set: the gateway sends it'],
+      [{ add: { 'X-A': '$secret_conf.other' } }, 'the secret $secret_conf.other is missing'],
+      [{ add: { 'X-A': '$secret_vault.a.b' } }, 'the gateway keeps no secrets in "vault"'],
+    ];
+    for (const [change, reason] of refused)
+      for (const wish of [
+        { request: change! },
+        { response: change! },
+        { endpoints: [{ path: '/a', request: change! }] },
+      ]) {
+        for (const { form, url } of await shaped(wish)) {
+          const reply = await fetch(`${url}/a`);
+          assert.equal(reply.status, 503, `${form} ${reason}`);
+          assert.ok((await reply.text()).includes(JSON.stringify(reason).slice(1, -1)), `${form} ${reason}`);
+        }
+      }
+  });
+
+  test('what the gateway tells upstreams of the caller can be taken away, and the host can be another one', async () => {
+    const remove = ['X-Forwarded-For', 'x-real-ip', 'X-Forwarded-Host', 'x-forwarded-proto'];
+    for (const { form, url } of await shaped({ request: { remove } })) {
+      const { headers } = await sent(upstream, `${url}/`);
+      for (const name of remove) assert.equal(headers[name.toLowerCase()], undefined, `${form} ${name}`);
+    }
+    const add = { Host: 'inside.example:81', 'X-Real-IP': '192.0.2.9', 'X-Forwarded-Host': 'shown.example' };
+    for (const { form, url } of await shaped({ request: { add } })) {
+      const { headers } = await sent(upstream, `${url}/`);
+      const { host, 'x-real-ip': address, 'x-forwarded-host': shown } = headers;
+      assert.deepEqual([host, address, shown], ['inside.example:81', '192.0.2.9', 'shown.example'], form);
+      assert.equal(headers['x-forwarded-for'], '127.0.0.1', form);
+    }
+  });
+
+  test('the method upstream is another one, in any case; the caller’s own decides about the answer; unknown ones are refused', async () => {
+    const apis = await shaped({
+      endpoints: [
+        { path: '/a', toMethod: 'post' },
+        { path: '/b', method: 'HEAD', toMethod: 'GET' },
+        { path: '/c', method: 'POST', toMethod: 'DELETE' },
+        { path: '/d', toMethod: 'CONNECT' },
+        { path: '/e', toMethod: 'HEAD' },
+      ],
+    });
+    for (const { form, url } of apis) {
+      assert.equal((await sent(upstream, `${url}/a`)).method, 'POST', form);
+      assert.equal((await sent(upstream, `${url}/b`, { method: 'HEAD' })).method, 'GET', form);
+      const deleted = await sent(upstream, `${url}/c`, { method: 'POST', body: 'x' });
+      assert.deepEqual([deleted.method, deleted.body], ['DELETE', 'x'], form);
+      assert.equal((await sent(upstream, `${url}/c`)).method, 'GET', form);
+      for (const path of ['/d', '/e']) {
+        const reply = await fetch(url + path);
+        assert.deepEqual([reply.status, await reply.text()], [405, errorBody('Method not allowed')], form);
+      }
+    }
+  });
+
+  const processors = (list: object[], more: object = {}) =>
+    openApi(upstream, {
+      response_processors: list,
+      version_data: { not_versioned: true, versions: { Default: { name: 'Default', ...more } } },
+    });
+
+  test('processors of answers: injected headers come last, markers and unknown ones do nothing', async () => {
+    const list = [
+      { name: 'response_body_transform', options: {} },
+      { name: 'response_body_transform_jq' },
+      { name: 'nobody_knows_me', options: { a: 1 } },
+      { name: 'header_injector', options: { add_headers: { 'X-A': 'injected' }, remove_headers: ['Content-Type'] } },
+    ];
+    const global = { global_response_headers: { 'X-A': 'version', 'X-B': 'version' } };
+    const on = await fetch(await publish(app, processors(list, global)));
+    assert.deepEqual(
+      ['x-a', 'x-b', 'content-type'].map(name => on.headers.get(name)),
+      ['injected', 'version', null],
+    );
+    const off = await publish(app, processors(list, { ...global, global_response_headers_disabled: true }));
+    assert.equal((await fetch(off)).headers.get('x-a'), null);
+    assert.equal((await fetch(await publish(app, processors(list)))).headers.get('x-a'), 'injected');
+  });
+
+  test('processors of answers: hooks of plugins and unreadable options make the API unservable', async () => {
+    for (const [processor, reason] of [
+      [{ name: 'custom_mw_res_hook' }, 'the gateway does not offer plugins'],
+      [{ name: 'goplugin_res_hook' }, 'the gateway does not offer plugins'],
+      [{ name: 'header_injector', options: { add_headers: ['x'] } }, 'the options of the response processor'],
+      [{ name: 'header_transform', options: { rev_proxy_header_cleanup: { headers: ['Location'] } } }, 'no address'],
+    ] as const) {
+      const reply = await fetch(await publish(app, processors([processor])));
+      assert.equal(reply.status, 503, reason);
+      assert.match(await reply.text(), new RegExp(reason));
+    }
+  });
+
+  test('processors of answers: the upstream’s own address becomes the one that callers know', async () => {
+    const options = {
+      rev_proxy_header_cleanup: { headers: ['Location', 'Link'], target_host: 'https://api.example:8443/ignored' },
+    };
+    const list = [{ name: 'header_transform', options }];
+    const definition = { ...processors(list), proxy: { listen_path: '/shop/', strip_listen_path: true } };
+    const url = await publish(app, {
+      ...definition,
+      proxy: { ...definition.proxy, target_url: `${upstream.url}/v1/` },
+    });
+    const said: Record<string, string> = {
+      [`${upstream.url}/v1/orders/7`]: 'https://api.example:8443/shop/orders/7',
+      [`${upstream.url}/v1`]: 'https://api.example:8443/shop',
+      [`${upstream.url}/v10`]: 'https://api.example:8443/v10',
+      [`${upstream.url}1/v1/x`]: `${upstream.url}1/v1/x`,
+      'https://other.example/v1/x': 'https://other.example/v1/x',
+      '/v1/x': '/v1/x',
+    };
+    try {
+      for (const [location, expected] of Object.entries(said)) {
+        upstream.answer = (_request, response) =>
+          response.writeHead(201, { Location: location, Link: `<${location}>; rel="a"`, 'X-Other': location }).end();
+        const { headers } = await fetch(`${url}/`);
+        const seen = ['location', 'link', 'x-other'].map(name => headers.get(name));
+        assert.deepEqual(seen, [expected, `<${expected}>; rel="a"`, location]);
+      }
+    } finally {
+      upstream.answer = undefined;
+    }
+  });
+});

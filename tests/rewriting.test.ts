@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { errorBody } from './bench.ts';
+import type { Published } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { type Endpoint, keyFor, type Shaping, sent, shape } from './shaping.ts';
+import { openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** `fetch` would tidy the target before it is sent. */
+function raw(url: string, target: string): Promise<{ status: number; body: string }> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    request({ hostname, port, path: target }, response => {
+      let body = '';
+      response.on('data', chunk => {
+        body += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode!, body }));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('calls that are sent elsewhere', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  let other: Upstream;
+  before(async () => {
+    [app, upstream, other] = await Promise.all([startApp('sqlite'), startUpstream(), startUpstream()]);
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+    await other?.close();
+  });
+  const shaped = (wish: Shaping) => shape(app, upstream, wish);
+  const rewrite = (pattern: string, to: string, more: Partial<Endpoint> = {}) =>
+    shaped({ endpoints: [{ path: '/a/{rest}', rewrite: { pattern, to }, ...more }] });
+  const pathOf = ({ url }: Published) => new URL(url).pathname;
+
+  test('captures go where the target says; the query goes along only where it is captured', async () => {
+    for (const [pattern, to, asked, expected] of [
+      ['/a/(.*)', '/b/$1', '/a/x', '/b/x'],
+      ['/a/(.*)', '/b/$1', '/a/x?q=1&r=2', '/b/x?q=1&r=2'],
+      ['/a/(\\w+)', '/b/$1', '/a/x?q=1', '/b/x'],
+      ['/a/(\\w+)\\?(.*)$', '/b/$1?$2&c=3', '/a/x?q=1', '/b/x?q=1&c=3'],
+      ['/a/([^/?]+)', 'b?id=$1', '/a/7', '/b?id=7'],
+      ['/a/([^/?]+)', '/b?id=$1&x', '/a/7&admin=1', '/b?id=7%26admin=1&x'],
+      ['/a/(.*)', '/b/$1?fixed=1', '/a/x?fixed=2', '/b/x?fixed=1&fixed=2'],
+      ['a/(x)(y)', '/b/$2$1/$0/$12/$3/$$', '/a/xy', '/b/yx/a/xy/x2/$3/$$'],
+      ['/a/(x y)', '/b/$1', '/a/x%20y', '/b/x%20y'],
+      ['/a/(\\p{Greek}+)', '/b/$1', '/a/%CE%B1%CE%B2', '/b/%CE%B1%CE%B2'],
+      ['q=(a b)&(.*)', '/b?$2&z=$1', '/a/x?q=a%20b&r=%26', '/b?r=%26&z=a%20b'],
+      ['/nothing/(.*)', '/b/$1', '/a/x?q=1', '/a/x?q=1'],
+      ['.*', '/b c/é', '/a/x', '/b%20c/%C3%A9'],
+      ['.*', '/', '/a/x', '/'],
+    ] as const)
+      for (const { form, url } of await rewrite(pattern, to)) {
+        const { url: got } = await sent(upstream, url + asked);
+        assert.equal(got, expected, `${form} ${pattern} ${to} ${asked}`);
+      }
+  });
+
+  test('the pattern sees the listen path, which is taken off the result where it leads', async () => {
+    const definition = openApi(upstream, {
+      proxy: { listen_path: '/shop/', target_url: `${upstream.url}/base`, strip_listen_path: true },
+      version_data: {
+        not_versioned: true,
+        versions: {
+          Default: {
+            name: 'Default',
+            use_extended_paths: true,
+            extended_paths: {
+              url_rewrites: [
+                { path: '/a', method: 'GET', match_pattern: '^(/shop)/a$', rewrite_to: '$1/b' },
+                { path: '/c', method: 'GET', match_pattern: '^(/shop)/c$', rewrite_to: '/shopping/d' },
+                { path: '/off', method: 'GET', match_pattern: '.*', rewrite_to: '/b', disabled: true },
+              ],
+            },
+          },
+        },
+      },
+    });
+    const url = await publish(app, definition);
+    const got = async (path: string) => (await sent(upstream, url + path)).url;
+    assert.deepEqual(
+      [await got('/a'), await got('/c'), await got('/off')],
+      ['/base/b', '/base/shopping/d', '/base/off'],
+    );
+  });
+
+  test('an address in the target is another upstream; its host is the author’s', async () => {
+    for (const { form, url } of await rewrite('/a/(.*)', `${other.url}/there/$1`)) {
+      const { url: got, headers } = await sent(other, `${url}/a/x?q=1`);
+      assert.deepEqual([got, headers.host], ['/there/x?q=1', new URL(other.url).host], form);
+    }
+    for (const { form, url } of await rewrite('/a/(\\d+)', 'http://127.0.0.1:$1/there')) {
+      assert.equal((await sent(other, `${url}/a/${other.port}`)).url, '/there', form);
+    }
+  });
+
+  test('no capture climbs out of the path of the target, chooses its host or ends its query', async () => {
+    const climbing = [
+      '../admin',
+      '..%2fadmin',
+      '%2e%2e/admin',
+      'x/../../admin',
+      './x',
+      '..;/admin',
+      '..',
+      'x\\y',
+      '%0d%0aX:1',
+    ];
+    for (const to of ['/b/$1', `${other.url}/b/$1`, 'gw://self/b/$1'])
+      for (const api of await rewrite('\\?p=(.*)', to))
+        for (const bad of climbing) {
+          const { status, body } = await raw(api.url, `${pathOf(api)}/a/x?p=${bad}`);
+          assert.equal(status, 400, `${api.form} ${to} ${bad} ${body}`);
+          assert.match(body, /The address cannot be rewritten: the path /);
+        }
+    for (const to of ['http://$1.example.invalid/', 'http://user:$1/', 'http://127.0.0.1$1/x', 'gw://$1/x'])
+      for (const api of await rewrite('\\?p=(.*)', to))
+        for (const bad of ['evil.example/', 'a@evil.example', 'evil.example?', 'a%2eb%2f', ' '].map(encodeURI)) {
+          const { status } = await raw(api.url, `${pathOf(api)}/a/x?p=${bad}`);
+          assert.ok(status === 400 || status === 503, `${to} ${bad} ${status}`);
+        }
+    // A capture in front is a path, whatever it looks like.
+    for (const api of await rewrite('\\?p=(.*)', '$1')) {
+      const before = other.requests.length;
+      const { body } = await raw(api.url, `${pathOf(api)}/a/x?p=${other.url}/x`);
+      assert.equal(JSON.parse(body).url, `/${other.url.replace('//', '/')}/x`, api.form);
+      assert.equal(other.requests.length, before);
+    }
+  });
+
+  test('variables in a target are escaped; one that stands first may hold a whole address', async () => {
+    const apis = await shaped({
+      context: true,
+      guarded: true,
+      endpoints: [
+        { path: '/meta', rewrite: { pattern: '.*', to: '/b/$gw_meta.tenant?c=$gw_context.request_data_q' } },
+        { path: '/whole', rewrite: { pattern: '.*', to: '$gw_meta.base/x?y=1' } },
+        { path: '/part', rewrite: { pattern: '\\?(.*)', to: '$gw_meta.bare$1' } },
+        { path: '/not', rewrite: { pattern: '.*', to: '$gw_context.request_data_q/x' } },
+      ],
+    });
+    const meta = { tenant: 'a/b?c#d', base: `${other.url}/base/?z=2`, bare: `${other.url}` };
+    const headers = { authorization: await keyFor(app, apis, meta) };
+    for (const { form, url } of apis) {
+      const q = encodeURIComponent('1&d=2 $gw_meta.tenant ../');
+      const escaped = await sent(upstream, `${url}/meta?q=${q}`, { headers });
+      assert.equal(escaped.url, '/b/a%2Fb%3Fc%23d?c=1%26d%3D2%20%24gw_meta.tenant%20..%2F', form);
+      assert.equal((await sent(other, `${url}/whole`, { headers })).url, '/base/x?z=2&y=1', form);
+      assert.equal((await sent(other, `${url}/part?@evil.example/x`, { headers })).url, '/@evil.example/x', form);
+      const kept = await sent(upstream, `${url}/not?q=ftp:%2F%2Fevil.example`, { headers });
+      assert.equal(kept.url, '/ftp%3A%2F%2Fevil.example/x', form);
+      assert.equal((await fetch(`${url}/not?q=http:%2F%2Fa@b%2F`, { headers })).status, 400, form);
+    }
+  });
+
+  test('triggers: every place they look at, any or all, negated; the first that holds gives the target', async () => {
+    const apis = await shaped({
+      context: true,
+      guarded: true,
+      endpoints: [
+        {
+          path: '/a/{rest}',
+          rewrite: {
+            pattern: '/a/(\\w+)',
+            to: '/default/$1',
+            triggers: [
+              {
+                on: 'any',
+                to: '/header/$gw_context.trigger-0-X-Kind-1-0',
+                header: { 'x-kind': '^k(\\d)$', 'x-no': 'z' },
+              },
+              { on: 'any', to: '/query/$gw_context.trigger-1-kind-0/$1', query: { kind: 'ord.*' } },
+              { on: 'any', to: '/path/$gw_context.trigger-2-word-0', path: { word: '^magic-\\w+$' } },
+              { on: 'any', to: '/meta/$gw_context.trigger-3-plan-0', meta: { plan: '^go(ld)$' } },
+              { on: 'any', to: '/context/$gw_context.trigger-4-headers_X_Way', context: { headers_X_Way: '^up$' } },
+              { on: 'all', to: '/all', header: { 'x-a': '1', 'x-b': '2' }, query: { c: '3' } },
+              { on: 'all', to: '/negated', header: { 'x-v': '!^old$' }, query: { v: '!^old$' }, meta: { gone: '!.' } },
+            ],
+          },
+        },
+        {
+          path: '/body',
+          method: 'POST',
+          rewrite: {
+            pattern: '.*',
+            to: '/default',
+            triggers: [
+              { on: 'any', to: '/body/$gw_context.trigger-0-payload-0', body: '"kind":"(\\w+)"' },
+              { on: 'all', to: '/negated', body: '!keep' },
+            ],
+          },
+        },
+      ],
+    });
+    const key = await keyFor(app, apis, { plan: 'silver' });
+    const gold = await keyFor(app, apis, { plan: 'gold' });
+    for (const { form, url } of apis) {
+      const got = async (path: string, headers: Record<string, string> = {}, init: RequestInit = {}) =>
+        (await sent(upstream, url + path, { ...init, headers: { authorization: key, ...headers } })).url;
+      assert.equal(await got('/a/x'), '/default/x', form);
+      assert.equal(await got('/a/x', { 'x-kind': 'k5' }), '/header/', form);
+      assert.equal(await got('/a/x?kind=orders'), '/query/orders/x', form);
+      assert.equal(await got('/a/magic-lamp'), '/path/magic-lamp', form);
+      assert.equal(await got('/a/x', { authorization: gold }), '/meta/ld', form);
+      assert.equal(await got('/a/x', { 'x-way': 'up' }), '/context/up', form);
+      assert.equal(await got('/a/x?c=3', { 'x-a': '1', 'x-b': '2' }), '/all', form);
+      assert.equal(await got('/a/x?c=3', { 'x-a': '1' }), '/default/x', form);
+      assert.equal(await got('/a/x?v=new', { 'x-v': 'new' }), '/negated', form);
+      assert.equal(await got('/a/x?v=new', { 'x-v': 'old' }), '/default/x', form);
+      assert.equal(await got('/a/x', { 'x-v': 'new' }), '/default/x', form);
+      const post = (body: string) => got('/body', {}, { method: 'POST', body });
+      assert.equal(await post('{"kind":"invoice"}'), '/body/invoice', form);
+      assert.equal(await post('keep it'), '/default', form);
+      assert.equal(await post('x'), '/negated', form);
+    }
+  });
+
+  test('rules of endpoints and the method are those of the path that was asked for', async () => {
+    const apis = await shaped({
+      endpoints: [
+        { path: '/a', rewrite: { pattern: '.*', to: '/b' }, toMethod: 'POST', request: { add: { 'X-Of': 'a' } } },
+        { path: '/b', request: { add: { 'X-Of': 'b' } } },
+      ],
+    });
+    for (const { form, url } of apis) {
+      const got = await sent(upstream, `${url}/a`);
+      assert.deepEqual([got.url, got.method, got.headers['x-of']], ['/b', 'POST', 'a'], form);
+    }
+  });
+
+  test('loops: within the API and to others, with what the target asks; never with what the caller asks', async () => {
+    const [inner] = await shaped({
+      endpoints: [{ path: '/in/{x}', method: 'POST', request: { add: { 'X-Inner': '1' } } }],
+      classic: { internal: true, name: 'Inner API #tag' },
+    });
+    const apis = await shaped({
+      guarded: true,
+      endpoints: [
+        { path: '/self/{x}', rewrite: { pattern: '/self/(\\w+)', to: 'gw://self/hidden?y=$1' } },
+        { path: '/hidden', internal: true, rewrite: { pattern: 'y=(.*)', to: '/found/$1' } },
+        { path: '/id', rewrite: { pattern: '.*', to: `gw://${inner!.apiId}/in/1?a=1&method=POST` } },
+        { path: '/name', rewrite: { pattern: '.*', to: 'gw://inner-api/in/1?method=post' } },
+        { path: '/turned', toMethod: 'POST', rewrite: { pattern: '.*', to: `gw://${inner!.apiId}/in/1` } },
+        { path: '/claims', rewrite: { pattern: '\\?(.*)', to: `gw://${inner!.apiId}/in/1?x=1&$1` } },
+        { path: '/verb/{v}', rewrite: { pattern: '/verb/(.*)', to: `gw://${inner!.apiId}/in/1?method=$1` } },
+        { path: '/nowhere', rewrite: { pattern: '.*', to: 'gw://nobody/x' } },
+        { path: '/round', rewrite: { pattern: '.*', to: 'gw://self/round' } },
+        { path: '/short', rewrite: { pattern: '.*', to: 'gw://self/short?loop_limit=2' } },
+      ],
+    });
+    const headers = { authorization: await keyFor(app, apis) };
+    for (const { form, url } of apis) {
+      const got = async (path: string) => {
+        const { url: target, method, headers: its } = await sent(upstream, url + path, { headers });
+        return [target, method, its['x-inner']];
+      };
+      const refused = async (path: string) => {
+        const reply = await fetch(url + path, { headers });
+        return [reply.status, await reply.text()];
+      };
+      assert.deepEqual(await got('/self/z?q=1'), ['/found/z', 'GET', undefined], form);
+      assert.deepEqual(await refused('/hidden'), [403, errorBody('Requested endpoint is forbidden')], form);
+      assert.deepEqual(await got('/id?mine=1'), ['/in/1?a=1', 'POST', '1'], form);
+      assert.deepEqual(await got('/name'), ['/in/1', 'POST', '1'], form);
+      assert.deepEqual(await got('/turned'), ['/in/1', 'POST', '1'], form);
+      const claims = '/claims?method=DELETE&loop_limit=99&check_limits=true&b=2';
+      assert.deepEqual(await got(claims), ['/in/1?x=1&b=2', 'GET', undefined], form);
+      assert.deepEqual(await got('/verb/put'), ['/in/1', 'PUT', undefined], form);
+      assert.deepEqual(await got('/verb/put&loop_limit=9'), ['/in/1', 'GET', undefined], form);
+      assert.deepEqual(await refused('/nowhere'), [500, errorBody("Can't detect loop target")], form);
+      const deep = (limit: number) => `Loop level too deep. Found more than ${limit} loops in single request`;
+      assert.deepEqual(await refused('/round'), [500, errorBody(deep(5))], form);
+      assert.deepEqual(await refused('/short'), [500, errorBody(deep(2))], form);
+    }
+  });
+
+  test('loops count limits anew only where the target asks for it', async () => {
+    const apis = await shaped({
+      guarded: true,
+      endpoints: [
+        { path: '/free', rewrite: { pattern: '.*', to: 'gw://self/end' } },
+        { path: '/counted', rewrite: { pattern: '.*', to: 'gw://self/end?check_limits=true' } },
+      ],
+    });
+    const rights = Object.fromEntries(apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]));
+    for (const { form, url } of apis)
+      for (const [path, expected] of [
+        ['/free', [200, 200, 403]],
+        ['/counted', [200, 403, 403]],
+      ] as const) {
+        const body = { quota_max: 2, quota_renewal_rate: 3600, access_rights: rights };
+        const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
+        const statuses: number[] = [];
+        for (const _ of expected)
+          statuses.push((await fetch(url + path, { headers: { authorization: key_id } })).status);
+        assert.deepEqual(statuses, expected, `${form} ${path}`);
+      }
+  });
+
+  test('a pattern or target nobody can follow is refused when it is written, or makes the API unservable', async () => {
+    const definition = (entry: object) =>
+      openApi(upstream, {
+        version_data: {
+          not_versioned: true,
+          versions: {
+            Default: {
+              name: 'Default',
+              use_extended_paths: true,
+              extended_paths: { url_rewrites: [{ path: '/a', method: 'GET', ...entry }] },
+            },
+          },
+        },
+      });
+    const bad = { match_pattern: '(?=a)', rewrite_to: '/b' };
+    assert.equal((await app.ask('POST', '/api/apis', { body: { api_definition: definition(bad) } })).status, 400);
+    for (const to of ['/a/../b', 'ftp://a/b', 'http:///x', 'http://a b/x', '/a/$secret_conf.none']) {
+      const url = await publish(app, definition({ match_pattern: '.*', rewrite_to: to }));
+      assert.equal((await fetch(`${url}/a`)).status, 503, to);
+    }
+  });
+});
