@@ -10,6 +10,8 @@ export interface Rendering {
   readonly budget: Budget;
   /** Applied to what actions print; text between them stays as it is. */
   readonly escaping: ((text: string) => string) | undefined;
+  /** Handed to the places in the text that are filled in. */
+  readonly about: unknown;
 }
 
 type Variables = unknown[];
@@ -19,7 +21,7 @@ type Left = undefined | 'break' | 'continue';
 const nothingBefore = Symbol('nothing before');
 
 export function evaluate(rendering: Rendering, data: unknown): string {
-  const { definitions, budget, escaping } = rendering;
+  const { definitions, budget, escaping, about } = rendering;
   const out: string[] = [];
 
   function enter(name: string, dot: unknown): void {
@@ -44,6 +46,10 @@ export function evaluate(rendering: Rendering, data: unknown): string {
     switch (node.kind) {
       case 'text':
         return write(node.text, node.bytes);
+      case 'filled': {
+        const text = node.fill(about);
+        return write(text, Buffer.byteLength(text));
+      }
       case 'action': {
         const value = assigned(node.pipe, dot, variables);
         return node.pipe.slots.length > 0 ? undefined : print(value);

@@ -10,6 +10,11 @@ export type Operand =
   | { readonly kind: 'pipe'; readonly pipe: Pipe }
   | Call;
 
+/** A place in the text between actions that is filled in with whatever the rendering is about. */
+export type Filling = (about: unknown) => string;
+/** Takes text between actions apart: what stays, and what is filled in. */
+export type Texts = (text: string) => readonly (string | Filling)[];
+
 export interface Call {
   readonly kind: 'call';
   readonly name: string;
@@ -27,6 +32,7 @@ export interface Pipe {
 
 export type Node =
   | { readonly kind: 'text'; readonly text: string; readonly bytes: number }
+  | { readonly kind: 'filled'; readonly fill: Filling }
   | { readonly kind: 'action'; readonly pipe: Pipe }
   | { readonly kind: 'if' | 'with'; readonly pipe: Pipe; readonly body: List; readonly otherwise: List | undefined }
   | { readonly kind: 'range'; readonly pipe: Pipe; readonly body: List; readonly otherwise: List | undefined }

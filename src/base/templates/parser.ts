@@ -1,7 +1,7 @@
 import { TemplateFault } from './fault.ts';
 import type { Fn } from './functions/fn.ts';
 import { type Token, type TokenKind, tokensOf } from './lexer.ts';
-import type { List, Node, Operand, Pipe } from './nodes.ts';
+import type { List, Node, Operand, Pipe, Texts } from './nodes.ts';
 
 export interface Parsed {
   /** The named parts of a source; the whole itself has an empty name. */
@@ -23,9 +23,9 @@ const longestSource = 1024 * 1024;
 /** Why a list ended: at `end`, at `else` (whose condition may follow), or with the source. */
 type Ending = 'end' | 'else' | 'source';
 
-export function parse(source: string, functions: ReadonlyMap<string, Fn>): Parsed {
+export function parse(source: string, functions: ReadonlyMap<string, Fn>, texts?: Texts): Parsed {
   if (source.length > longestSource) throw new TemplateFault(`longer than ${longestSource} characters`);
-  const parser = new Parser(tokensOf(source), functions);
+  const parser = new Parser(tokensOf(source), functions, texts);
   parser.whole();
   return parser;
 }
@@ -36,6 +36,7 @@ class Parser implements Parsed {
   readonly calls = new Set<string>();
   readonly #tokens: readonly Token[];
   readonly #functions: ReadonlyMap<string, Fn>;
+  readonly #texts: Texts | undefined;
   /** Parts that are asked for, to be there when everything has been read. */
   readonly #asked: { readonly name: string; readonly line: number }[] = [];
   #at = 0;
@@ -45,8 +46,9 @@ class Parser implements Parsed {
   #variables: string[] = [''];
   #slots = 1;
 
-  constructor(tokens: readonly Token[], functions: ReadonlyMap<string, Fn>) {
+  constructor(tokens: readonly Token[], functions: ReadonlyMap<string, Fn>, texts: Texts | undefined) {
     this.#tokens = tokens;
+    this.#texts = texts;
     this.#functions = functions;
   }
 
@@ -106,7 +108,7 @@ class Parser implements Parsed {
       const { kind, value } = this.#next;
       if (kind === 'end') return { body, ending: 'source' };
       this.#at++;
-      if (kind === 'text') body.push({ kind, text: value as string, bytes: Buffer.byteLength(value as string) });
+      if (kind === 'text') body.push(...this.#text(value as string));
       else {
         const word = this.#is('word') ? (this.#next.value as string) : '';
         if (word === 'end' || word === 'else') {
@@ -118,6 +120,15 @@ class Parser implements Parsed {
         if (node) body.push(node);
       }
     }
+  }
+
+  #text(text: string): Node[] {
+    const parts = this.#texts?.(text) ?? [text];
+    return parts.map(part =>
+      typeof part === 'string'
+        ? { kind: 'text', text: part, bytes: Buffer.byteLength(part) }
+        : { kind: 'filled', fill: part },
+    );
   }
 
   #action(word: string, isTop: boolean): Node | undefined {

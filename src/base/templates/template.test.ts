@@ -523,6 +523,13 @@ test('functions may be added, and what is printed may be escaped', () => {
   assert.equal(compileTemplate('<{{.}}>', { escaping: htmlText }).render('<'), '<&lt;>');
 });
 
+test('places in the text are filled in; nothing that is printed is looked at for them', () => {
+  const texts = (text: string) =>
+    text.split(/(@)/).map(part => (part === '@' ? (about: unknown) => `<${about}>` : part));
+  const template = compileTemplate('a@{{.}}{{"@"}}@', { texts });
+  assert.equal(template.render('@', {}, 'it'), 'a<it>@@<it>');
+});
+
 test('whether a template may change what it is given is known beforehand', () => {
   assert.equal(compileTemplate('{{$_ := set . "a" 1}}').changesData, true);
   assert.equal(compileTemplate('{{.a}}').changesData, false);

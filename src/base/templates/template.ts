@@ -3,6 +3,7 @@ import { evaluate } from './evaluator.ts';
 import { TemplateFault } from './fault.ts';
 import type { Fn, FunctionTable } from './functions/fn.ts';
 import { changing, functionTable } from './functions/table.ts';
+import type { Texts } from './nodes.ts';
 import { parse } from './parser.ts';
 
 /**
@@ -11,7 +12,7 @@ import { parse } from './parser.ts';
  */
 export interface Template {
   /** Throws `TemplateFault` when the data does not suit it, or a bound is met. */
-  render(data: unknown, bounds?: Partial<Bounds>): string;
+  render(data: unknown, bounds?: Partial<Bounds>, about?: unknown): string;
   /** It may change the maps it is given: hand it copies of what others share. */
   readonly changesData: boolean;
 }
@@ -21,19 +22,21 @@ export interface TemplateOptions {
   readonly functions?: FunctionTable;
   /** Applied to what actions print, such as `htmlText`. */
   readonly escaping?: (text: string) => string;
+  /** Places in the text between actions that are filled in with what `render` is told it is about. */
+  readonly texts?: Texts;
 }
 
 /** Throws `TemplateFault`, with the line, when the source cannot be read. */
-export function compileTemplate(source: string, { functions, escaping }: TemplateOptions = {}): Template {
+export function compileTemplate(source: string, { functions, escaping, texts }: TemplateOptions = {}): Template {
   const known: ReadonlyMap<string, Fn> = functions
     ? new Map([...functionTable, ...Object.entries(functions)])
     : functionTable;
-  const { definitions, calls } = guarded(() => parse(source, known));
+  const { definitions, calls } = guarded(() => parse(source, known, texts));
   return {
     changesData: [...calls].some(name => changing.has(name)),
-    render(data, bounds) {
+    render(data, bounds, about) {
       const budget = new Budget(bounds ? { ...defaultBounds, ...bounds } : defaultBounds);
-      return guarded(() => evaluate({ definitions, budget, escaping }, data));
+      return guarded(() => evaluate({ definitions, budget, escaping, about }, data));
     },
   };
 }

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { templateFile } from './file.ts';
+
+const outside = mkdtempSync(join(tmpdir(), 'gw-templates-'));
+const directory = join(outside, 'inside');
+after(() => rmSync(outside, { recursive: true }));
+mkdirSync(join(directory, 'more'), { recursive: true });
+writeFileSync(join(outside, 'secret'), 'secret');
+writeFileSync(join(directory, 'a.tmpl'), 'A');
+writeFileSync(join(directory, 'more', 'b.tmpl'), 'B');
+symlinkSync(join(outside, 'secret'), join(directory, 'link'));
+
+test('files below the directory are read, and no others', () => {
+  assert.equal(templateFile(directory, 'a.tmpl'), 'A');
+  assert.equal(templateFile(directory, './more/b.tmpl'), 'B');
+  assert.equal(templateFile(directory, join(directory, 'a.tmpl')), 'A');
+  for (const name of ['../secret', 'more/../../secret', 'link', join(outside, 'secret'), '.', ''])
+    assert.throws(() => templateFile(directory, name), /is not below templates\.directory/, name);
+  assert.throws(() => templateFile(directory, 'missing'), /missing cannot be read: ENOENT/);
+  assert.throws(() => templateFile(directory, 'more'), /EISDIR/);
+  assert.throws(() => templateFile('', 'a.tmpl'), /names no directory/);
+});
