@@ -14,6 +14,7 @@ export interface Load {
 }
 
 export interface Result {
+  readonly calls: number;
   readonly callsPerSecond: number;
   readonly microsPerCall: number;
   readonly p50Ms: number;
@@ -21,14 +22,18 @@ export interface Result {
   readonly failed: number;
 }
 
+/** Until what is called often has been compiled for that. */
+const warmUpSeconds = 2;
+
 /** Calls as fast as it goes from the given cores, and what that cost the measured process. */
 export async function measure(process: Measured, load: Load, cores: string): Promise<Result> {
-  await wrk({ ...load, seconds: 1 }, cores);
+  await wrk({ ...load, seconds: warmUpSeconds }, cores);
   const before = process.cpuMicros();
   const output = await wrk(load, cores);
   const spent = process.cpuMicros() - before;
   const calls = numberIn(output, /(\d+) requests in/);
   return {
+    calls,
     callsPerSecond: numberIn(output, /Requests\/sec:\s+([\d.]+)/),
     microsPerCall: spent / calls,
     p50Ms: milliseconds(output, '50%'),

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBenchTools } from '../tools/services.ts';
 import { startGateway } from './gateway.ts';
-import { measure, type Result } from './load.ts';
+import { type Load, measure, type Result } from './load.ts';
 import { startProxy, startUpstream } from './nginx.ts';
+import type { Measured } from './processes.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /**
@@ -46,11 +47,24 @@ async function one(scenario: Scenario, data: string): Promise<void> {
     await new Promise(resolve => setTimeout(resolve, 1000));
     const result = await measure(gateway, { ...load, connections, seconds }, otherCores);
     console.log(line(scenario.name, result, yardstick));
-    console.error(`  memory ${Math.round(gateway.memoryBytes() / 1_048_576)} MiB`);
+    console.error(`  memory ${megabytes(gateway)} MiB`);
+    if (scenario.calls) await endured(scenario.calls, gateway, { ...load, connections, seconds });
   } finally {
     await gateway.stop();
   }
 }
+
+/** Whether memory grows with the number of calls: the first tenth is the time a process takes to settle. */
+async function endured(calls: number, gateway: Measured, load: Load): Promise<void> {
+  const seen: string[] = [];
+  for (let done = 0; done < calls; ) {
+    done += (await measure(gateway, load, otherCores)).calls;
+    if (done >= (calls / 10) * (seen.length + 1)) seen.push(`${megabytes(gateway)}`);
+  }
+  console.error(`  memory over ${calls} calls, MiB: ${seen.join(', ')}`);
+}
+
+const megabytes = (gateway: Measured) => Math.round(gateway.memoryBytes() / 1_048_576);
 
 function line(name: string, it: Result, nginx: Result): string {
   const cells = [

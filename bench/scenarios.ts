@@ -8,6 +8,8 @@ import type { Load } from './load.ts';
 export interface Scenario {
   readonly name: string;
   readonly threads?: number;
+  /** How many calls are made on top, to see whether memory grows. */
+  readonly calls?: number;
   /** The path asked of nginx for the ratio. */
   readonly yardstick: string;
   readonly yardstickScript?: string;
@@ -67,16 +69,21 @@ function script(directory: string, name: string, body: string): string {
 }
 
 /** Loads one by one, and says what the first and the last of them cost. */
-async function loaded(gateway: BenchGateway, count: number, load: (n: number) => Promise<unknown>): Promise<void> {
+async function loaded(
+  gateway: BenchGateway,
+  count: number,
+  load: (n: number) => Promise<unknown>,
+  atOnce = 1,
+): Promise<void> {
   const sample = Math.min(500, count);
   const memoryBefore = gateway.memoryBytes();
   const costs: string[] = [];
   let cpu = gateway.cpuMicros();
   let started = performance.now();
-  for (let n = 0; n < count; n++) {
+  for (let n = 0; n < count; n += atOnce) {
     if (n === count - sample) [cpu, started] = [gateway.cpuMicros(), performance.now()];
-    await load(n);
-    if (n + 1 !== sample && n + 1 !== count) continue;
+    await Promise.all(Array.from({ length: Math.min(atOnce, count - n) }, (_, more) => load(n + more)));
+    if (n + atOnce !== sample && n + atOnce !== count) continue;
     const micros = (gateway.cpuMicros() - cpu) / sample;
     costs.push(`${micros.toFixed(0)} µs CPU, ${((performance.now() - started) / sample).toFixed(2)} ms each`);
   }
@@ -95,10 +102,15 @@ async function manyApis(gateway: BenchGateway, upstream: string, directory: stri
 async function manyKeys(gateway: BenchGateway, upstream: string, directory: string, count: number) {
   await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
   let prefix = '';
-  await loaded(gateway, count, async n => {
-    const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
-    prefix = id.slice(0, id.indexOf('bench'));
-  });
+  await loaded(
+    gateway,
+    count,
+    async n => {
+      const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
+      prefix = id.slice(0, id.indexOf('bench'));
+    },
+    count > 1 ? 20 : 1,
+  );
   const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
   return { url: gateway.url, script: script(directory, `keys${count}`, lua) };
 }
@@ -174,4 +186,11 @@ export const scenarios = (directory: string): readonly Scenario[] => [
   { name: '1 key of its kind', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 1) },
   { name: '100,000 keys', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 100_000) },
   { name: 'keyless, 2 threads', yardstick: '/small', threads: 2, prepare: keyless },
+  {
+    name: 'a million calls',
+    yardstick: '/small',
+    calls: 1_000_000,
+    prepare: (g, u) =>
+      token(g, u, { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 }, {}),
+  },
 ];
