@@ -6,6 +6,8 @@ import { listening, type Measured, startPinned } from './processes.ts';
 export interface BenchGateway extends Measured {
   readonly url: string;
   ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: Record<string, unknown> }>;
+  /** Resolves when every traffic thread serves what was asked before. */
+  settled(): Promise<void>;
 }
 
 export interface GatewayPorts {
@@ -33,13 +35,17 @@ export async function startGateway(
   const measured = startPinned(cores, process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'start'], env);
   await listening(ports.gateway, measured);
   await listening(ports.dashboard, measured);
-  const { admin_access_key: key } = JSON.parse(readFileSync(join(directory, 'credentials.json'), 'utf8')) as Record<
-    string,
-    string
-  >;
+  const { admin_access_key: key, gateway_secret: secret } = JSON.parse(
+    readFileSync(join(directory, 'credentials.json'), 'utf8'),
+  ) as Record<string, string>;
   return {
     ...measured,
     url: `http://127.0.0.1:${ports.gateway}`,
+    async settled() {
+      const headers = { 'x-gw-authorization': secret! };
+      const { status } = await fetch(`http://127.0.0.1:${ports.dashboard}/gw/reload/?block=true`, { headers });
+      if (status !== 200) throw new Error(`reload: ${status}`);
+    },
     async ask(method, path, body) {
       const reply = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
         method,

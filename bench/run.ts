@@ -44,7 +44,7 @@ async function one(scenario: Scenario, data: string): Promise<void> {
   const gateway = await startGateway(data, ports, cores, scenario.threads ?? 1);
   try {
     const load = await scenario.prepare(gateway, `http://127.0.0.1:${ports.upstream}`, directory);
-    await new Promise(resolve => setTimeout(resolve, 1000));
+    await gateway.settled();
     const result = await measure(gateway, { ...load, connections, seconds }, otherCores);
     console.log(line(scenario.name, result, yardstick));
     console.error(`  memory ${megabytes(gateway)} MiB`);
