@@ -64,7 +64,9 @@ async function endured(calls: number, gateway: Measured, load: Load): Promise<vo
   console.error(`  memory over ${calls} calls, MiB: ${seen.join(', ')}`);
 }
 
-const megabytes = (gateway: Measured) => Math.round(gateway.memoryBytes() / 1_048_576);
+function megabytes(gateway: Measured): number {
+  return Math.round(gateway.memoryBytes() / 1_048_576);
+}
 
 function line(name: string, it: Result, nginx: Result): string {
   const cells = [
