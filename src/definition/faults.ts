@@ -37,7 +37,7 @@ const named: Record<string, string> = {
   record: 'an object',
 };
 
-function messageOf(issue: z.core.$ZodIssue): string {
+export function messageOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       // The library tells a missing member from a wrong one only in its own sentence.

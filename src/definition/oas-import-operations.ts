@@ -1,4 +1,4 @@
-import { methods, operationIdOf, operationsOf } from './endpoints/paths.ts';
+import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
 import type { ImportAsked } from './oas-import.ts';
 import type { Bag, Path } from './tree.ts';
 import { at, bagOf, isBag, isSilent, listOf, put } from './tree.ts';
@@ -6,15 +6,36 @@ import { at, bagOf, isBag, isSilent, listOf, put } from './tree.ts';
 /** What a call that does not fit its operation is answered with unless the author says otherwise. */
 const unfitStatus = 422;
 
-/** A copy in which every operation has an id, by which the gateway's part can name it. */
+/**
+ * A copy in which every operation has an id, by which the gateway's part can name it. What stands elsewhere in the document
+ * is brought to its path, since an operation that is there twice cannot have one id.
+ */
 export function withOperationIds(given: Bag): Bag {
   const document = structuredClone(given);
-  for (const [path, item] of Object.entries(bagOf(document.paths)))
-    for (const method of methods) {
+  for (const [path, item] of pathItemsOf(document.paths)) {
+    const target = resolved(document, item);
+    if (target !== item && isBag(target)) put(document, ['paths', path], structuredClone(target));
+  }
+  const operations = pathItemsOf(document.paths).flatMap(([path, item]) =>
+    methods.flatMap(method => {
       const operation = at(item, [method]);
-      if (isBag(operation) && isSilent(operation.operationId)) operation.operationId = operationIdOf(path, method);
-    }
+      return isBag(operation) ? [{ path, method, operation }] : [];
+    }),
+  );
+  const taken = new Set(operations.map(({ operation }) => operation.operationId));
+  for (const { path, method, operation } of operations) {
+    if (!isSilent(operation.operationId)) continue;
+    operation.operationId = freeId(operationIdOf(path, method), taken);
+    taken.add(operation.operationId);
+  }
   return document;
+}
+
+/** An author may have given one operation the id another one would have. */
+function freeId(wanted: string, taken: ReadonlySet<unknown>): string {
+  let id = wanted;
+  for (let count = 2; taken.has(id); count++) id = `${wanted}_${count}`;
+  return id;
 }
 
 /** Switches what was asked for on or off on every operation it makes sense for. */

@@ -163,3 +163,24 @@ test('of several requirements the first counts, unless alternatives are asked fo
     baseIdentityProvider: 'jwt_claim',
   });
 });
+
+test('no operation is given the id of another one, and what stands elsewhere is brought to its path', () => {
+  const none = () => ({ responses: {} });
+  const paths = {
+    '/a': { get: { ...none(), operationId: 'bGET' } },
+    '/b': { get: none() },
+    '/c': { $ref: '#/components/pathItems/C' },
+  };
+  const made = importedOas(
+    { ...pets(), openapi: '3.1.0', paths, components: { pathItems: { C: { put: none() } } } },
+    {},
+  );
+  assert.ok(made.ok);
+  assert.equal(at(made.definition, ['paths', '/b', 'get', 'operationId']), 'bGET_2');
+  assert.equal(at(made.definition, ['paths', '/c', 'put', 'operationId']), 'cPUT');
+  assert.deepEqual(at(made.definition, ['components', 'pathItems', 'C', 'put']), none());
+});
+
+test('a document without a title is told so in its own words', () => {
+  assert.deepEqual(faults({ ...pets(), info: { version: '1' } }), ['info.title: is required']);
+});

@@ -34,12 +34,18 @@ export function importedOas(given: unknown, asked: ImportAsked): Checked<unknown
   if (asked.apiID) put(extension, ['info', 'id'], asked.apiID);
   const found = asked.upstreamURL ? undefined : upstreamOf(document.servers);
   if (found && 'url' in found) put(extension, ['upstream', 'url'], found.url);
-  const faults = configure(extension, document, asked);
+  const faults = [...titleFaults(document), ...configure(extension, document, asked)];
   if (found && 'fault' in found) faults.unshift(found.fault);
   return faults.length > 0
     ? { ok: false, faults }
     : { ok: true, definition: { ...document, [extensionName]: extension } };
 }
+
+/** The API is called what the document is. What is no text is told by the rules of documents. */
+const titleFaults = ({ info }: Bag): Fault[] =>
+  isBag(info) && isBlank(info.title) ? [{ path: 'info.title', message: 'is required' }] : [];
+const isBlank = (text: unknown) =>
+  typeof text === 'string' ? text.trim() === '' : text === undefined || text === null;
 
 /** Writes what was asked for into the gateway's part of a document. */
 export function configure(extension: Bag, document: Bag, asked: ImportAsked): Fault[] {

@@ -1,7 +1,9 @@
 import { isAddressRange, openFaults } from './classic-laws.ts';
+import { idOf, methods, pathItemsOf } from './endpoints/paths.ts';
 import type { Fault } from './faults.ts';
 import { pathText } from './faults.ts';
 import type { OasDefinition } from './oas.ts';
+import { at, isBag } from './tree.ts';
 
 /** What a document must keep to beyond the shape of its members. */
 type Bag = Record<string, unknown>;
@@ -94,14 +96,19 @@ const sources = (authentication: Bag): Fault[] =>
     return [{ path: `${root}.server.authentication.${mode}`, message }];
   });
 
-/** An operation id names one operation. */
+/** Only since 3.1 may a document be without paths. */
+export const pathsLaw = ({ openapi, paths }: Bag): Fault[] =>
+  paths === undefined && !String(openapi).startsWith('3.1.') ? [{ path: 'paths', message: 'is required' }] : [];
+
+/** An operation id names one operation, also where the author gave none and it follows from the path. */
 export function operationLaws({ paths }: OasDefinition): Fault[] {
   const seen = new Set<string>();
   const faults: Fault[] = [];
-  for (const [path, item] of Object.entries(paths ?? {}))
-    for (const [method, operation] of Object.entries(item)) {
-      const id = bag(operation).operationId;
-      if (typeof id !== 'string' || id === '') continue;
+  for (const [path, item] of pathItemsOf(paths))
+    for (const method of methods) {
+      const operation = at(item, [method]);
+      if (!isBag(operation)) continue;
+      const id = idOf(operation, path, method);
       if (seen.has(id))
         faults.push({ path: pathText(['paths', path, method, 'operationId']), message: 'is not unique' });
       seen.add(id);

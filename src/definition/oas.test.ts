@@ -132,3 +132,21 @@ test('a streams document without its streams, or with an unknown pipeline member
     ['x-gw-api-gateway', 'x-gw-streaming'],
   );
 });
+
+test('only since 3.1 may a document be without paths, and extensions may stand among them', () => {
+  const { paths: _, ...without } = document();
+  assert.equal(checkOas({ ...without, openapi: '3.1.0' }).ok, true);
+  assert.deepEqual(checkOas({ ...without, openapi: '3.0.3' }), {
+    ok: false,
+    faults: [{ path: 'paths', message: 'is required' }],
+  });
+  assert.equal(checkOas({ ...document(), paths: { 'x-note': 'any' } }).ok, true);
+});
+
+test('an id that follows from a path is taken', () => {
+  const paths = { '/a': { get: { operationId: 'bGET' } }, '/b': { get: {} } };
+  assert.deepEqual(checkOas({ ...document(), paths }), {
+    ok: false,
+    faults: [{ path: 'paths./b.get.operationId', message: 'is not unique' }],
+  });
+});

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { methods } from './endpoints/paths.ts';
 import type { Checked, Fault } from './faults.ts';
-import { faultsOf } from './faults.ts';
-import { documentLaws, extensionLaws, operationLaws } from './oas-laws.ts';
+import { faultsOf, messageOf } from './faults.ts';
+import { documentLaws, extensionLaws, operationLaws, pathsLaw } from './oas-laws.ts';
 import { schemaOf } from './wire-schema.ts';
 
 /** The member of an OpenAPI document that is the gateway's. */
@@ -50,8 +50,8 @@ export interface OasDefinition {
 const texts = z.array(z.string()).nullable();
 const objectMap = z.record(z.string(), z.looseObject({}));
 const operation = z.looseObject({
-  operationId: z.string().optional(),
-  summary: z.string().optional(),
+  operationId: z.string().nullable().optional(),
+  summary: z.string().nullable().optional(),
   tags: texts.optional(),
   parameters: z.array(z.looseObject({})).nullable().optional(),
   requestBody: z.looseObject({}).nullable().optional(),
@@ -63,11 +63,21 @@ const pathItem = z.looseObject({
   parameters: z.array(z.looseObject({})).nullable().optional(),
 });
 
+/** Members that begin with `x-` are the author's own, as everywhere in a document. */
+function checkPaths(paths: Record<string, unknown>, context: z.RefinementCtx): void {
+  for (const [path, item] of Object.entries(paths)) {
+    if (path.startsWith('x-')) continue;
+    if (!path.startsWith('/')) context.addIssue({ code: 'custom', path: [path], message: 'must begin with /' });
+    for (const issue of pathItem.safeParse(item).error?.issues ?? [])
+      context.addIssue({ code: 'custom', path: [path, ...issue.path], message: messageOf(issue) });
+  }
+}
+
 /** What the gateway reads of the OpenAPI part; the rest of the document is the author's own. */
 const openApiMembers = {
   openapi: z.string().regex(/^3\.[01]\.\d+/, { error: 'must be an OpenAPI version 3.0 or 3.1' }),
   info: z.looseObject({ title: z.string(), version: z.string() }),
-  paths: z.record(z.string().startsWith('/', { error: 'must begin with /' }), pathItem),
+  paths: z.looseObject({}).superRefine(checkPaths).optional(),
   servers: z
     .array(z.looseObject({ url: z.string() }))
     .nullable()
@@ -105,7 +115,7 @@ export const looseDocumentSchema = z.looseObject({
 export function checkOas(value: unknown): Checked<OasDefinition> {
   const parsed = oasSchema.safeParse(value);
   const faults: Fault[] = parsed.success ? [] : faultsOf(parsed.error);
-  if (isDocument(value)) faults.push(...extensionLaws(value, { upstream: true }));
+  if (isDocument(value)) faults.push(...pathsLaw(value), ...extensionLaws(value, { upstream: true }));
   if (faults.length === 0)
     faults.push(...documentLaws(value as OasDefinition), ...operationLaws(value as OasDefinition));
   return faults.length > 0 ? { ok: false, faults } : { ok: true, definition: value as OasDefinition };

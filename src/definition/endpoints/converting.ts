@@ -4,7 +4,7 @@ import type { Bag } from '../tree.ts';
 import { at, bagOf, cut, isBag, isSilent, listOf, put } from '../tree.ts';
 import type { Feature } from './feature.ts';
 import { accessLists, currentLists, isLegacy, memberOf, originalPath } from './lists.ts';
-import { openApiPath, operationIdOf, operationsOf } from './paths.ts';
+import { classicPath, openApiPath, operationIdOf, operationsOf } from './paths.ts';
 
 /** Between lists of endpoints in a version and features of operations in a document. */
 const shared = (Object.values(features) as unknown as Feature[]).filter(({ classic, oas }) => classic && oas);
@@ -48,7 +48,7 @@ interface Ground {
 
 function groundOf(document: Bag, operations: Bag): Ground {
   const ids = operationsOf(document.paths).map(({ id, path, method }): [string, string] => [
-    `${method} ${originalPath(bagOf(operations[id])) ?? path}`,
+    `${method} ${originalPath(bagOf(operations[id])) ?? classicPath(path)}`,
     id,
   ]);
   return { document, operations, ids: new Map(ids) };
@@ -126,7 +126,7 @@ export function endpointsToClassic(paths: unknown, extension: Bag, rest: Bag, ve
       const more = feature.oasList ? listOf(operation[feature.oas!]).slice(1) : [];
       const whole = more.length > 0 ? { ...member, [others]: more } : member;
       const entry = {
-        path: originalPath(operation) ?? path,
+        path: originalPath(operation) ?? classicPath(path),
         method,
         ...convertItem(rowsOf(feature), 'oas', 'classic', whole, feature.lens),
       };

@@ -4,7 +4,7 @@ import { readFacet } from '../reading.ts';
 import type { Bag } from '../tree.ts';
 import { bagOf, isBag, isSilent, listOf } from '../tree.ts';
 import type { Entry, Feature } from './feature.ts';
-import { operationsOf } from './paths.ts';
+import { classicPath, operationsOf } from './paths.ts';
 
 /** The endpoint lists of one version: what the gateway matches calls against, whichever form it was written in. */
 export type Endpoints = {
@@ -67,7 +67,7 @@ export function oasEndpoints(extension: Bag, paths: unknown): Endpoints {
       const member = memberOf(feature, operation);
       if (!member) return [];
       const values = readFacet(feature.entry, 'oas', member, {});
-      return [{ ...values, path: originalPath(operation) ?? path, method, operationId: id }];
+      return [{ ...values, path: originalPath(operation) ?? classicPath(path), method, operationId: id }];
     }),
   );
 }

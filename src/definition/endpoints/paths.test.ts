@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApiPath, operationsOf } from './paths.ts';
+import { classicPath, openApiPath, operationsOf } from './paths.ts';
 
 test('the more particular path comes first', () => {
   const paths = { '/': {}, '/{any}': {}, '/a': {}, '/a/{id}': {}, '/a/b': {}, '/a/{id}/c': {}, '/ab': {} };
@@ -26,4 +26,25 @@ test('a segment that is a pattern becomes a parameter that carries it', () => {
       { name: 'n', in: 'path', required: true, schema: { type: 'string', pattern: '\\d+' } },
     ],
   });
+});
+
+const patterns: readonly (readonly [path: string, pattern: string])[] = [
+  ['/users/{id}', '/users/{id}'],
+  ['/v1.0/x', '/v1.0/x'],
+  ['/users/$count', '/users/%24count'],
+  ['/Products({id})', '/Products%28{id}%29'],
+  ['/reports/{id}.{format}', '/reports/{id}%2E{format}'],
+  ['/a+b|c', '/a%2Bb%7Cc'],
+  ['/files/*', '/files/*'],
+  ['/files/*/x', '/files/*/x'],
+  ['/files/a*', '/files/a%2A'],
+  ['/half/{open', '/half/%7Bopen'],
+];
+for (const [path, pattern] of patterns)
+  test(`the OpenAPI path ${path} is the pattern ${pattern}`, () => assert.equal(classicPath(path), pattern));
+
+test('members that are no paths hold no operations', () => {
+  assert.deepEqual(operationsOf({ 'x-note': { get: {} }, '/a': { get: {} } }), [
+    { id: 'aGET', path: '/a', method: 'GET' },
+  ]);
 });

@@ -1,5 +1,5 @@
 import type { Bag } from '../tree.ts';
-import { bagOf } from '../tree.ts';
+import { bagOf, isBag } from '../tree.ts';
 
 /** The methods an OpenAPI path may have. */
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -14,16 +14,21 @@ export interface Operation {
 /** The id an operation has where its author gave it none. */
 export const operationIdOf = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
 
+/** The id of an operation: its author's, or the one it has without. */
+export const idOf = ({ operationId }: Bag, path: string, method: string): string =>
+  typeof operationId === 'string' && operationId !== '' ? operationId : operationIdOf(path, method);
+
+/** The paths of a document. Among them may stand extensions, which begin with no slash. */
+export const pathItemsOf = (paths: unknown): [path: string, item: unknown][] =>
+  Object.entries(bagOf(paths)).filter(([path]) => path.startsWith('/'));
+
 /** All operations, the more particular path first: more segments, then longer text, then by letter. */
 export function operationsOf(paths: unknown): Operation[] {
   const found: Operation[] = [];
-  for (const [path, item] of Object.entries(bagOf(paths)).sort(([a], [b]) => moreParticular(a, b)))
+  for (const [path, item] of pathItemsOf(paths).sort(([a], [b]) => moreParticular(a, b)))
     for (const method of methods) {
       const operation = bagOf(item)[method];
-      if (typeof operation !== 'object' || operation === null) continue;
-      const { operationId } = operation as Bag;
-      const id = typeof operationId === 'string' && operationId !== '' ? operationId : operationIdOf(path, method);
-      found.push({ id, path, method: method.toUpperCase() });
+      if (isBag(operation)) found.push({ id: idOf(operation, path, method), path, method: method.toUpperCase() });
     }
   return found;
 }
@@ -41,6 +46,23 @@ export function moreParticular(a: string, b: string): number {
     (a < b ? -1 : a > b ? 1 : 0)
   );
 }
+
+/**
+ * The pattern that fits exactly what an OpenAPI path means: outside its parameters every character stands for itself, and
+ * does so in a pattern when it is escaped. A segment that is a star alone stands for any, as it does in patterns.
+ */
+export function classicPath(path: string): string {
+  const special = severalInOne.test(path) ? specialOrDot : specialCharacter;
+  const parts = path.split(/(\{[^{}]*\})/);
+  return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll(special, escaped))).join('');
+}
+
+const specialCharacter = /[$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
+/** A full stop is one in a template, and any character in other patterns: where segments have several parameters. */
+const specialOrDot = /[.$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
+const severalInOne = /\}[^/]*\{/;
+
+const escaped = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 const literal = /^[A-Za-z0-9._-]*$/;
 
