@@ -4,6 +4,7 @@ import { keyDigest } from '#access/keys/reading.ts';
 import type { Report } from '#analytics/measures.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
+import { outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
@@ -33,6 +34,7 @@ import { createSecured } from './transport/secured.ts';
 import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
 import { registriesOf } from './upstream/registries.ts';
+import { uptime } from './upstream/uptime.ts';
 import { type Vitals, vitalsOf } from './vitals.ts';
 
 /** What the main thread gives a traffic thread to start with. */
@@ -168,6 +170,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
   });
+  const hostTests = uptime({ tools, outbound: outbound(), snapshot: loader.snapshot });
   const vitals = vitalsOf(systemClock);
   const record: Recorder['record'] = (call, complete) => {
     vitals.count(call);
@@ -231,6 +234,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   async function end(): Promise<void> {
     recorder.close();
+    await hostTests.close();
     await pools.close();
     await tokens.close();
     await reader.close();
