@@ -2,10 +2,11 @@ import { Answer } from './answer.ts';
 import { bodyOf, problem } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderList } from './headers.ts';
-import { refusals } from './refusals.ts';
+import { refusals, refuse } from './refusals.ts';
 
-/** Said in plain text, like everything that is settled before a call has an API. */
+/** Said in plain text, like everything that is settled before a call has an API; a definition's own limit has its words. */
 export function tooLarge(call: Exchange): Answer {
+  if (call.refusal === 'request_too_large') return refuse(call, 'request_too_large');
   const { status, message } = refusals.body_too_large;
   call.refusal = 'body_too_large';
   const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
@@ -22,11 +23,27 @@ export function bringsTooMuch({ body }: Exchange, most: number): boolean {
   return false;
 }
 
-async function* limited(stream: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
+/** Holds a body that does not say how long it is to the limit of a definition, while it passes. */
+export function limitStream(call: Exchange, most: number): void {
+  const { body } = call;
+  const over = () => {
+    call.refusal = 'request_too_large';
+  };
+  if (body.stream) body.stream = limited(body.stream, most, over);
+}
+
+async function* limited(
+  stream: AsyncIterable<Uint8Array>,
+  most: number,
+  over?: () => void,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > most) throw problem.too_large();
+    if (size > most) {
+      over?.();
+      throw problem.too_large();
+    }
     yield chunk;
   }
 }

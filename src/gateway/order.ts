@@ -23,17 +23,21 @@ import { expiry } from './steps/expiry.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
 import { methodTransform } from './steps/method-transform.ts';
+import { mockResponse } from './steps/mock-response.ts';
 import { pathParameters } from './steps/path-parameters.ts';
 import { rateLimitsEndpoint } from './steps/rate-limits-endpoint.ts';
 import { requestHeaders } from './steps/request-headers.ts';
 import { requestSigning } from './steps/request-signing.ts';
 import { responseHeaders } from './steps/response-headers.ts';
 import { responseProcessors } from './steps/response-processors.ts';
+import { sizeLimit } from './steps/size-limit.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { tracking } from './steps/tracking.ts';
 import { unsupported } from './steps/unsupported.ts';
 import { upstreamAuth } from './steps/upstream-auth.ts';
 import { urlRewrite } from './steps/url-rewrite.ts';
+import { validateJson } from './steps/validate-json.ts';
+import { validateRequest } from './steps/validate-request.ts';
 
 /**
  * All steps, in the order a call meets them, each with the reason for its place. A step that has nothing to do for a
@@ -59,6 +63,7 @@ export const order: readonly Place[] = [
     step: organisationLimits,
     why: 'Counts whatever reaches the APIs of an organisation, before it costs a credential check.',
   },
+  { step: sizeLimit, why: 'Before anything reads a body; open endpoints have bodies too.' },
   { step: contextVariables, why: 'Before any credential is taken away; what later steps find out is added to it.' },
   {
     step: oauth,
@@ -78,9 +83,12 @@ export const order: readonly Place[] = [
   { step: keyLimits, why: 'Only calls that would be let through count against a key.' },
   { step: apiLimits, why: 'After the limits of the key, so that one caller cannot use up the API for the others.' },
   { step: upstreamAuth, why: 'Every way in has read the credential of the caller, in whose place this one goes.' },
+  { step: validateJson, why: 'After all limits: reading a body costs more than counting a call.' },
+  { step: validateRequest, why: 'Sees the call as its sender wrote it, before anything of it is changed.' },
   { step: requestHeaders, why: 'After all that reads headers the caller sent.' },
   { step: urlRewrite, why: 'Sees the body and context as they will be sent; done at the end.' },
   { step: methodTransform, why: 'After the rewrite, which knows endpoints by the method that was asked for.' },
+  { step: mockResponse, why: 'Whoever may not call gets no mock either; it goes out like an answer of the upstream.' },
   { step: responseHeaders, why: 'On the way out: after the body was written anew, before anything is kept.' },
   { step: responseProcessors, why: 'After the headers that definitions set: those may name the upstream too.' },
   {

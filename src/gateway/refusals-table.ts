@@ -432,6 +432,56 @@ export const refusalsTable = {
     message: 'No kept answer',
     about: 'The caller wants a kept answer only, and none is kept. See `cache.caller_control`.',
   },
+  length_required: {
+    status: 411,
+    message: 'Content length is required for this request',
+    about: 'The endpoint limits the size of bodies, and the call does not say how large its body is.',
+  },
+  length_invalid: {
+    status: 400,
+    message: 'content length is not a valid Integer',
+    about: 'The call says in no number how large its body is.',
+  },
+  request_too_large: {
+    status: 400,
+    message: 'Request is too large',
+    about: 'The body is larger than the definition allows, for the API or for the endpoint.',
+  },
+  json_unreadable: {
+    status: 400,
+    message: 'JSON parsing error: {detail}',
+    about: 'The endpoint checks bodies against a schema, and the body is not JSON.',
+  },
+  json_invalid: {
+    status: 422,
+    message: '{detail}',
+    about: 'The body does not fit the schema of the endpoint; all that is wrong is told. A definition may choose the status.',
+  },
+  schema_missing: {
+    status: 500,
+    message: 'no schemas to validate against',
+    about: 'The endpoint checks bodies against a schema, and the definition has none.',
+  },
+  request_invalid: {
+    status: 422,
+    message: 'request validation error: {detail}',
+    about: 'The call does not fit the OpenAPI document; all that is wrong is told. A definition may choose the status.',
+  },
+  mock_code_invalid: {
+    status: 400,
+    message: 'mock: the example code is not a number',
+    about: 'X-Gw-Accept-Example-Code of a call to a mock holds no status.',
+  },
+  mock_unknown: {
+    status: 404,
+    message: 'mock: there is no example response for the {what}',
+    about: 'The document has no response of the status, the media type or the name that a call to a mock asks for.',
+  },
+  not_cached: {
+    status: 504,
+    message: 'No kept answer',
+    about: 'The caller wants a kept answer only, and none is kept. See `cache.caller_control`.',
+  },
   loop_unknown: {
     status: 500,
     message: "Couldn't detect target",

@@ -157,7 +157,7 @@ const endless: Readonly<Record<string, [Json, unknown]>> = {
       definitions: Object.fromEntries(
         Array.from({ length: 40 }, (_, at) => [
           at,
-          at < 39 ? { allOf: [{ $ref: `#/definitions/${at + 1}` }, { $ref: `#/definitions/${at + 1}` }] } : {},
+          at < 39 ? { allOf: [{ $ref: `#/definitions/${at + 1}` }, { $ref: `#/definitions/${at + 1}` }] } : true,
         ]),
       ),
     },

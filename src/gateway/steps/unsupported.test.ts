@@ -20,7 +20,6 @@ describe('definitions that ask for what is not there', () => {
 
   const asking: Record<string, object> = {
     'authentication by plugin': { custom_plugin_auth_enabled: true },
-    'mock replies': list('mock_response', { code: 200 }),
     'virtual endpoints': list('virtual'),
     GraphQL: { graphql: { enabled: true } },
     plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },

@@ -16,11 +16,8 @@ const modes: Partial<Record<AuthMode, string>> = {
 };
 
 const lists: Partial<Record<keyof Endpoints, string>> = {
-  mockResponse: 'mock replies',
-  requestSizeLimit: 'size limits of endpoints',
   scopeCheck: 'scope checks',
   exchange: 'token exchange',
-  validateJson: 'validation of JSON bodies',
   persistGraphql: 'persisted GraphQL operations',
   transformRequestBody: 'request body transforms',
   transformJq: 'jq transforms',
@@ -39,11 +36,6 @@ const missing: readonly Missing[] = [
     what,
     asked: (_model: Model, { endpoints }: VersionModel) => anyOn(endpoints[name as keyof Endpoints]),
   })),
-  // Without a document to check against, the classic form promises nothing here.
-  {
-    what: 'validation of requests',
-    asked: ({ form }, it) => form !== 'classic' && anyOn(it.endpoints.validateRequest),
-  },
   { what: 'alternative security requirements', asked: it => it.authentication.processingMode === 'compliant' },
   { what: 'scope checks and token exchange', asked: it => it.oauth2.enabled },
   { what: 'CORS', asked: it => it.cors.enabled },
@@ -53,7 +45,6 @@ const missing: readonly Missing[] = [
   { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
-  { what: 'size limits', asked: (_model, it) => it.requestSizeLimit.enabled },
 ];
 
 export const unsupported: Step = {

@@ -1,0 +1,145 @@
+import { type Bag, bagOf } from '#definition/tree.ts';
+import { readJson } from '../schemas/json-body.ts';
+import type { Check, Run } from '../schemas/run.ts';
+import { type Coercion, coercionOf } from './coercion.ts';
+import type { OpenApi } from './document.ts';
+import { declaredFor, isJsonType, mediaType } from './media-types.ts';
+import { type Part, partsOf } from './multipart.ts';
+import { delimited, Miswritten, only, type Pairs, pairsOf, queryDecoded } from './styles.ts';
+
+/** Tells the run what is wrong with a body; whether nothing is. */
+export type BodyCheck = (bytes: Buffer, contentType: string | undefined, run: Run) => boolean;
+
+type Reader = (bytes: Buffer, contentType: string) => { value: unknown } | { fault: string };
+
+interface Media {
+  /** Undefined where being there is all that is asked. */
+  readonly read: Reader | undefined;
+  readonly check: Check;
+}
+
+/** Undefined where an operation says nothing of bodies. */
+export function bodyCheck(operation: Bag, document: OpenApi): BodyCheck | undefined {
+  if (operation.requestBody === undefined) return undefined;
+  const { required, content } = document.follow(operation.requestBody);
+  const declared = new Map(
+    Object.entries(bagOf(content)).map(([type, media]) => [mediaType(type), mediaOf(type, bagOf(media), document)]),
+  );
+  const types = [...declared.keys()].join(', ');
+  return (bytes, contentType, run) => {
+    if (bytes.length === 0) return required === true ? told(run, 'body', 'is required') : true;
+    if (declared.size === 0) return true;
+    const media = declaredFor(declared, mediaType(contentType ?? ''));
+    if (!media) return told(run, 'header.Content-Type', `must be one of ${types}`);
+    if (!media.read) return true;
+    const read = media.read(bytes, contentType!);
+    if ('fault' in read) return told(run, 'body', read.fault);
+    return run.below('body', media.check, read.value);
+  };
+}
+
+function told(run: Run, place: string, message: string): false {
+  run.path.push(place);
+  run.fault(message);
+  run.path.pop();
+  return false;
+}
+
+const anything: Check = () => true;
+
+function mediaOf(type: string, media: Bag, document: OpenApi): Media {
+  const bare = mediaType(type);
+  const check = media.schema === undefined ? anything : document.check(media.schema);
+  if (isJsonType(bare)) return { read: readsJson, check };
+  if (media.schema === undefined) return { read: undefined, check };
+  const form = formOf(media, document);
+  if (bare === 'application/x-www-form-urlencoded') return { read: bytes => form.ofPairs(bytes), check };
+  if (bare === 'multipart/form-data') return { read: (bytes, contentType) => form.ofParts(bytes, contentType), check };
+  return { read: undefined, check: anything };
+}
+
+const readsJson: Reader = bytes => {
+  const read = readJson(bytes);
+  return 'fault' in read ? { fault: `cannot be read: ${read.fault}` } : read;
+};
+
+interface Form {
+  ofPairs(bytes: Buffer): ReturnType<Reader>;
+  ofParts(bytes: Buffer, contentType: string): ReturnType<Reader>;
+}
+
+function formOf({ schema, encoding }: Bag, document: OpenApi): Form {
+  const coercion = coercionOf(schema, document);
+  const { properties, additional } = coercion.facts;
+  const members = new Map(
+    [...properties].map(([name, it]) => [name, memberOf(it, bagOf(bagOf(encoding)[name]), document)]),
+  );
+  const others = memberOf(additional ?? {}, {}, document);
+  const memberCalled = (name: string) => members.get(name) ?? others;
+  return {
+    ofPairs: bytes =>
+      written(() => {
+        const pairs: Pairs = pairsOf(bytes.toString('latin1'));
+        return Object.fromEntries([...pairs].map(([name, texts]) => [name, memberCalled(name).ofTexts(texts)]));
+      }),
+    ofParts(bytes, contentType) {
+      const parts = partsOf(bytes, contentType);
+      if (!parts) return { fault: 'is not a form in parts' };
+      const byName = Map.groupBy(parts, ({ name }) => name);
+      return written(() =>
+        Object.fromEntries([...byName].map(([name, given]) => [name, memberCalled(name).ofParts(given)])),
+      );
+    },
+  };
+}
+
+function written(read: () => unknown): ReturnType<Reader> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof Miswritten) return { fault: `has a field that ${error.message}` };
+    throw error;
+  }
+}
+
+interface Member {
+  ofTexts(encoded: readonly string[]): unknown;
+  ofParts(parts: readonly Part[]): unknown;
+}
+
+/** One field of a form: several of one name are a list where a list is asked for. */
+function memberOf(schema: unknown, encoding: Bag, document: OpenApi): Member {
+  const coercion: Coercion = coercionOf(schema, document, 1);
+  const { types } = coercion.facts;
+  const isList = types.has('array');
+  const isObject = types.has('object');
+  const explode = encoding.explode !== false;
+  const style = { name: '', style: 'form', explode: false, kind: 'array' } as const;
+  const readPart = (part: Part): unknown => {
+    const declared = typeof encoding.contentType === 'string' ? mediaType(encoding.contentType) : '';
+    if (isJsonType(part.type || declared) || (isObject && part.type === '')) {
+      const read = readJson(part.bytes);
+      return 'fault' in read ? part.bytes.toString() : read.value;
+    }
+    // Of a file only its length can be checked: a character for every byte.
+    return part.isFile ? part.bytes.toString('latin1') : part.bytes.toString();
+  };
+  const settled = (value: unknown) => (typeof value === 'string' ? coercion.value(value) : value);
+  return {
+    ofTexts(encoded) {
+      if (!isList) return coercion.value(queryDecoded(only(encoded)));
+      const texts =
+        explode || encoded.length > 1 ? encoded.map(queryDecoded) : delimited(encoded[0]!, style, ',', queryDecoded);
+      return coercion.value(texts);
+    },
+    ofParts(parts) {
+      const values = parts.map(readPart);
+      if (!isList) return settled(only(values));
+      return values.every(value => typeof value === 'string')
+        ? coercion.value(values)
+        : values.length === 1
+          ? values[0]
+          : values;
+    },
+  };
+}

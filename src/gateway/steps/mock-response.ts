@@ -1,0 +1,118 @@
+import { Answer, answer } from '../answer.ts';
+import { bodyOf, noBody } from '../body.ts';
+import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList, hopByHop } from '../headers.ts';
+import { openApiOf, readable } from '../openapi/document.ts';
+import { accepted } from '../openapi/media-types.ts';
+import { type Find, operationMatcher } from '../openapi/operations.ts';
+import { type Replies, repliesOf, replyFor } from '../openapi/replies.ts';
+import { refuse } from '../refusals.ts';
+import { type Step, type StepContext, Unservable } from '../step.ts';
+
+type Entry = StepContext['version']['endpoints']['mockResponse'][number];
+type Reply = (call: Exchange) => Answer;
+
+/** Endpoints that the gateway answers itself: with what the definition says, or with examples of its document. */
+export const mockResponse: Step = {
+  name: 'mock-response',
+  make(context) {
+    const find = context.model.document ? ofDocument(context) : ofList(context);
+    if (!find) return undefined;
+    return { request: call => find(call)?.(call) };
+  },
+};
+
+/** Mocks of the classic form, which are found by their path alone. */
+export function classicMocks({ model, version, tools }: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
+  if (model.document) return undefined;
+  const entries = version.endpoints.mockResponse.map(entry => ({
+    path: entry.path,
+    method: entry.method,
+    ignoreCase: entry.ignoreCase,
+    reply: literal(entry),
+  }));
+  return endpointMatcher(entries, { model, version, settings: tools.settings });
+}
+
+export interface MockedEndpoint {
+  readonly path: string;
+  readonly method: string;
+  readonly ignoreCase: boolean;
+  readonly reply: Reply;
+}
+
+function ofList(context: StepContext): ((call: Exchange) => Reply | undefined) | undefined {
+  const matcher = classicMocks(context);
+  return matcher && (call => matcher.find(call)?.reply);
+}
+
+function ofDocument(context: StepContext): ((call: Exchange) => Reply | undefined) | undefined {
+  const { model, version } = context;
+  if (version.endpoints.mockResponse.length === 0) return undefined;
+  const find: Find<Reply> | undefined = readable(() => {
+    const document = openApiOf(model.document!);
+    return operationMatcher(version.endpoints.mockResponse, document, context, (entry, { operation }) =>
+      entry.fromExamples ? fromExamples(entry, repliesOf(operation, document)) : literal(entry),
+    );
+  });
+  return call => {
+    const found = find?.(call);
+    return found === undefined || found === 'unfit' ? undefined : found.made;
+  };
+}
+
+function literal({ code, body, headers, path }: Entry): Reply {
+  const bytes = Buffer.from(body);
+  const sendable = Object.fromEntries(checkedHeaders(Object.entries(headers), path));
+  return () => answer(code || 200, sendable, bytes);
+}
+
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** How an answer is framed is for the transport to say. */
+function checkedHeaders(headers: readonly (readonly [string, string])[], path: string) {
+  for (const [name, value] of headers)
+    if (!token.test(name) || !fieldValue.test(value))
+      throw new Unservable(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
+  return headers.filter(([name]) => !hopByHop.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length');
+}
+
+const codeHeader = 'x-gw-accept-example-code';
+/** How much of what a caller asked for is repeated. */
+const longestAsked = 200;
+const nameHeader = 'x-gw-accept-example-name';
+
+function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: Replies): Reply {
+  const sendable = new Map([...replies.values()].map(it => [it, checkedHeaders(pairs(it.headers), path).flat()]));
+  return call => {
+    const asked = call.headers.get(codeHeader) || String(exampleCode || 200);
+    if (!/^[1-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
+    const code = Number(asked);
+    const reply = replyFor(replies, code);
+    if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });
+    const headers = new HeaderList([...sendable.get(reply)!]);
+    if (reply.media.size === 0) return new Answer(code, headers, noBody());
+    const accept = call.headers.get('accept') || '*/*';
+    const type = chosenType(accept, [...reply.media.keys()], exampleContentType);
+    if (type === undefined)
+      return refuse(call, 'mock_unknown', { what: `content type ${accept.slice(0, longestAsked)}` });
+    const { usual, named } = reply.media.get(type)!;
+    const name = call.headers.get(nameHeader) || exampleName;
+    const bytes = name === '' || !named ? usual : named.get(name);
+    if (!bytes) return refuse(call, 'mock_unknown', { what: `example name ${name.slice(0, longestAsked)}` });
+    headers.flat.push('Content-Type', type);
+    return new Answer(code, headers, bodyOf(bytes));
+  };
+}
+
+/** What nobody asks for is what the definition says, else JSON, else whatever there is. */
+function chosenType(accept: string, types: readonly string[], configured: string): string | undefined {
+  if (accept !== '*/*') return accepted(accept, types, configured || 'application/json');
+  if (configured !== '') return types.includes(configured) ? configured : undefined;
+  return types.includes('application/json') ? 'application/json' : types[0];
+}
+
+const pairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);

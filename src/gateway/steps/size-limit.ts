@@ -1,0 +1,40 @@
+import { limitStream } from '../body-limit.ts';
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import type { Step } from '../step.ts';
+
+/** Their bodies mean nothing, and are rarely there. */
+const exempt = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);
+const none = Number.POSITIVE_INFINITY;
+
+/** How large a body may be: for every endpoint of a version, and for single ones. Both count. */
+export const sizeLimit: Step = {
+  name: 'size-limit',
+  make({ model, version, tools }) {
+    const { enabled, bytes } = version.requestSizeLimit;
+    const everywhere = enabled && bytes > 0 ? bytes : none;
+    const entries = version.endpoints.requestSizeLimit.filter(entry => entry.bytes > 0);
+    const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
+    if (everywhere === none && !matcher) return undefined;
+    const mustSay = tools.settings['gateway.require_content_length'];
+    return {
+      request(call) {
+        if (exempt.has(call.method)) return undefined;
+        const most = Math.min(everywhere, matcher?.find(call)?.bytes ?? none);
+        return most === none ? undefined : held(call, most, mustSay);
+      },
+    };
+  },
+};
+
+function held(call: Exchange, most: number, mustSay: boolean) {
+  const said = call.headers.get('content-length');
+  if (said === undefined) {
+    if (mustSay) return refuse(call, 'length_required');
+    limitStream(call, most);
+    return undefined;
+  }
+  if (!/^\d+$/.test(said)) return refuse(call, 'length_invalid');
+  return Number(said) > most ? refuse(call, 'request_too_large') : undefined;
+}

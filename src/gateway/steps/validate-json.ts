@@ -1,0 +1,67 @@
+import type { Json } from '#base/json.ts';
+import { isSilent } from '#definition/tree.ts';
+import type { Answer } from '../answer.ts';
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import { readJson } from '../schemas/json-body.ts';
+import { schemaOf, type Validate } from '../schemas/schema.ts';
+import { faultsText } from '../schemas/text.ts';
+import { Unreadable } from '../schemas/unreadable.ts';
+import { type Step, Unservable } from '../step.ts';
+
+/** Bodies of the classic form are checked against a schema of their endpoint, whatever they say they are. */
+export const validateJson: Step = {
+  name: 'validate-json',
+  make({ model, version, tools }) {
+    const entries = version.endpoints.validateJson.map(({ path, method, schema, schemaBase64, errorResponseCode }) => ({
+      path,
+      method,
+      status: errorResponseCode || 422,
+      validate: compiled(path, isSilent(schema) ? decoded(path, schemaBase64) : (schema as Json)),
+    }));
+    const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
+    if (!matcher) return undefined;
+    const most = tools.settings['gateway.held_body_bytes'];
+    return {
+      request(call) {
+        const entry = matcher.find(call);
+        if (!entry) return undefined;
+        const { status, validate } = entry;
+        if (!validate) return refuse(call, 'schema_missing');
+        if (call.body.stream === undefined) return checked(call, call.body.bytes ?? nothing, validate, status);
+        return call.body.read(most).then(bytes => checked(call, bytes, validate, status));
+      },
+    };
+  },
+};
+
+const nothing = Buffer.alloc(0);
+
+function checked(call: Exchange, bytes: Buffer, validate: Validate, status: number): Answer | undefined {
+  const read = readJson(bytes);
+  if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });
+  const faults = validate(read.value);
+  if (faults.length === 0) return undefined;
+  const refused = refuse(call, 'json_invalid', { detail: faultsText(faults, '(root)') });
+  refused.status = status;
+  return refused;
+}
+
+function compiled(path: string, schema: Json | undefined): Validate | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return schemaOf(schema);
+  } catch (error) {
+    if (error instanceof Unreadable) throw new Unservable(`the schema of ${path} cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The form in which schemas are kept; they count where they are not there in the clear. */
+function decoded(path: string, base64: string): Json | undefined {
+  if (base64 === '') return undefined;
+  const read = readJson(Buffer.from(base64, 'base64'));
+  if ('fault' in read) throw new Unservable(`the schema of ${path} cannot be read: ${read.fault}`);
+  return read.value;
+}

@@ -1,0 +1,75 @@
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { type BodyCheck, bodyCheck } from '../openapi/bodies.ts';
+import { openApiOf, readable } from '../openapi/document.ts';
+import { type Candidate, operationMatcher } from '../openapi/operations.ts';
+import { type ParameterCheck, type Places, parameterCheck, parametersOf } from '../openapi/parameters.ts';
+import { cookiesOf, pairsOf } from '../openapi/styles.ts';
+import { refuse } from '../refusals.ts';
+import { Exhausted, Run } from '../schemas/run.ts';
+import { faultsText } from '../schemas/text.ts';
+import type { Step } from '../step.ts';
+
+interface Checks {
+  readonly status: number;
+  readonly parameters: readonly ParameterCheck[];
+  readonly body: BodyCheck | undefined;
+}
+
+/** Calls are checked against what the OpenAPI document says of their operation. */
+export const validateRequest: Step = {
+  name: 'validate-request',
+  make(context) {
+    const { model, version, tools } = context;
+    if (!model.document || version.endpoints.validateRequest.length === 0) return undefined;
+    const find = readable(() => {
+      const document = openApiOf(model.document!);
+      return operationMatcher(version.endpoints.validateRequest, document, context, (entry, { item, operation }) => ({
+        status: entry.errorResponseCode || 422,
+        parameters: parametersOf(item, operation, document).map(it => parameterCheck(it, document)),
+        body: bodyCheck(operation, document),
+      }));
+    });
+    if (!find) return undefined;
+    const most = tools.settings['gateway.held_body_bytes'];
+    return {
+      request(call) {
+        const found = find(call);
+        if (found === undefined) return undefined;
+        if (found === 'unfit')
+          return refuse(call, 'request_invalid', { detail: "path parameter doesn't match any endpoint" });
+        const { made } = found;
+        if (!made) return undefined;
+        if (!made.body || call.body.stream === undefined) return checked(call, found, made, call.body.bytes ?? nothing);
+        return call.body.read(most).then(bytes => checked(call, found, made, bytes));
+      },
+    };
+  },
+};
+
+const nothing = Buffer.alloc(0);
+
+function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: Buffer): Answer | undefined {
+  const run = new Run();
+  try {
+    const places = placesOf(call, found);
+    for (const check of made.parameters) check(places, run);
+    made.body?.(bytes, call.headers.get('content-type'), run);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    run.path.length = 0;
+    run.quiet = 0;
+    run.fault(error.message);
+  }
+  if (run.faults.length === 0) return undefined;
+  const refused = refuse(call, 'request_invalid', { detail: faultsText(run.faults, 'call') });
+  refused.status = made.status;
+  return refused;
+}
+
+const placesOf = (call: Exchange, { values }: Candidate<Checks>): Places => ({
+  path: values(call.innerPath),
+  query: pairsOf(call.query),
+  headers: call.headers,
+  cookies: cookiesOf(call.headers.all('cookie').join('; ')),
+});

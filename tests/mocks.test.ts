@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { errorBody } from './bench.ts';
+import { publishBoth, type Said } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+const classicVersion = (extended_paths: object) => ({
+  version_data: {
+    not_versioned: true,
+    versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
+  },
+});
+
+/** A reply that is written in the definition, in both forms. */
+const literal = (
+  reply: { code?: number; body?: string; headers?: Record<string, string> },
+  more: object = {},
+): Said => ({
+  classic: classicVersion({ mock_response: [{ path: '/mock', method: 'GET', ...reply }], ...more }),
+  oas: {
+    middleware: {
+      operations: {
+        mock: {
+          mockResponse: {
+            enabled: true,
+            ...reply,
+            headers: Object.entries(reply.headers ?? {}).map(([name, value]) => ({ name, value })),
+          },
+        },
+      },
+    },
+  },
+  document: { paths: { '/mock': { get: { operationId: 'mock', responses: {} } } } },
+});
+
+describe('mock replies', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  test('a reply of the definition: its status, headers and body, and nothing reaches the upstream', async () => {
+    const said = literal({
+      code: 418,
+      body: 'short and stout',
+      headers: { 'X-Pot': 'tea', 'Content-Type': 'text/plain' },
+    });
+    for (const { url, form } of await publishBoth(app, upstream, said)) {
+      const before = upstream.requests.length;
+      const reply = await fetch(`${url}/mock`);
+      assert.deepEqual([reply.status, await reply.text()], [418, 'short and stout'], form);
+      assert.deepEqual([reply.headers.get('x-pot'), reply.headers.get('content-type')], ['tea', 'text/plain'], form);
+      assert.equal(reply.headers.get('x-ratelimit-limit'), '0', form);
+      assert.equal(upstream.requests.length, before, form);
+      assert.equal((await fetch(`${url}/mock`, { method: 'POST' })).status, 200, form);
+      assert.equal(upstream.requests.length, before + 1, form);
+    }
+  });
+
+  test('a reply without a status is 200', async () => {
+    for (const { url, form } of await publishBoth(app, upstream, literal({ body: 'x' })))
+      assert.deepEqual([(await fetch(`${url}/mock`)).status], [200], form);
+  });
+
+  test('who may not call gets no mock', async () => {
+    const said = literal({ body: 'secret' });
+    const guarded = {
+      ...said,
+      classic: { ...said.classic, use_keyless: false },
+      oas: { ...said.oas, server: { authentication: { enabled: true } } },
+    };
+    for (const { url, form, apiId } of await publishBoth(app, upstream, guarded)) {
+      assert.equal((await fetch(`${url}/mock`)).status, 401, form);
+      const body = { access_rights: { [apiId]: {} } };
+      const made = await app.ask('POST', `/api/keys/${publicId()}`, { body });
+      assert.equal(made.status, 200, made.text);
+      await settled(app);
+      const reply = await fetch(`${url}/mock`, { headers: { authorization: made.body.key_id } });
+      assert.deepEqual([reply.status, await reply.text()], [200, 'secret'], form);
+    }
+  });
+
+  test('a classic mock stands outside lists of allowed and blocked endpoints', async () => {
+    const lists = { white_list: [{ path: '/open' }], black_list: [{ path: '/mock' }] };
+    const [{ url } = { url: '' }] = await publishBoth(app, upstream, literal({ code: 202 }, lists));
+    assert.equal((await fetch(`${url}/mock`)).status, 202);
+    assert.equal((await fetch(`${url}/other`)).status, 403);
+    assert.equal((await fetch(`${url}/open`)).status, 200);
+  });
+
+  test('an older list may reply for single methods', async () => {
+    const method_actions = { GET: { action: 'reply', code: 203, data: 'old', headers: { 'x-a': 'b' } } };
+    const said = { ...literal({}), classic: classicVersion({ white_list: [{ path: '/mock', method_actions }] }) };
+    const [{ url } = { url: '' }] = await publishBoth(app, upstream, said);
+    const reply = await fetch(`${url}/mock`);
+    assert.deepEqual([reply.status, await reply.text(), reply.headers.get('x-a')], [203, 'old', 'b']);
+  });
+
+  test('a header that cannot be sent: the API is not served, and says why', async () => {
+    for (const { url, form } of await publishBoth(app, upstream, literal({ headers: { 'x-a': 'b\r\nx-c: d' } }))) {
+      const reply = await fetch(`${url}/mock`);
+      assert.equal(reply.status, 503, form);
+      assert.equal(reply.headers.get('x-c'), null, form);
+    }
+  });
+
+  const pet = {
+    type: 'object',
+    properties: { id: { type: 'integer' }, name: { type: 'string' }, parent: { $ref: '#/components/schemas/Pet' } },
+  };
+  const document = {
+    openapi: '3.0.3',
+    info: { title: 'Pets', version: '1' },
+    components: {
+      schemas: { Pet: pet },
+      examples: { Rex: { value: { name: 'Rex' } } },
+      responses: { Gone: { description: 'Gone', content: { 'application/json': { example: { gone: true } } } } },
+    },
+    paths: {
+      '/pets': {
+        get: {
+          operationId: 'pets',
+          responses: {
+            200: {
+              description: 'Pets',
+              headers: {
+                'X-Total': { schema: { type: 'integer', example: 7 } },
+                'X-Page': { schema: { type: 'string' } },
+              },
+              content: {
+                'application/json': {
+                  examples: { rex: { $ref: '#/components/examples/Rex' }, ace: { value: { name: 'Ace' } } },
+                },
+                'text/plain': { example: 'Rex' },
+                'application/xml': { schema: { type: 'string', enum: ['<pet/>'] } },
+              },
+            },
+            204: { description: 'None' },
+            404: { description: 'Unknown', content: { 'application/json': { example: { error: 'unknown' } } } },
+            410: { $ref: '#/components/responses/Gone' },
+            '5XX': { description: 'Broken', content: { 'application/json': { example: { broken: true } } } },
+          },
+        },
+      },
+      '/pets/{id}': {
+        get: {
+          operationId: 'pet',
+          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+          responses: {
+            200: {
+              description: 'Pet',
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } },
+            },
+          },
+        },
+      },
+      '/pets/{name}': {
+        get: {
+          operationId: 'petByName',
+          parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string', pattern: '^[a-z]+$' } }],
+          responses: { 200: { description: 'Pet', content: { 'application/json': { example: { by: 'name' } } } } },
+        },
+      },
+      '/pets/mine': { get: { operationId: 'mine', responses: {} } },
+    },
+  };
+  const mockedAt = async (more: object = {}) => {
+    const fromOASExamples = { enabled: true, ...more };
+    const mock = { mockResponse: { enabled: true, fromOASExamples } };
+    const id = `o${publicId()}`;
+    const gateway = {
+      info: { id, name: id, state: { active: true } },
+      upstream: { url: upstream.url },
+      server: { listenPath: { value: `/${id}/`, strip: true } },
+      middleware: { operations: { pets: mock, pet: mock, petByName: mock } },
+    };
+    const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...document, 'x-gw-api-gateway': gateway } });
+    assert.equal(reply.status, 200, reply.text);
+    await settled(app);
+    return (path: string, headers: Record<string, string> = {}) =>
+      fetch(`${app.url.gateway}/${id}${path}`, { headers });
+  };
+  const mocked = async (more: object = {}) => {
+    const ask = await mockedAt(more);
+    return async (path: string, headers?: Record<string, string>) => {
+      const given = await ask(path, headers);
+      return [given.status, given.headers.get('content-type'), await given.text()];
+    };
+  };
+  const json = 'application/json';
+
+  test('examples of the document, chosen by what the caller asks for', async () => {
+    const ask = await mocked();
+    const table: readonly [string, Record<string, string>, unknown[]][] = [
+      ['the first name', {}, [200, json, '{"name":"Ace"}']],
+      ['a name', { 'x-gw-accept-example-name': 'rex' }, [200, json, '{"name":"Rex"}']],
+      ['a code', { 'X-Gw-Accept-Example-Code': '404' }, [404, json, '{"error":"unknown"}']],
+      ['a code by reference', { 'X-Gw-Accept-Example-Code': '410' }, [410, json, '{"gone":true}']],
+      ['a class of codes', { 'X-Gw-Accept-Example-Code': '503' }, [503, json, '{"broken":true}']],
+      ['a code without a body', { 'X-Gw-Accept-Example-Code': '204' }, [204, null, '']],
+      ['a type', { accept: 'text/plain' }, [200, 'text/plain', '"Rex"']],
+      ['any type', { accept: '*/*' }, [200, json, '{"name":"Ace"}']],
+      [
+        'what browsers accept',
+        { accept: 'text/html,application/xml;q=0.9,*/*;q=0.8' },
+        [200, 'application/xml', '"<pet/>"'],
+      ],
+      [
+        'an unknown code',
+        { 'X-Gw-Accept-Example-Code': '418' },
+        [404, json, errorBody('mock: there is no example response for the code 418')],
+      ],
+      [
+        'no code',
+        { 'X-Gw-Accept-Example-Code': 'x' },
+        [400, json, errorBody('mock: the example code is not a number')],
+      ],
+      [
+        'an unknown type',
+        { accept: 'image/png' },
+        [404, json, errorBody('mock: there is no example response for the content type image/png')],
+      ],
+      [
+        'an unknown name',
+        { 'x-gw-accept-example-name': 'constructor' },
+        [404, json, errorBody('mock: there is no example response for the example name constructor')],
+      ],
+    ];
+    for (const [what, headers, expected] of table) assert.deepEqual(await ask('/pets', headers), expected, what);
+  });
+
+  test('the definition chooses where the caller does not', async () => {
+    const ask = await mocked({ code: 404, contentType: json });
+    assert.deepEqual(await ask('/pets'), [404, json, '{"error":"unknown"}']);
+    assert.deepEqual(await ask('/pets', { 'X-Gw-Accept-Example-Code': '200' }), [200, json, '{"name":"Ace"}']);
+    const named = await mocked({ exampleName: 'rex', contentType: json });
+    assert.deepEqual(await named('/pets'), [200, json, '{"name":"Rex"}']);
+  });
+
+  test('values of a schema where there is no example, also of one that holds itself', async () => {
+    const ask = await mocked();
+    const [status, type, text] = await ask('/pets/1');
+    const { id, name, parent } = JSON.parse(String(text));
+    assert.deepEqual([status, type, id, name, parent.name], [200, json, 0, 'string', 'string']);
+  });
+
+  test('operations of one shape are told apart by their parameters, and a plain path keeps to itself', async () => {
+    const ask = await mocked();
+    assert.deepEqual(await ask('/pets/rex'), [200, json, '{"by":"name"}']);
+    assert.equal(JSON.parse(String((await ask('/pets/mine'))[2])).url, '/pets/mine', 'the upstream’s');
+    assert.equal(JSON.parse(String((await ask('/pets/REX'))[2])).url, '/pets/REX', 'no operation fits');
+  });
+
+  test('headers come from their examples and schemas', async () => {
+    const { headers } = await (await mockedAt())('/pets');
+    assert.deepEqual([headers.get('x-total'), headers.get('x-page')], ['7', 'string']);
+  });
+});
+
+describe('mock replies before anything else', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+    app = await startApp('sqlite', { settings: { 'gateway.classic_mocks_first': 'true' } });
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  test('a classic definition may answer before it asks for credentials; the other form never does', async () => {
+    const said = literal({ body: 'open' });
+    const [classic, oas] = await publishBoth(app, upstream, {
+      ...said,
+      classic: { ...said.classic, use_keyless: false },
+      oas: { ...said.oas, server: { authentication: { enabled: true } } },
+    });
+    assert.equal(await (await fetch(`${classic!.url}/mock`)).text(), 'open');
+    assert.equal((await fetch(`${classic!.url}/other`)).status, 401);
+    assert.equal((await fetch(`${oas!.url}/mock`)).status, 401);
+  });
+});

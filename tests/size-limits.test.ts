@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { errorBody } from './bench.ts';
+import { type Published, publishBoth, type Said } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { call, statusesIn } from './hostile/raw.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** A limit for everything, and one for an endpoint; 0 says nothing. */
+const limited = (everywhere: number, endpoint: number, isOff = false): Said => ({
+  classic: {
+    version_data: {
+      not_versioned: true,
+      versions: {
+        Default: {
+          name: 'Default',
+          global_size_limit: everywhere,
+          global_size_limit_disabled: isOff,
+          use_extended_paths: true,
+          extended_paths: { size_limits: [{ path: '/small', method: 'POST', size_limit: endpoint }] },
+        },
+      },
+    },
+  },
+  oas: {
+    middleware: {
+      global: { requestSizeLimit: { enabled: !isOff, value: everywhere } },
+      operations: { small: { requestSizeLimit: { enabled: true, value: endpoint } } },
+    },
+  },
+  document: { paths: { '/small': { post: { operationId: 'small', responses: {} } } } },
+});
+
+const chunked = (...texts: string[]) =>
+  new ReadableStream({
+    start(controller) {
+      for (const text of texts) controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+
+async function send({ url }: Published, path: string, body: string | ReadableStream | undefined, method = 'POST') {
+  const reply = await fetch(url + path, {
+    method,
+    ...(body === undefined ? {} : { body, duplex: 'half' }),
+  } as RequestInit);
+  return [reply.status, reply.status === 200 ? '' : await reply.text()];
+}
+
+const passes = [200, ''];
+const tooLarge = [400, errorBody('Request is too large')];
+const unsaid = [411, errorBody('Content length is required for this request')];
+
+for (const mustSay of [true, false]) {
+  describe(`sizes of bodies, where callers ${mustSay ? 'must' : 'need not'} say them`, () => {
+    let app: TestApp;
+    let upstream: Upstream;
+    before(async () => {
+      upstream = await startUpstream();
+      app = await startApp('sqlite', { settings: { 'gateway.require_content_length': String(mustSay) } });
+    });
+    after(async () => {
+      await app?.close();
+      await upstream?.close();
+    });
+
+    test('an endpoint and the whole API have limits, and both hold', async () => {
+      for (const api of await publishBoth(app, upstream, limited(10, 5))) {
+        assert.deepEqual(await send(api, '/small', '12345'), passes, api.form);
+        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
+        assert.deepEqual(await send(api, '/other', '1234567890'), passes, api.form);
+        assert.deepEqual(await send(api, '/other', '12345678901', 'PUT'), tooLarge, api.form);
+        assert.deepEqual(await send(api, '/other', '12345678901', 'DELETE'), passes, api.form);
+        assert.deepEqual(await send(api, '/other', undefined, 'GET'), passes, api.form);
+      }
+    });
+
+    test('the limit of the API holds for endpoints that allow more', async () => {
+      for (const api of await publishBoth(app, upstream, limited(5, 10)))
+        assert.deepEqual(await send(api, '/small', '123456'), tooLarge, api.form);
+    });
+
+    test('a limit that is switched off, or 0, is none', async () => {
+      for (const api of await publishBoth(app, upstream, limited(5, 0, true)))
+        assert.deepEqual(await send(api, '/small', '123456'), passes, api.form);
+    });
+
+    if (mustSay) {
+      test('a body that does not say how long it is: 411', async () => {
+        for (const api of await publishBoth(app, upstream, limited(10, 5)))
+          assert.deepEqual(await send(api, '/small', chunked('1')), unsaid, api.form);
+      });
+    } else {
+      test('a body that does not say how long it is is held to the limit as it comes', async () => {
+        for (const api of await publishBoth(app, upstream, limited(10, 5))) {
+          assert.deepEqual(await send(api, '/small', chunked('123', '45')), passes, api.form);
+          assert.deepEqual(await send(api, '/small', chunked('123', '456')), tooLarge, api.form);
+          assert.deepEqual(await send(api, '/other', chunked('12345', '67890')), passes, api.form);
+        }
+      });
+
+      test('it is refused before its end, without being kept', async () => {
+        const [api] = await publishBoth(app, upstream, limited(100_000, 0));
+        const { port, pathname } = new URL(api!.url);
+        const caller = await call(Number(port));
+        caller.send(`POST ${pathname}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+        for (let sent = 0; sent < 11; sent++) caller.send(`2710\r\n${'x'.repeat(10_000)}\r\n`);
+        await caller.until(/Request is too large/);
+        assert.deepEqual(statusesIn(caller.received()), [400]);
+        caller.leave();
+      });
+    }
+  });
+}

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { errorBody } from './bench.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('calls that are checked before they go on', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  interface Sent {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: string | Buffer | FormData | URLSearchParams;
+  }
+  const asker =
+    (url: string) =>
+    async (path: string, sent: Sent = {}) => {
+      const reply = await fetch(url + path, sent as RequestInit);
+      const text = await reply.text();
+      return reply.status === 200 ? 200 : [reply.status, text];
+    };
+
+  describe('bodies against a schema of the classic form', () => {
+    const checked = async (entry: object, more: object = {}) => {
+      const extended_paths = { validate_json: [{ path: '/x', method: 'POST', ...entry }] };
+      const version = { name: 'Default', use_extended_paths: true, extended_paths };
+      const definition = openApi(upstream, {
+        version_data: { not_versioned: true, versions: { Default: version } },
+        ...more,
+      });
+      const ask = asker(await publish(app, definition));
+      return (body: string | Buffer, headers = {}) => ask('/x', { method: 'POST', body, headers });
+    };
+    const schema = {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 0 } },
+    };
+
+    test('a body that fits goes on as it came, whatever it says it is', async () => {
+      const send = await checked({ schema });
+      assert.equal(await send('{ "name" : "a" }', { 'content-type': 'text/plain' }), 200);
+      assert.equal(upstream.requests.at(-1)!.body, '{ "name" : "a" }');
+    });
+
+    test('everything that is wrong is told: 422, or the status of the definition', async () => {
+      const said = errorBody('(root): name is required; age: must be at least 0');
+      assert.deepEqual(await (await checked({ schema }))('{"age":-1}'), [422, said]);
+      assert.deepEqual(await (await checked({ schema, error_response_code: 400 }))('{"age":-1}'), [400, said]);
+    });
+
+    test('what is not JSON, or could be read in two ways: 400', async () => {
+      const send = await checked({ schema });
+      const table: readonly [string, string | Buffer, string][] = [
+        ['nothing', '', 'the body is empty'],
+        ['a fragment', '{"name":', 'it ends too early'],
+        ['two names', '{"name":"a","name":1}', 'an object has two members of one name'],
+        ['bytes', Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
+        ['the name of prototypes', '{"name":"a","__proto__":{}}', 'a member may not be called __proto__'],
+        ['a tower', '['.repeat(5000) + ']'.repeat(5000), 'nested deeper than 100 levels'],
+        ['a crowd', `[${'0,'.repeat(300_000)}0]`, 'it holds more than 200000 values'],
+      ];
+      for (const [what, body, why] of table)
+        assert.deepEqual(await send(body), [400, errorBody(`JSON parsing error: ${why}`)], what);
+    });
+
+    test('callers who write XML are told in XML', async () => {
+      const [status, text] = (await (
+        await checked({ schema })
+      )('<a/>', { 'content-type': 'text/xml' })) as [number, string];
+      assert.equal(status, 400);
+      assert.match(text, /<error>JSON parsing error: it is not JSON.*<\/error>/);
+    });
+
+    test('a schema may be kept in base64', async () => {
+      const send = await checked({ schema_b64: Buffer.from(JSON.stringify(schema)).toString('base64') });
+      assert.deepEqual(await send('{}'), [422, errorBody('(root): name is required')]);
+      assert.equal(await send('{"name":""}'), 200);
+    });
+
+    test('without a schema nothing can be checked: 500', async () => {
+      assert.deepEqual(await (await checked({}))('{}'), [500, errorBody('no schemas to validate against')]);
+    });
+
+    test('a schema nobody can read: the API is not served, and says why', async () => {
+      const send = await checked({ schema: { $ref: 'https://example.com/a' } });
+      const why = 'the schema of /x cannot be read: "https://example.com/a" is not in the document';
+      const [status, text] = (await send('{}')) as [number, string];
+      assert.equal(status, 503);
+      assert.ok(text.includes(JSON.stringify(why).slice(1, -1)), text);
+    });
+
+    test('a body larger than any that is held: 413; other endpoints take it', async () => {
+      const send = await checked({ schema });
+      const large = Buffer.alloc(11_000_000, 0x20);
+      assert.deepEqual(await send(large), [413, 'Request Entity Too Large']);
+    });
+
+    test('checks come after the question who calls', async () => {
+      const send = await checked({ schema }, { use_keyless: false });
+      assert.deepEqual(await send('{}'), [401, errorBody('Authorization field missing')]);
+    });
+  });
+
+  describe('calls against an OpenAPI document', () => {
+    const id = { name: 'id', in: 'path', required: true };
+    const document = (openapi: string) => ({
+      openapi,
+      info: { title: 'Pets', version: '1' },
+      components: {
+        schemas: {
+          Pet: {
+            type: 'object',
+            required: ['name'],
+            additionalProperties: false,
+            properties: {
+              name: { type: 'string', pattern: '^(a+)+$' },
+              born: { type: 'string', format: 'date' },
+              parents: { type: 'array', maxItems: 2, items: { $ref: '#/components/schemas/Pet' } },
+            },
+          },
+        },
+        parameters: { Limit: { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } } },
+        requestBodies: {
+          Pet: { required: true, content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } },
+        },
+      },
+      paths: {
+        '/pets': {
+          parameters: [{ $ref: '#/components/parameters/Limit' }],
+          get: {
+            operationId: 'pets',
+            parameters: [
+              { name: 'tags', in: 'query', schema: { type: 'array', items: { enum: ['big', 'small'] } } },
+              { name: 'X-Trace', in: 'header', required: true, schema: { type: 'string', format: 'uuid' } },
+              { name: 'theme', in: 'cookie', schema: { type: 'string', enum: ['dark', 'light'] } },
+            ],
+            responses: {},
+          },
+          post: { operationId: 'addPet', requestBody: { $ref: '#/components/requestBodies/Pet' }, responses: {} },
+        },
+        '/pets/{id}': {
+          get: { operationId: 'pet', parameters: [{ ...id, schema: { type: 'integer' } }], responses: {} },
+          put: {
+            operationId: 'picture',
+            parameters: [{ ...id, schema: { type: 'integer' } }],
+            requestBody: {
+              content: {
+                'multipart/form-data': {
+                  schema: {
+                    type: 'object',
+                    required: ['file'],
+                    properties: { n: { type: 'integer' }, file: { type: 'string', format: 'binary' } },
+                  },
+                },
+                'application/x-www-form-urlencoded': {
+                  schema: { type: 'object', properties: { n: { type: 'integer' } } },
+                },
+                'text/*': {},
+              },
+            },
+            responses: {},
+          },
+        },
+        '/shops/{id}': {
+          get: { operationId: 'shop', parameters: [{ ...id, schema: { type: 'integer' } }], responses: {} },
+        },
+        '/shops/{name}': {
+          get: {
+            operationId: 'shopByName',
+            parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string', pattern: '^[a-z]+$' } }],
+            responses: {},
+          },
+        },
+        '/pets/mine': { get: { operationId: 'mine', responses: {} } },
+      },
+    });
+    const on = { validateRequest: { enabled: true } };
+    const everywhere = { pets: on, addPet: on, pet: on, picture: on, shop: on, shopByName: on };
+    const published = async (operations: object, openapi = '3.0.3', more: object = {}) => {
+      const apiId = `o${publicId()}`;
+      const gateway = {
+        info: { id: apiId, name: apiId, state: { active: true } },
+        upstream: { url: upstream.url },
+        server: { listenPath: { value: `/${apiId}/`, strip: true } },
+        middleware: { operations },
+      };
+      const body = { ...document(openapi), ...more, 'x-gw-api-gateway': gateway };
+      const reply = await app.ask('POST', '/gw/apis/oas', { body });
+      assert.equal(reply.status, 200, reply.text);
+      await settled(app);
+      return asker(`${app.url.gateway}/${apiId}`);
+    };
+    const refused = (why: string, status = 422) => [status, errorBody(`request validation error: ${why}`)];
+    const headers = { 'x-trace': '00000000-0000-4000-8000-000000000000' };
+    const json = { 'content-type': 'application/json' };
+    const post = (body: string, type = json) => ({ method: 'POST', headers: type, body });
+    const put = (body: Sent['body'], more: Record<string, string> = {}) => ({
+      method: 'PUT',
+      headers: more,
+      body: body!,
+    });
+
+    for (const openapi of ['3.0.3', '3.1.0'])
+      test(`parameters and bodies, each with its place (${openapi})`, async () => {
+        const ask = await published(everywhere, openapi);
+        const file = new FormData();
+        file.set('n', '1');
+        file.set('file', new Blob(['x']), 'x.png');
+        const noFile = new FormData();
+        noFile.set('n', 'x');
+        const table: readonly [string, string, Sent, unknown][] = [
+          ['all is right', '/pets?limit=5&tags=big&tags=small', { headers: { ...headers, cookie: 'theme=dark' } }, 200],
+          [
+            'a query',
+            '/pets?limit=101&tags=red',
+            { headers },
+            refused('query.tags.0: must be one of "big", "small"; query.limit: must be at most 100'),
+          ],
+          ['a header that lacks', '/pets', {}, refused('header.X-Trace: is required')],
+          [
+            'a cookie',
+            '/pets',
+            { headers: { ...headers, cookie: 'theme=red' } },
+            refused('cookie.theme: must be one of "dark", "light"'),
+          ],
+          ['a path', '/pets/x', {}, refused('path.id: must be an integer, is a string')],
+          ['a path that fits', '/pets/5/', {}, 200],
+          ['a body', '/pets', post('{"name":"aa","parents":[{"name":"a"}]}'), 200],
+          [
+            'a body that is wrong',
+            '/pets',
+            post('{"name":1,"parents":[{}],"x":1}'),
+            refused(
+              'body: x is not allowed; body.name: must be a string, is a number; body.parents.0: name is required',
+            ),
+          ],
+          ['a body that lacks', '/pets', post(''), refused('body: is required')],
+          [
+            'a body of another type',
+            '/pets',
+            post('x', { 'content-type': 'text/plain' }),
+            refused('header.Content-Type: must be one of application/json'),
+          ],
+          [
+            'a body nobody can read',
+            '/pets',
+            post('{'),
+            refused('body: cannot be read: it is not JSON at character 1'),
+          ],
+          [
+            'a pattern that others choke on',
+            '/pets',
+            post(`{"name":"${'a'.repeat(50_000)}!"}`),
+            refused('body.name: must match ^(a+)+$'),
+          ],
+          [
+            'a date',
+            '/pets',
+            post('{"name":"a","born":"2023-02-29"}'),
+            refused('body.born: must be of the format date'),
+          ],
+          ['a form in parts', '/pets/1', put(file), 200],
+          [
+            'a form in parts that is wrong',
+            '/pets/1',
+            put(noFile),
+            refused('body: file is required; body.n: must be an integer, is a string'),
+          ],
+          ['a form', '/pets/1', put(new URLSearchParams({ n: '1' })), 200],
+          [
+            'a form that is wrong',
+            '/pets/1',
+            put(new URLSearchParams({ n: 'x' })),
+            refused('body.n: must be an integer, is a string'),
+          ],
+          ['a text', '/pets/1', put('x', { 'content-type': 'text/csv' }), 200],
+          ['no body where none is needed', '/pets/1', { method: 'PUT' }, 200],
+          ['the stricter path of two', '/shops/1', {}, 200],
+          ['the other path of two', '/shops/abc', {}, 200],
+          ['neither path', '/shops/ABC', {}, refused("path parameter doesn't match any endpoint")],
+          ['a plain path beside one with parameters', '/pets/mine', {}, 200],
+          ['a path of no operation', '/other', {}, 200],
+        ];
+        for (const [what, path, sent, expected] of table) {
+          const given = await ask(path, sent);
+          assert.deepEqual(sortedFaults(given), sortedFaults(expected), what);
+        }
+      });
+
+    test('the status of a refusal is the definition’s', async () => {
+      const ask = await published({ pet: { validateRequest: { enabled: true, errorResponseCode: 400 } } });
+      assert.deepEqual(await ask('/pets/x'), refused('path.id: must be an integer, is a string', 400));
+    });
+
+    test('what is switched off checks nothing', async () => {
+      const ask = await published({ pet: { validateRequest: { enabled: false } } });
+      assert.equal(await ask('/pets/x'), 200);
+    });
+
+    test('a document with references to nowhere: the API is not served, and says why', async () => {
+      const paths = {
+        '/x': {
+          post: {
+            operationId: 'x',
+            requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/None' } } } },
+            responses: {},
+          },
+        },
+      };
+      const ask = await published({ x: on }, '3.0.3', { paths });
+      const [status, text] = (await ask('/x', post('{}'))) as [number, string];
+      assert.equal(status, 503);
+      assert.match(text, /the OpenAPI document cannot be read/);
+    });
+
+    test('a value that would take for ever is given up', async () => {
+      const alternatives = ['x', 'y'].map(name => ({
+        type: 'object',
+        required: [name],
+        properties: { a: { $ref: '#/components/schemas/T' } },
+      }));
+      const components = { schemas: { T: { anyOf: alternatives } } };
+      const content = { 'application/json': { schema: { $ref: '#/components/schemas/T' } } };
+      const paths = { '/x': { post: { operationId: 'x', requestBody: { content }, responses: {} } } };
+      const ask = await published({ x: on }, '3.0.3', { paths, components });
+      const body = `${'{"a":'.repeat(60)}{}${'}'.repeat(60)}`;
+      assert.deepEqual(await ask('/x', post(body)), refused('call: the check takes too long'));
+    });
+  });
+});
+
+/** Faults are told in the order of the document, which is not what these tests are about. */
+function sortedFaults(given: unknown): unknown {
+  if (!Array.isArray(given)) return given;
+  const [status, text] = given as [number, string];
+  return [status, JSON.parse(text).error.replace('request validation error: ', '').split('; ').sort()];
+}
