@@ -162,9 +162,9 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   TokenDeleted: () => ofKey('TokenDeleted', 'Key deleted.', id => app.ask('DELETE', `/api/keys/${id}`)),
   CertificateExpiringSoon: () => ofCertificate('CertificateExpiringSoon', 0),
   CertificateExpired: () => ofCertificate('CertificateExpired', 21),
-  BreakerTriggered: () => handedIn('BreakerTriggered', { path: '/p', circuit_event: 1 }, { path: '/p', Status: '1' }),
-  BreakerTripped: () => handedIn('BreakerTripped', { path: '/p' }, { path: '/p' }),
-  BreakerReset: () => handedIn('BreakerReset', { path: '/p' }, { path: '/p' }),
+  BreakerTriggered: () => ofBreaker('BreakerTriggered', 'Breaker Tripped', { Status: '0' }),
+  BreakerTripped: () => ofBreaker('BreakerTripped', 'Breaker Tripped'),
+  BreakerReset: () => ofBreaker('BreakerReset', 'Breaker Reset'),
   HostDown: () => ofHost('HostDown'),
   HostUp: () => ofHost('HostUp'),
 };
@@ -241,7 +241,25 @@ async function ofCertificate(event: EventName, daysAhead: number): Promise<[Told
   return [body, { ...named, api_id: api.api_id, timestamp: body.timestamp }];
 }
 
-/** Breakers and uptime tests fire through the same door as every step; what is sent for them is held here. */
+/** An upstream that fails trips the breaker of its endpoint, and one that is well again resets it. */
+async function ofBreaker(event: EventName, message: string, more: object = {}): Promise<[Told, Told]> {
+  const failing = await startUpstream();
+  failing.answer = (_request, response) => void response.writeHead(500).end();
+  const breaker = { path: '/x', method: 'GET', threshold_percent: 0.5, samples: 2, return_to_service_after: 1 };
+  const version = { name: 'Default', use_extended_paths: true, extended_paths: { circuit_breakers: [breaker] } };
+  const { api, call, first } = await hooked(event, {
+    version_data: { not_versioned: true, versions: { Default: version } },
+    proxy: { target_url: failing.url },
+  });
+  for (let calls = 0; calls < 3; calls++) await call();
+  failing.answer = undefined;
+  await eventually(async () => assert.equal(await call(), 200));
+  const told = await first();
+  await failing.close();
+  return [told, { event, message, api_id: api.api_id, path: '/x', ...more }];
+}
+
+/** Uptime tests fire through the same door as every step; what is sent for them is held here. */
 async function handedIn(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
   const path = `/${publicId()}`;
   const handlers = eventHandlerList.classic.read({ [event]: [webhook(receiver.url + path)] });

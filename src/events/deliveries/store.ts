@@ -102,12 +102,13 @@ export function deliveryStore(records: Records) {
             kept.push(it);
           }
         }
-        for (const it of kept) await records.db.insertInto('deliveries').values(rowOf(it, nowMs)).execute();
+        // The lane is held while calls get their numbers: of several processes none numbers first and commits last.
         await openLanes(
           records,
           kept.filter(({ dead }) => !dead),
           nowMs,
         );
+        for (const it of kept) await records.db.insertInto('deliveries').values(rowOf(it, nowMs)).execute();
         return { kept, full };
       });
     },
@@ -180,7 +181,7 @@ async function remove(records: Records, ids: Narrowed<{ id: number }>): Promise<
   return doomed.length;
 }
 
-/** After what waits in it was written: a lane that somebody is just leaving is then made anew. */
+/** Holds the lanes until the end of the write. One that somebody is just leaving is made anew. */
 async function openLanes(
   records: Records,
   wanted: readonly { orgId: string; hook: string }[],
