@@ -57,7 +57,10 @@ export function keysOf(model: Model, version: VersionModel) {
       ];
       if (body !== undefined) parts.push(headers.get('content-type'));
       for (const name of byHeaders) parts.push(joined(headers, name));
-      if (rewritten) parts.push(rewritten.destination?.origin, rewritten.path, rewritten.query);
+      if (rewritten) {
+        const { destination: to, path, query } = rewritten;
+        parts.push(to?.origin, to?.path, to?.query, path, query);
+      }
       return digestOf(parts);
     },
   };

@@ -1,0 +1,454 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { publishBoth } from './both-forms.ts';
+import { type Ask, agent, type Heard, type Options, type Origin, saidOf, sent, startOrigin } from './caching.ts';
+import { type AppOptions, startApp, type TestApp } from './harness.ts';
+import { startRedis } from './services/redis.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What becomes of kept answers: who gets them, who waits for them, when they go. */
+
+after(() => agent.destroy());
+
+const options: Options = { cache: { enabled: true, timeout: 60, cacheAllSafeRequests: true } };
+const isKept = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
+const { classic: kept } = saidOf(options);
+
+interface Place {
+  readonly app: TestApp;
+  readonly origin: Origin;
+  readonly upstream: Upstream;
+}
+
+function inPlace(title: string, given: AppOptions, declare: (place: () => Place) => void): void {
+  describe(title, () => {
+    let place: Place;
+    before(async () => {
+      const origin = await startOrigin();
+      place = { app: await startApp('sqlite', given), origin, upstream: origin.upstream };
+    });
+    after(async () => {
+      await place?.app.close();
+      await place?.upstream.close();
+    });
+    declare(() => place);
+  });
+}
+
+/** An upstream whose answers wait until they are let go. */
+function held({ upstream }: Place) {
+  const gate = Promise.withResolvers<void>();
+  const plain = upstream.answer;
+  upstream.answer = (...given) => void gate.promise.then(() => plain!(...given));
+  return {
+    open() {
+      gate.resolve();
+      upstream.answer = plain;
+    },
+  };
+}
+
+async function keyFor(app: TestApp, apiIds: readonly string[], more: object = {}): Promise<string> {
+  const rights = Object.fromEntries(apiIds.map(id => [id, { api_id: id, versions: ['Default'] }]));
+  const { status, body, text } = await app.ask('POST', '/api/keys', { body: { access_rights: rights, ...more } });
+  assert.equal(status, 200, text);
+  return body.key_id;
+}
+
+inPlace('one thread', {}, place => {
+  const published = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
+  const fresh = (url: string) => ({ id: publicId(), url: `${url}/a?case=` });
+
+  test('two keys never share an answer, and neither does a call without one', async () => {
+    const { app, origin } = place();
+    const definition = openApi(place().upstream, {
+      ...kept,
+      use_keyless: false,
+      version_data: {
+        not_versioned: true,
+        versions: {
+          Default: {
+            name: 'Default',
+            use_extended_paths: true,
+            extended_paths: { ignored: [{ path: '/open', method: 'GET' }] },
+          },
+        },
+      },
+    });
+    const url = await publish(app, definition);
+    const [one, two] = [await keyFor(app, [definition.api_id]), await keyFor(app, [definition.api_id])];
+    const id = publicId();
+    const call = (path: string, key?: string) =>
+      sent(`${url}${path}?case=${id}`, key ? { headers: { authorization: key } } : {});
+    const bodies = [];
+    for (const key of [one, two, one, two]) bodies.push(String((await call('/a', key)).body));
+    assert.deepEqual(bodies, [`${id} 1`, `${id} 2`, `${id} 1`, `${id} 2`]);
+    assert.equal((await call('/a')).status, 401);
+    assert.equal(isKept(await call('/open')), false);
+    assert.ok(isKept(await call('/open')));
+    assert.equal(isKept(await call('/open', one)), false, 'on an open endpoint a credential is the upstream’s');
+    assert.equal(origin.count(id), 4);
+  });
+
+  test('a key that is taken away gets nothing that was kept for it', async () => {
+    const { app } = place();
+    const definition = openApi(place().upstream, { ...kept, use_keyless: false });
+    const url = await publish(app, definition);
+    const key = await keyFor(app, [definition.api_id]);
+    const call = () => sent(`${url}/a`, { headers: { authorization: key } });
+    await call();
+    assert.ok(isKept(await call()));
+    assert.equal((await app.ask('DELETE', `/api/keys/${encodeURIComponent(key)}`)).status, 200);
+    await settled(app);
+    assert.equal((await call()).status, 403);
+  });
+
+  test('what is kept counts against limits, and says what is left of them', async () => {
+    const { app } = place();
+    const definition = openApi(place().upstream, { ...kept, use_keyless: false });
+    const url = await publish(app, definition);
+    const key = await keyFor(app, [definition.api_id], { quota_max: 3, quota_renewal_rate: 3600 });
+    const call = () => sent(`${url}/a`, { headers: { authorization: key } });
+    const heard = [await call(), await call(), await call(), await call()];
+    assert.deepEqual(
+      heard.map(it => [it.status, isKept(it), it.headers['x-ratelimit-remaining']]),
+      [
+        [200, false, '2'],
+        [200, true, '1'],
+        [200, true, '0'],
+        [403, false, undefined],
+      ],
+    );
+  });
+
+  test('of fifty calls at once one goes to the upstream, and all get its answer, in both forms', async () => {
+    const { origin } = place();
+    for (const { url, form } of await publishBoth(place().app, place().upstream, saidOf(options))) {
+      const id = publicId();
+      const gate = held(place());
+      const before = place().upstream.requests.length;
+      const calls = Array.from({ length: 50 }, () => sent(`${url}/a?case=${id}`));
+      await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
+      gate.open();
+      const heard = await Promise.all(calls);
+      assert.deepEqual(new Set(heard.map(it => String(it.body))), new Set([`${id} 1`]), form);
+      assert.equal(origin.count(id), 1, form);
+      assert.equal(heard.filter(isKept).length, 49, form);
+    }
+  });
+
+  test('who waits for an answer that is not kept goes on alone, and later nobody waits for one', async () => {
+    const { origin } = place();
+    const url = await published();
+    const id = publicId();
+    origin.says.set(id, { headers: { 'cache-control': 'no-store' } });
+    const heard = await Promise.all(Array.from({ length: 10 }, () => sent(`${url}/a?case=${id}`)));
+    assert.equal(origin.count(id), 10);
+    assert.deepEqual([...new Set(heard.map(isKept))], [false]);
+    const gate = held(place());
+    const before = place().upstream.requests.length;
+    const calls = Array.from({ length: 5 }, () => sent(`${url}/a?case=${id}`));
+    await eventually(() => assert.equal(place().upstream.requests.length, before + 5));
+    gate.open();
+    await Promise.all(calls);
+  });
+
+  test('who waits for a call whose caller leaves goes on alone', async () => {
+    const url = await published();
+    const { id, url: base } = fresh(url);
+    const gate = held(place());
+    const before = place().upstream.requests.length;
+    const first = request(base + id, { agent: false });
+    first.on('error', () => undefined);
+    first.end();
+    await eventually(() => assert.equal(place().upstream.requests.length, before + 1));
+    const second = sent(base + id);
+    const third = sent(base + id);
+    first.destroy();
+    await eventually(() => assert.ok(place().upstream.requests.length > before + 1));
+    gate.open();
+    for (const it of await Promise.all([second, third])) assert.equal(it.status, 200);
+  });
+
+  test('who waits for a call that fails goes on alone, and the failure is not kept', async () => {
+    const { upstream, origin } = place();
+    const url = await published();
+    const { id, url: base } = fresh(url);
+    const plain = upstream.answer;
+    upstream.answer = (received, response, body) => {
+      upstream.answer = plain;
+      if (received.url!.includes(id)) response.destroy();
+      else plain!(received, response, body);
+    };
+    const before = upstream.requests.length;
+    const heard = await Promise.all([
+      sent(base + id, { method: 'OPTIONS', headers: { 'x-repeat': 'no' } }),
+      sent(base + id, { method: 'OPTIONS' }),
+    ]);
+    assert.ok(upstream.requests.length > before + 1);
+    assert.deepEqual([...new Set(heard.map(it => it.status))].includes(200), true);
+    assert.ok(origin.count(id) >= 1);
+    assert.equal((await sent(base + id, { method: 'OPTIONS' })).status, 200);
+  });
+
+  test('an answer that breaks off is not kept', async () => {
+    const { upstream } = place();
+    const url = await published();
+    const { id, url: base } = fresh(url);
+    const plain = upstream.answer;
+    upstream.answer = (_received, response) => {
+      upstream.answer = plain;
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('only this');
+      setImmediate(() => response.destroy());
+    };
+    await assert.rejects(sent(base + id));
+    const heard = await sent(base + id);
+    assert.equal(isKept(heard), false);
+    assert.equal(String(heard.body), `${id} 1`);
+  });
+
+  test('its time over, an answer is asked for anew', async () => {
+    const { origin } = place();
+    const { id, url } = fresh(await published());
+    origin.says.set(id, { headers: { 'cache-control': 'max-age=1' } });
+    await sent(url + id);
+    assert.ok(isKept(await sent(url + id)));
+    await eventually(async () => assert.equal(isKept(await sent(url + id)), false));
+    assert.equal(origin.count(id), 2);
+  });
+
+  test('a changed definition starts afresh, and the same one written again does not', async () => {
+    const { app, origin } = place();
+    const definition = openApi(place().upstream, kept);
+    const { id, url } = fresh(await publish(app, definition));
+    const write = async (more: object) => {
+      const path = `/api/apis/${definition.api_id}`;
+      const { status, text } = await app.ask('PUT', path, { body: { api_definition: { ...definition, ...more } } });
+      assert.equal(status, 200, text);
+      await settled(app);
+    };
+    await write({ name: 'Same' });
+    await sent(url + id);
+    await write({ name: 'Same' });
+    assert.ok(isKept(await sent(url + id)));
+    await write({ name: 'Other' });
+    assert.equal(isKept(await sent(url + id)), false);
+    assert.equal(origin.count(id), 2);
+  });
+
+  test('a hit is written down as one, without an upstream', async () => {
+    const { app } = place();
+    const definition = openApi(place().upstream, kept);
+    const url = await publish(app, definition);
+    await sent(`${url}/a`);
+    await sent(`${url}/a`);
+    const query = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
+    const rows = await eventually(async () => {
+      const { body, text } = await app.ask('GET', query);
+      assert.equal(body.data?.length, 2, text);
+      return body.data as { tags: string[]; Tags: string[] }[];
+    });
+    const tagged = rows.map(row => (row.tags ?? row.Tags).includes('cached-response')).sort();
+    assert.deepEqual(tagged, [false, true]);
+  });
+
+  test('a call that goes round is kept by the API that answers it', async () => {
+    const { app, upstream, origin } = place();
+    const inner = openApi(upstream, { ...kept, name: `inner${publicId()}` });
+    await publish(app, inner);
+    const outer = openApi(upstream, { ...kept, proxy: { target_url: `gw://${inner.name}` } });
+    const url = await publish(app, outer);
+    const id = publicId();
+    for (const expected of [false, true, true]) assert.equal(isKept(await sent(`${url}/case=${id}`)), expected);
+    assert.equal(origin.count(id), 1);
+  });
+
+  test('versions have their own answers', async () => {
+    const { app, upstream, origin } = place();
+    const definition = openApi(upstream, {
+      cache_options: kept.cache_options,
+      definition: { location: 'header', key: 'x-version', strip_versioning_data: true },
+      version_data: { not_versioned: false, versions: { v1: { name: 'v1' }, v2: { name: 'v2' } } },
+    });
+    const { id, url } = fresh(await publish(app, definition));
+    const call = (version: string) => sent(url + id, { headers: { 'x-version': version } });
+    const heard = [await call('v1'), await call('v2'), await call('v1'), await call('v2')];
+    assert.deepEqual(heard.map(isKept), [false, false, true, true]);
+    assert.equal(origin.count(id), 2);
+  });
+
+  test('the older list of paths keeps what is safe', async () => {
+    const version = { name: 'Default', use_extended_paths: true, extended_paths: { cache: ['/listed'] } };
+    const url = await published({
+      cache_options: { enable_cache: true, cache_timeout: 60 },
+      version_data: { not_versioned: true, versions: { Default: version } },
+    });
+    const id = publicId();
+    const twice = async (path: string, ask: Ask = {}) => {
+      await sent(`${url}${path}?case=${id}`, ask);
+      return isKept(await sent(`${url}${path}?case=${id}`, ask));
+    };
+    assert.ok(await twice('/listed'));
+    assert.ok(await twice('/listed', { method: 'OPTIONS' }));
+    assert.ok(await twice('/listed', { method: 'HEAD' }));
+    assert.equal(await twice('/listed', { method: 'POST', body: 'x' }), false);
+    assert.equal(await twice('/else'), false);
+  });
+
+  test('a long body of a call that is kept by its body goes on, or is refused where its length was not said', async () => {
+    const { app, upstream } = place();
+    const posted: Options = {
+      cache: { enabled: true, timeout: 60 },
+      endpoints: [{ path: '/posted', method: 'POST' }],
+    };
+    const body = 'x'.repeat(11_000_000);
+    for (const { url } of await publishBoth(app, upstream, saidOf(posted))) {
+      for (const _time of [1, 2]) {
+        const heard = await sent(`${url}/posted?case=${publicId()}`, { method: 'POST', body });
+        assert.deepEqual([heard.status, isKept(heard)], [200, false]);
+      }
+      const asked = request(`${url}/posted`, {
+        method: 'POST',
+        agent: false,
+        headers: { 'transfer-encoding': 'chunked' },
+      });
+      asked.on('error', () => undefined);
+      asked.end(body);
+      const [reply] = await once(asked, 'response');
+      assert.equal(reply.statusCode, 413);
+      reply.resume();
+    }
+  });
+
+  test('testing a definition neither uses nor leaves kept answers', async () => {
+    const { app, origin } = place();
+    const definition = openApi(place().upstream, kept);
+    const { id, url } = fresh(await publish(app, definition));
+    const path = `${definition.proxy.listen_path}/a?case=${id}`;
+    const debug = () =>
+      app.ask('POST', '/gw/debug', { body: { spec: definition, request: { method: 'GET', path, headers: {} } } });
+    for (const _time of [1, 2]) assert.equal((await debug()).status, 200);
+    assert.equal(origin.count(id), 2);
+    assert.equal(isKept(await sent(url + id)), false);
+  });
+});
+
+inPlace('several threads', { settings: { threads: '3' } }, place => {
+  test('answers of an API are forgotten on every thread, and of no other API', async () => {
+    const { app, upstream, origin } = place();
+    const [one, other] = [openApi(upstream, kept), openApi(upstream, kept)];
+    const urls = [await publish(app, one), await publish(app, other)];
+    const id = publicId();
+    const everywhere = (url: string) =>
+      Promise.all(
+        Array.from({ length: 60 }, async () => {
+          const heard = request(`${url}/a?case=${id}`, { agent: false });
+          heard.end();
+          const [reply] = await once(heard, 'response');
+          reply.resume();
+          await once(reply, 'end');
+          return reply.headers['x-gw-cached-response'] === '1';
+        }),
+      );
+    for (const url of urls) await eventually(async () => assert.ok((await everywhere(url)).every(Boolean)));
+    const known = origin.count(id);
+    const { status, body } = await app.ask('DELETE', `/gw/cache/${one.api_id}`);
+    assert.deepEqual([status, body], [200, { status: 'ok', message: 'cache invalidated' }]);
+    assert.ok((await everywhere(urls[1]!)).every(Boolean));
+    assert.equal(origin.count(id), known);
+    await everywhere(urls[0]!);
+    const asked = origin.count(id) - known;
+    assert.ok(asked >= 1 && asked <= 3, `each thread asks once: ${asked}`);
+  });
+
+  test('a change is seen whichever thread is asked', async () => {
+    const { app, upstream } = place();
+    const url = await publish(app, openApi(upstream, kept));
+    const id = publicId();
+    const call = (ask: Ask = {}) => sent(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
+    await eventually(async () => {
+      for (let n = 0; n < 20; n++) assert.ok(isKept(await call()));
+    });
+    await call({ method: 'PUT', body: 'x' });
+    // Threads tell each other; from then on nothing older than the change is given out.
+    await eventually(async () => {
+      const heard = await Promise.all(Array.from({ length: 20 }, () => call()));
+      const numbers = heard.map(it => Number(String(it.body).split(' ')[1]));
+      assert.ok(Math.min(...numbers) > 3, numbers.join());
+    });
+  });
+});
+
+inPlace('little room', { settings: { 'cache.memory_bytes': '20000', 'cache.entry_bytes': '5000' } }, place => {
+  test('memory is bounded: what was not asked for the longest goes first', async () => {
+    const { app, upstream, origin } = place();
+    const url = await publish(app, openApi(upstream, kept));
+    const ids = Array.from({ length: 10 }, () => publicId());
+    const call = (id: string) => sent(`${url}/a?case=${id}`);
+    for (const id of ids) origin.says.set(id, { body: Buffer.alloc(4000) });
+    for (const id of ids) await call(id);
+    assert.deepEqual(await Promise.all(ids.slice(-3).map(async id => isKept(await call(id)))), [true, true, true]);
+    assert.equal(isKept(await call(ids[0]!)), false);
+    const large = publicId();
+    origin.says.set(large, { body: Buffer.alloc(5001) });
+    await call(large);
+    assert.equal(isKept(await call(large)), false);
+  });
+});
+
+inPlace('callers have a say', { settings: { 'cache.caller_control': 'true' } }, place => {
+  test('a caller that wants a kept answer only gets none from the upstream', async () => {
+    const { app, upstream, origin } = place();
+    const url = await publish(app, openApi(upstream, kept));
+    const id = publicId();
+    const heard = await sent(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
+    assert.equal(heard.status, 504);
+    assert.equal(String(heard.body), '{\n    "error": "No kept answer"\n}');
+    assert.equal(origin.count(id), 0);
+  });
+});
+
+describe('several gateways on one Redis', () => {
+  test('they share answers and forget them together; without Redis each call goes on, and after it all is as before', async () => {
+    const redis = await startRedis();
+    const origin = await startOrigin();
+    const settings = { 'redis.url': redis.url, 'redis.timeout_ms': '5000' };
+    const apps = await Promise.all([startApp('sqlite', { settings }), startApp('sqlite', { settings })]);
+    try {
+      const definition = openApi(origin.upstream, kept);
+      const urls: string[] = [];
+      // Both have the definition from the same source, as they would in one installation.
+      for (const app of apps)
+        urls.push(await publish(app, { ...definition, org_id: 'a'.repeat(24), id: 'b'.repeat(24) }));
+      const id = publicId();
+      const host = { host: 'api.example' };
+      const call = (at: number) => sent(`${urls[at]}/a?case=${id}`, { headers: host });
+      await call(0);
+      await eventually(async () => assert.ok(isKept(await call(0))));
+      const same = (await apps[1]!.ask('GET', `/api/apis/${definition.api_id}`)).body.api_definition.org_id;
+      assert.ok(same);
+      const before = origin.count(id);
+      await eventually(async () => assert.ok(isKept(await call(1))));
+      assert.ok(origin.count(id) - before <= 1);
+      assert.equal((await apps[1]!.ask('DELETE', `/gw/cache/${definition.api_id}`)).status, 200);
+      assert.equal(isKept(await call(0)), false);
+
+      await redis.kill();
+      await eventually(async () => assert.equal(isKept(await call(0)), false));
+      assert.equal((await call(0)).status, 200);
+      const refused = await apps[0]!.ask('DELETE', `/gw/cache/${definition.api_id}`);
+      assert.ok(refused.status >= 500, 'what cannot be forgotten everywhere is not said to be');
+      await redis.restartOnSamePort();
+      await eventually(async () => assert.ok(isKept(await call(0))));
+    } finally {
+      await Promise.all(apps.map(app => app.close()));
+      await origin.upstream.close();
+      await redis.stop();
+    }
+  });
+});
