@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../harness.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
-import { allRows, type Form, prove, rowsOf } from './effect.ts';
+import { allRows, prove, rowsOf } from './effect.ts';
 import { effects } from './effects/list.ts';
 import { unproven } from './unproven.ts';
 
