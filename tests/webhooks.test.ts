@@ -7,6 +7,7 @@ import { publicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './harness.ts';
 import { openApi, settled } from './traffic.ts';
 import { eventually, type Received, startUpstream, type Upstream } from './upstream.ts';
+import { walkOf } from './walk.ts';
 import { handling, isSigned, type Receiver, startReceiver, webhook } from './webhooks.ts';
 
 /** Webhook calls from an event to their receiver, and what operators see of them. */
@@ -390,6 +391,32 @@ onEveryEngine(
       open();
       await receiver.take(path, 20);
       receiver.answer = usual;
+    });
+
+    test('the example of the guide does what it says, and its check knows our signatures', async () => {
+      const app = current();
+      const guide = walkOf('docs/guide/webhooks.md');
+      assert.equal(guide.promised.length, 3);
+      await guide.run({
+        DASHBOARD: app.url.dashboard,
+        GATEWAY: app.url.gateway,
+        DATA: app.directory,
+        RECEIVER: receiver.url,
+      });
+      const call = receiver.at('/alarm').at(-1)!;
+      assert.equal(call.body, '{"text": "Auth Failure from 127.0.0.1"}');
+      const [, source] = /```js\n([\s\S]*?)```/.exec(guide.text)!;
+      const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(source!)}`)) as {
+        isGenuine(signature: string, body: string, secret: string, nowSeconds?: number): boolean;
+      };
+      const { hooks } = await done(app, 'GET', '/api/hooks?p=0');
+      const { id } = hooks.find((it: { webhook_id: string }) => it.webhook_id === 'alarm');
+      const { secret } = await done(app, 'GET', `/api/hooks/${id}/secret`);
+      const signature = String(call.headers['x-gw-signature']);
+      assert.equal(isGenuine(signature, call.body, secret), true);
+      assert.equal(isGenuine(signature, `${call.body} `, secret), false);
+      assert.equal(isGenuine(signature, call.body, `${secret}x`), false);
+      assert.equal(isGenuine(signature, call.body, secret, Date.now() / 1000 + 301), false);
     });
   },
   {
