@@ -177,6 +177,7 @@ export function shape(app: TestApp, upstream: Pick<Upstream, 'url'>, wish: Shapi
       middleware: {
         global: {
           contextVariables: { enabled: context },
+          trafficLogs: { enabled: true },
           ...(request ? { transformRequestHeaders: oasHeaders(request) } : {}),
           ...(response ? { transformResponseHeaders: oasHeaders(response) } : {}),
         },

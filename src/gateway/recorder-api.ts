@@ -1,6 +1,7 @@
 import type { BatchApi } from '#analytics/batch.ts';
 import type { Api } from './api.ts';
 import { placesOf } from './auth/sources.ts';
+import { hasSecrets } from './variables/variables.ts';
 
 /** What of a call may not be written down, since it lets others in. */
 export interface Secrets {
@@ -43,9 +44,25 @@ export class RecordedApi {
     this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
     const places = model.modes.map(mode => placesOf(model[mode]));
     this.secrets = {
-      headers: new Set([...secretHeaders, ...places.map(({ header }) => header)]),
+      headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
       parameters: places.map(({ query }) => query).filter(Boolean),
       requestBody: model.modes.includes('basic') && model.basic.extractFromBody,
     };
   }
+}
+
+type Options = { readonly add_headers?: unknown } | null | undefined;
+
+/** Headers that are given a secret of the operator on their way. */
+function secretlySet({ versions, responseProcessors }: Api['model']): string[] {
+  const changes = versions.flatMap(({ requestHeaders, responseHeaders, endpoints }) => [
+    requestHeaders,
+    responseHeaders,
+    ...endpoints.transformRequestHeaders,
+    ...endpoints.transformResponseHeaders,
+  ]);
+  const injected = responseProcessors.list.map(({ options }) => Object((options as Options)?.add_headers));
+  const all = [...changes.map(({ add }) => add), ...injected];
+  const names = all.flatMap(add => Object.entries(add).filter(([, value]) => hasSecrets(String(value))));
+  return names.map(([name]) => name.toLowerCase());
 }

@@ -6,6 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import { refusalAnswer, refuse } from '../refusals.ts';
 import { Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
+import { variables } from '../variables/variables.ts';
 import type { KnownKey } from './sessions.ts';
 import { queryValue } from './sources.ts';
 
@@ -18,22 +19,22 @@ const mostSkewSeconds = 300;
 const defaultStatus = 401;
 const defaultMessage = 'Request signature verification failed';
 
-export function signatureCheck(asked: Model['token'], { clock }: Pick<GatewayTools, 'clock'>): SignatureCheck {
+export function signatureCheck(asked: Model['token'], tools: Pick<GatewayTools, 'clock' | 'settings'>): SignatureCheck {
   const hash = algorithms[asked.signatureAlgorithm];
   if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');
-  const secret = asked.signatureSecret;
-  if (secret === '') throw new Unservable('signature validation has no secret');
-  if (/\$(gw|secret)_/.test(secret)) throw new Unservable('the signature secret names a variable');
+  if (asked.signatureSecret === '') throw new Unservable('signature validation has no secret');
+  const secretOf = variables(asked.signatureSecret, tools);
   const header = asked.signatureHeader.toLowerCase();
   const query = asked.signatureQueryName || (asked.signatureQueryEnabled ? asked.signatureHeader : '');
   const skew = Math.min(Math.max(asked.signatureClockSkewSeconds, 0), mostSkewSeconds);
   const status = asked.signatureErrorCode || defaultStatus;
   const message = asked.signatureErrorMessage || defaultMessage;
 
-  function isValid(given: string, keyIds: readonly string[]): boolean {
-    if (!/^[0-9a-f]+$/i.test(given)) return false;
+  function isValid(given: string, secret: string, keyIds: readonly string[]): boolean {
+    // A key without the metadata that its secret is in has none: nothing is signed with that.
+    if (secret === '' || !/^[0-9a-f]+$/i.test(given)) return false;
     const bytes = Buffer.from(given, 'hex');
-    const now = Math.floor(clock.now() / 1000);
+    const now = Math.floor(tools.clock.now() / 1000);
     let valid = false;
     for (const keyId of keyIds)
       for (let at = now - skew; at <= now + skew; at++) {
@@ -46,7 +47,8 @@ export function signatureCheck(asked: Model['token'], { clock }: Pick<GatewayToo
   return (call, presented, known) => {
     const inQuery = query === '' ? '' : queryValue(call.query, query);
     const given = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
-    if (isValid(given, namesOf(presented, known))) return undefined;
+    const secret = secretOf({ context: call.context, session: known.session });
+    if (isValid(given, secret, namesOf(presented, known))) return undefined;
     call.refusal = 'signature_invalid';
     return refusalAnswer(call, status, message);
   };

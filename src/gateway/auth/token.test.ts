@@ -183,8 +183,23 @@ describe('signatures beside the key', () => {
     assert.deepEqual([status, body, events], [500, errorBody('internal server error'), []]);
   });
 
+  test('the secret may be in the metadata of the key; a key without it cannot sign', async () => {
+    const api = await apiWith({ secret: 'x$gw_meta.secret' });
+    const bare = await apiWith({ secret: '$gw_meta.secret' });
+    const own = await bench.key({ ...rights, meta_data: { secret: 'own' } });
+    const none = await bench.key(rights);
+    const sent = async (to: typeof api, keyId: string, secret: string) => {
+      const given = signed(keyId, 'sha256', startMs / 1000, secret);
+      return (await bench.send(to, { headers: { Authorization: keyId, 'X-Signature': given } })).status;
+    };
+    assert.deepEqual([await sent(api, own, 'xown'), await sent(api, own, 'shared')], [0, 401]);
+    assert.deepEqual([await sent(bare, own, 'own'), await sent(bare, none, '')], [0, 401]);
+  });
+
   test('without a secret the API is not served', async () => {
     assert.equal((await apiWith({ secret: '' })).unserved, 'signature validation has no secret');
+    const named = await apiWith({ secret: '$secret_conf.nobody' });
+    assert.equal(named.unserved, 'the secret $secret_conf.nobody is missing');
   });
 });
 

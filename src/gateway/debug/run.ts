@@ -10,6 +10,7 @@ import type { Handler } from '../transport/sink.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import { arrived } from './call.ts';
 import { isolated, isolatedSnapshot } from './isolation.ts';
+import { secretMask } from './masked.ts';
 import type { DebugAsked, DebugRun } from './schema.ts';
 import { badHeadText, bothTexts, collector, forwardedText, receivedText, shownBytes } from './texts.ts';
 import { createTrace, milliseconds, type Trace } from './trace.ts';
@@ -38,7 +39,9 @@ export async function runDebug(asked: DebugAsked, { tools, pools, snapshot }: De
     }
     if (api.unserved) trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unserved}` });
     const world = isolatedSnapshot(snapshot(), api, own.tools, trace);
-    return await answered(asked, own.tools, pools, world, api, trace);
+    const run = await answered(asked, own.tools, pools, world, api, trace);
+    const masked = secretMask(asked.written, tools.settings);
+    return { ...run, response: masked(run.response), logs: masked(run.logs) };
   } finally {
     await own.close();
   }

@@ -45,7 +45,8 @@ function belowOf(path: readonly Piece[], query: readonly Piece[]): Filler {
   };
 }
 
-const dotted = /(?:^|\/)(?:\.|%2e){1,2}(?:[/;]|$)/i;
+/** Also where an upstream that undoes escapes too early would see the segment end. */
+const dotted = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$)/i;
 
 /** One spelling, as everywhere; escaped slashes stay what they are, since only values and captures can bring them. */
 function settled(path: string, query: string): Below | BadPath {

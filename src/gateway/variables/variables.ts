@@ -16,6 +16,8 @@ export interface Variable {
   readonly name: string;
 }
 
+/** What variables are looked up in. */
+export type Known = Pick<Exchange, 'context' | 'session'>;
 type Finds = Pick<GatewayTools, 'settings'>;
 
 const variable = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
@@ -59,7 +61,7 @@ function secretOf(from: string, name: string, { settings }: Finds): string {
 }
 
 /** What a variable stands for in this call; empty where nobody knows. */
-export function variableValue({ from, name }: Variable, call: Exchange): string {
+export function variableValue({ from, name }: Variable, call: Known): string {
   const known = from === 'meta' ? call.session?.metaData : call.context;
   return known === undefined ? '' : shown(known[name]);
 }
@@ -78,7 +80,7 @@ export function variables(
   text: string,
   tools: Finds,
   escaped: (value: string) => string = asItIs,
-): (call: Exchange) => string {
+): (call: Known) => string {
   const parts = partsOf(text, tools);
   if (parts.length === 0) return () => '';
   const [only] = parts;
