@@ -16,6 +16,7 @@ import { cache } from './steps/cache.ts';
 import { circuitBreaker } from './steps/circuit-breaker.ts';
 import { clientCertificates } from './steps/client-certificates.ts';
 import { contextVariables } from './steps/context-variables.ts';
+import { cors, corsHeaders } from './steps/cors.ts';
 import { discovery } from './steps/discovery.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
 import { enforcedTimeout } from './steps/enforced-timeout.ts';
@@ -33,6 +34,8 @@ import { responseProcessors } from './steps/response-processors.ts';
 import { sizeLimit } from './steps/size-limit.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { tracking } from './steps/tracking.ts';
+import { transformRequestBody } from './steps/transform-request-body.ts';
+import { transformResponseBody } from './steps/transform-response-body.ts';
 import { unsupported } from './steps/unsupported.ts';
 import { upstreamAuth } from './steps/upstream-auth.ts';
 import { urlRewrite } from './steps/url-rewrite.ts';
@@ -50,6 +53,7 @@ export interface Place {
 
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
+  { step: corsHeaders, why: 'Pages of other origins may read refusals too, whichever step refuses.' },
   { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
   {
     step: pathParameters,
@@ -57,6 +61,7 @@ export const order: readonly Place[] = [
   },
   { step: tracking, why: 'Whatever becomes of the call, its record is kept or not as the definition says.' },
   { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
+  { step: cors, why: 'Browsers ask without credentials: before any is asked for, after what is closed to everybody.' },
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
   { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },
   {
@@ -85,10 +90,12 @@ export const order: readonly Place[] = [
   { step: upstreamAuth, why: 'Every way in has read the credential of the caller, in whose place this one goes.' },
   { step: validateJson, why: 'After all limits: reading a body costs more than counting a call.' },
   { step: validateRequest, why: 'Sees the call as its sender wrote it, before anything of it is changed.' },
+  { step: transformRequestBody, why: 'Only what was checked is written anew; headers may then say what it became.' },
   { step: requestHeaders, why: 'After all that reads headers the caller sent.' },
   { step: urlRewrite, why: 'Sees the body and context as they will be sent; done at the end.' },
   { step: methodTransform, why: 'After the rewrite, which knows endpoints by the method that was asked for.' },
   { step: mockResponse, why: 'Whoever may not call gets no mock either; it goes out like an answer of the upstream.' },
+  { step: transformResponseBody, why: 'The first on the way out: what others look at is what callers will get.' },
   { step: responseHeaders, why: 'On the way out: after the body was written anew, before anything is kept.' },
   { step: responseProcessors, why: 'After the headers that definitions set: those may name the upstream too.' },
   {

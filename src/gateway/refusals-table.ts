@@ -427,11 +427,6 @@ export const refusalsTable = {
     about:
       'The path has `;` in it, and rules differ on it with and without what follows. See `gateway.path_parameters`.',
   },
-  not_cached: {
-    status: 504,
-    message: 'No kept answer',
-    about: 'The caller wants a kept answer only, and none is kept. See `cache.caller_control`.',
-  },
   length_required: {
     status: 411,
     message: 'Content length is required for this request',
@@ -552,6 +547,16 @@ export const refusalsTable = {
     status: 500,
     message: 'Response body too large',
     about: 'The upstream’s answer is larger than `gateway.response_body_bytes`.',
+  },
+  request_transform_bound: {
+    status: 500,
+    message: 'Request body transform exceeded its limits',
+    about: 'The template of a request body asked for more steps, text or depth than it may, or the body is too deep.',
+  },
+  response_transform_bound: {
+    status: 500,
+    message: 'Response body transform exceeded its limits',
+    about: 'The template of a response body asked for more steps, text or depth than it may, or the body is too deep.',
   },
   body_too_large: {
     status: 413,

@@ -19,12 +19,8 @@ const lists: Partial<Record<keyof Endpoints, string>> = {
   scopeCheck: 'scope checks',
   exchange: 'token exchange',
   persistGraphql: 'persisted GraphQL operations',
-  transformRequestBody: 'request body transforms',
-  transformJq: 'jq transforms',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
-  transformResponseBody: 'response body transforms',
-  transformJqResponse: 'jq transforms',
 };
 
 const { keys, entries } = Object;
@@ -38,7 +34,6 @@ const missing: readonly Missing[] = [
   })),
   { what: 'alternative security requirements', asked: it => it.authentication.processingMode === 'compliant' },
   { what: 'scope checks and token exchange', asked: it => it.oauth2.enabled },
-  { what: 'CORS', asked: it => it.cors.enabled },
   { what: 'plugins', asked: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyOn) },
   { what: 'plugins for analytics records', asked: it => it.trafficLogs.pluginEnabled },
   { what: 'several calls in one request', asked: it => it.batch.enabled },

@@ -1,0 +1,70 @@
+import { queryText } from '#base/templates/functions/printing.ts';
+import type { Exchange } from '../exchange.ts';
+import { refuse } from '../refusals.ts';
+import type { Outcome, Step } from '../step.ts';
+import { bodyData } from '../transforms/body-data.ts';
+import { type BodyTransform, bodyTransforms, describesAnew, isFault } from '../transforms/body-transform.ts';
+import { isPacked, Packed, unpacked } from '../transforms/content-coding.ts';
+import { partsOf, variableValue } from '../variables/variables.ts';
+
+const nothing = Buffer.alloc(0);
+
+/** Writes the body anew, from a template over what the caller sent. One that cannot be read goes on as it came. */
+export const transformRequestBody: Step = {
+  name: 'transform-request-body',
+  make(context) {
+    const { model, version, tools } = context;
+    const { transformJq, transformJqResponse } = version.endpoints;
+    // As gateways without jq do: their definitions move between those with it and those without.
+    if (transformJq.length + transformJqResponse.length > 0)
+      tools.log.warn({ api: model.identity.id }, 'jq transforms are passed over: this gateway has no jq');
+    const texts = (text: string) =>
+      partsOf(text, tools).map(part =>
+        typeof part === 'string' ? part : (about: unknown) => escaped(variableValue(part, about as Exchange)),
+      );
+    const matcher = bodyTransforms(version.endpoints.transformRequestBody, context, texts);
+    if (!matcher) return undefined;
+    const most = tools.settings['gateway.held_body_bytes'];
+
+    function failed(call: Exchange, { path }: BodyTransform, reason: string): undefined {
+      tools.log.warn({ api: call.api?.id, endpoint: path, reason }, 'a request body was not transformed');
+    }
+
+    function written(call: Exchange, transform: BodyTransform, bytes: Buffer): Outcome {
+      try {
+        call.body.replace(transform.write(call, bodyData(bytes, transform.format)));
+        describesAnew(call.headers);
+        return undefined;
+      } catch (error) {
+        if (!isFault(error)) throw error;
+        failed(call, transform, error.message);
+        return error.isBound ? refuse(call, 'request_transform_bound') : undefined;
+      }
+    }
+
+    async function read(call: Exchange, transform: BodyTransform, coding: string | undefined): Promise<Outcome> {
+      const bytes = await call.body.read(most);
+      try {
+        return written(call, transform, isPacked(coding) ? await unpacked(bytes, coding, most) : bytes);
+      } catch (error) {
+        if (error instanceof Packed) return failed(call, transform, error.message);
+        throw error;
+      }
+    }
+
+    return {
+      request(call) {
+        if (call.upgrade !== '') return undefined;
+        const transform = matcher.find(call);
+        if (!transform) return undefined;
+        const coding = call.headers.get('content-encoding');
+        if (call.body.stream || isPacked(coding)) return read(call, transform, coding);
+        return written(call, transform, call.body.bytes ?? nothing);
+      },
+    };
+  },
+};
+
+/** A value can begin nothing new; an address stays one. */
+const escaped = (value: string) =>
+  value.startsWith('http') ? encodeURI(value.toWellFormed()).replaceAll("'", '%27') : queryText(value);

@@ -1,0 +1,89 @@
+import { TemplateFault } from '#base/templates/fault.ts';
+import { templateFile } from '#base/templates/file.ts';
+import { compileTemplate, type Template, type TemplateOptions } from '#base/templates/template.ts';
+import { XmlFault } from '#base/xml.ts';
+import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import type { HeaderList } from '../headers.ts';
+import { type StepContext, Unservable } from '../step.ts';
+import type { GatewayTools } from '../tools.ts';
+import type { BodyData, BodyFormat } from './body-data.ts';
+
+/** As definitions have it, in either direction. */
+interface Wish {
+  readonly path: string;
+  readonly method: string;
+  readonly format: string;
+  readonly mode: string;
+  readonly source: string;
+  readonly enableSession: boolean;
+}
+
+export interface BodyTransform {
+  readonly path: string;
+  readonly method: string;
+  readonly format: BodyFormat;
+  /** Throws what `isFault` knows. */
+  write(call: Exchange, body: BodyData): Buffer;
+}
+
+/** What went wrong with a template, or with a body for it. `isBound` tells what asked for too much. */
+export type Fault = TemplateFault | XmlFault;
+export const isFault = (error: unknown): error is Fault => error instanceof TemplateFault || error instanceof XmlFault;
+
+/** Undefined where there is nothing to do. */
+export function bodyTransforms(
+  wishes: readonly Wish[],
+  { model, version, tools }: StepContext,
+  texts?: TemplateOptions['texts'],
+): EndpointMatcher<BodyTransform> | undefined {
+  const showsContext = model.contextVariables.enabled;
+  const entries = wishes.map(wish => {
+    const template = templateOf(wish, tools, texts);
+    return {
+      path: wish.path,
+      method: wish.method,
+      format: wish.format === 'xml' ? ('xml' as const) : ('json' as const),
+      write: writing(template, wish.enableSession, showsContext, tools),
+    };
+  });
+  return endpointMatcher(entries, { model, version, settings: tools.settings });
+}
+
+function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: GatewayTools) {
+  const bounds = { steps: settings['templates.steps'], outputBytes: settings['gateway.held_body_bytes'] };
+  // A session is shared by the calls of its key: a template that changes maps gets its own.
+  const shown: <T>(value: T) => T = template.changesData ? structuredClone : value => value;
+  return (call: Exchange, body: BodyData): Buffer => {
+    // These names are ours: a caller that sends them would speak for the gateway.
+    delete body._gw_meta;
+    delete body._gw_context;
+    if (showsSession && call.session) body._gw_meta = shown(call.session.metaData);
+    if (showsContext && call.context) body._gw_context = shown(call.context);
+    return Buffer.from(template.render(body, bounds, call));
+  };
+}
+
+function templateOf({ path, mode, source }: Wish, { settings }: GatewayTools, texts: TemplateOptions['texts']) {
+  if (source === '') throw new Unservable(`the body transform of ${path} has no template`);
+  try {
+    const text = mode === 'file' ? templateFile(settings['templates.directory'], source) : decoded(source);
+    return compileTemplate(text, texts ? { texts } : {});
+  } catch (error) {
+    if (isFault(error)) throw new Unservable(`the body template of ${path} cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+function decoded(source: string): string {
+  const coded = source.replaceAll(/\s+/g, '');
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateFault('it is not base64');
+  return Buffer.from(coded, 'base64').toString();
+}
+
+/** What describes the bytes that were, and not those that are sent. */
+const outdated = ['content-encoding', 'content-md5', 'digest', 'content-digest', 'repr-digest'];
+
+export function describesAnew(headers: HeaderList): void {
+  for (const name of outdated) headers.remove(name);
+}
