@@ -1,4 +1,5 @@
 import { type Bag, bagOf } from '#definition/tree.ts';
+import type { HeaderList } from '../headers.ts';
 import { readJson } from '../schemas/json-body.ts';
 import type { Check, Run } from '../schemas/run.ts';
 import { type Coercion, coercionOf } from './coercion.ts';
@@ -8,7 +9,7 @@ import { type Part, partsOf } from './multipart.ts';
 import { delimited, Miswritten, only, type Pairs, pairsOf, queryDecoded } from './styles.ts';
 
 /** Tells the run what is wrong with a body; whether nothing is. */
-export type BodyCheck = (bytes: Buffer, contentType: string | undefined, run: Run) => boolean;
+export type BodyCheck = (bytes: Buffer, headers: HeaderList, run: Run) => boolean;
 
 type Reader = (bytes: Buffer, contentType: string) => { value: unknown } | { fault: string };
 
@@ -26,17 +27,24 @@ export function bodyCheck(operation: Bag, document: OpenApi): BodyCheck | undefi
     Object.entries(bagOf(content)).map(([type, media]) => [mediaType(type), mediaOf(type, bagOf(media), document)]),
   );
   const types = [...declared.keys()].join(', ');
-  return (bytes, contentType, run) => {
+  return (bytes, headers, run) => {
     if (bytes.length === 0) return required === true ? told(run, 'body', 'is required') : true;
     if (declared.size === 0) return true;
-    const media = declaredFor(declared, mediaType(contentType ?? ''));
+    const [contentType = '', another] = headers.all('content-type');
+    if (another !== undefined) return told(run, 'header.Content-Type', 'must be given once');
+    const media = declaredFor(declared, mediaType(contentType));
     if (!media) return told(run, 'header.Content-Type', `must be one of ${types}`);
     if (!media.read) return true;
-    const read = media.read(bytes, contentType!);
+    // What is packed would be checked as something else than it is.
+    if (!isPlain(headers)) return told(run, 'header.Content-Encoding', 'must not be there where bodies are checked');
+    const read = media.read(bytes, contentType);
     if ('fault' in read) return told(run, 'body', read.fault);
     return run.below('body', media.check, read.value);
   };
 }
+
+const isPlain = (headers: HeaderList) =>
+  headers.all('content-encoding').every(it => it.trim().toLowerCase() === 'identity');
 
 function told(run: Run, place: string, message: string): false {
   run.path.push(place);
@@ -79,6 +87,7 @@ function formOf({ schema, encoding }: Bag, document: OpenApi): Form {
   return {
     ofPairs: bytes =>
       written(() => {
+        if (hasMore(bytes, '&', mostFields)) throw new Miswritten('is one of too many');
         const pairs: Pairs = pairsOf(bytes.toString('latin1'));
         return Object.fromEntries([...pairs].map(([name, texts]) => [name, memberCalled(name).ofTexts(texts)]));
       }),
@@ -91,6 +100,14 @@ function formOf({ schema, encoding }: Bag, document: OpenApi): Form {
       );
     },
   };
+}
+
+const mostFields = 10_000;
+
+function hasMore(bytes: Buffer, mark: string, most: number): boolean {
+  let found = 0;
+  for (let at = bytes.indexOf(mark); at >= 0 && found <= most; at = bytes.indexOf(mark, at + 1)) found++;
+  return found > most;
 }
 
 function written(read: () => unknown): ReturnType<Reader> {

@@ -9,21 +9,23 @@ export interface Part {
 const mostParts = 1000;
 const mostHeadBytes = 8192;
 
-/** The parts of a whole multipart body; undefined where it is none, or has too many. */
+/**
+ * The parts of a whole multipart body; undefined where it is none, or has too many. Strict: what another reader could
+ * divide differently is no form.
+ */
 export function partsOf(bytes: Buffer, contentType: string): Part[] | undefined {
-  const boundary = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
-  if (!boundary) return undefined;
+  const [boundary, another] = contentType.matchAll(/;\s?boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/gi);
+  if (!boundary || another) return undefined;
   const mark = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`);
-  const first = bytes.indexOf(mark.subarray(2));
-  if (first !== 0 && bytes.indexOf(mark) !== first - 2) return undefined;
+  const opening = mark.subarray(2);
+  if (!bytes.subarray(0, opening.length).equals(opening)) return undefined;
   const parts: Part[] = [];
-  let at = first + mark.length - 2;
+  let at = opening.length;
   while (bytes.toString('latin1', at, at + 2) !== '--') {
-    const headStart = bytes.indexOf('\r\n', at) + 2;
-    const next = bytes.indexOf(mark, headStart - 2);
-    if (first < 0 || headStart < 2 || next < 0 || parts.length >= mostParts) return undefined;
-    const part = partOf(bytes.subarray(headStart, Math.max(next, headStart)));
-    if (!part) return undefined;
+    const next = bytes.indexOf(mark, at);
+    const begins = bytes.toString('latin1', at, at + 2) === '\r\n';
+    const part = begins && next >= at + 2 ? partOf(bytes.subarray(at + 2, next)) : undefined;
+    if (!part || parts.length >= mostParts) return undefined;
     parts.push(part);
     at = next + mark.length;
   }
@@ -33,10 +35,12 @@ export function partsOf(bytes: Buffer, contentType: string): Part[] | undefined 
 function partOf(bytes: Buffer): Part | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0 || end > mostHeadBytes) return undefined;
-  const head = bytes.toString('utf8', 0, end);
-  const disposition = /^content-disposition:\s*form-data\b(.*)$/im.exec(head)?.[1] ?? '';
-  const name = /;\s*name="([^"]*)"/i.exec(disposition)?.[1] ?? /;\s*name=([^\s;"]+)/i.exec(disposition)?.[1];
-  if (name === undefined) return undefined;
-  const type = /^content-type:\s*([^\s;]+)/im.exec(head)?.[1]?.toLowerCase() ?? '';
-  return { name, type, isFile: /;\s*filename\*?=/i.test(disposition), bytes: bytes.subarray(end + 4) };
+  const head = `\r\n${bytes.toString('utf8', 0, end)}`;
+  const [disposition = '', another] = head.split(/\r\ncontent-disposition:/i).slice(1);
+  const line = disposition.split('\r\n', 1)[0]!;
+  const names = [...line.matchAll(/;\s?name\*?=(?:"([^"]*)"|([^\s;"]+))/gi)];
+  if (another !== undefined || names.length !== 1 || names[0]![0].includes('*=')) return undefined;
+  const type = /\r\ncontent-type:\s?([^\s;]+)/i.exec(head)?.[1]?.toLowerCase() ?? '';
+  const name = names[0]![1] ?? names[0]![2]!;
+  return { name, type, isFile: /;\s?filename\*?=/i.test(line), bytes: bytes.subarray(end + 4) };
 }

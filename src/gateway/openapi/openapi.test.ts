@@ -218,9 +218,15 @@ describe('parameters', () => {
     });
 });
 
+/** A second header follows after a bar. */
+const headersOf = (type: string | undefined): string[] => {
+  const [first, ...more] = type?.split('|') ?? [];
+  return [...(first === undefined ? [] : ['Content-Type', first]), ...more.flatMap(it => it.split(': '))];
+};
+
 const body = (content: Bag, type: string | undefined, text: string, more: Bag = {}) => {
   const run = new Run();
-  bodyCheck({ requestBody: { content, ...more } }, document)!(Buffer.from(text), type, run);
+  bodyCheck({ requestBody: { content, ...more } }, document)!(Buffer.from(text), new HeaderList(headersOf(type)), run);
   return faultsText(run.faults, '');
 };
 const form = {
@@ -228,6 +234,8 @@ const form = {
 };
 const parts = (...fields: string[]) =>
   `${fields.map(field => `--b\r\nContent-Disposition: form-data; ${field}\r\n`).join('')}--b--\r\n`;
+
+const notParts = 'body: is not a form in parts';
 
 describe('bodies', () => {
   const json = { 'application/json': { schema: point } };
@@ -284,6 +292,63 @@ describe('bodies', () => {
       parts('name="n"\r\n\r\na', 'name="at"\r\n\r\n{}'),
       `body.n: ${notInteger}; body.at: x is required`,
     ],
+    [
+      'two types',
+      json,
+      'application/json|Content-Type: text/plain',
+      '{"x":1}',
+      'header.Content-Type: must be given once',
+    ],
+    [
+      'a packed body',
+      urlencoded,
+      'application/x-www-form-urlencoded|Content-Encoding: gzip',
+      'n=1',
+      'header.Content-Encoding: must not be there where bodies are checked',
+    ],
+    ['an unpacked body', json, 'application/json|content-encoding: identity', '{"x":1}', ''],
+    [
+      'a crowd of fields',
+      urlencoded,
+      'application/x-www-form-urlencoded',
+      'n=1&'.repeat(20_000),
+      'body: has a field that is one of too many',
+    ],
+    [
+      'parts with two boundaries',
+      multipart,
+      'multipart/form-data; boundary=b; boundary=c',
+      parts('name="n"\r\n\r\n1'),
+      notParts,
+    ],
+    [
+      'parts after a foreword',
+      multipart,
+      'multipart/form-data; boundary=b',
+      `x\r\n${parts('name="n"\r\n\r\n1')}`,
+      notParts,
+    ],
+    [
+      'a part with two names',
+      multipart,
+      'multipart/form-data; boundary=b',
+      parts('name="x"; name="n"\r\n\r\n1'),
+      notParts,
+    ],
+    [
+      'a part with an extended name',
+      multipart,
+      'multipart/form-data; boundary=b',
+      parts("name*=utf-8''n\r\n\r\n1"),
+      notParts,
+    ],
+    [
+      'parts in bare lines',
+      multipart,
+      'multipart/form-data; boundary=b',
+      parts('name="n"\n\n1').replaceAll('\r', ''),
+      notParts,
+    ],
     ['no parts', multipart, 'multipart/form-data', 'x', 'body: is not a form in parts'],
     [
       'parts without an end',
@@ -336,7 +401,7 @@ test('a discriminator says which alternative is meant', () => {
 test('values of a path are found below a version, and where several share a segment', () => {
   assert.deepEqual(pathValues('/a/{x}/{y}', true)('/v1/a/1/2/'), { x: '1', y: '2' });
   assert.deepEqual(pathValues('/{x}.{y}', true)('/a.b'), { x: 'a', y: 'b' });
-  assert.deepEqual(pathValues('/{x}-{y}-{z}', true)(`/${'-'.repeat(50_000)}/x`), {});
+  assert.deepEqual(pathValues('/{x}-{y}-{z}', true)(`/${'-'.repeat(50_000)}/x`), undefined);
   assert.deepEqual(pathValues('/a/{x}', false)('/a/1/more'), { x: '1' });
 });
 

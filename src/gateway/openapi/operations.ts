@@ -7,7 +7,7 @@ import { Exhausted, Run } from '../schemas/run.ts';
 import type { StepContext } from '../step.ts';
 import type { OpenApi } from './document.ts';
 import { factsOf } from './facts.ts';
-import { type ParameterCheck, parameterCheck, parametersOf } from './parameters.ts';
+import { type ParameterCheck, type Places, parameterCheck, parametersOf } from './parameters.ts';
 import { type PathValues, pathValues } from './templates.ts';
 
 /** An operation of the document, and what a step made of what the definition says about it. */
@@ -135,7 +135,7 @@ function weightOf(schema: Bag, document: OpenApi): number {
 const noHeaders = new HeaderList();
 const noPairs = new Map<string, string[]>();
 
-function allHold(checks: readonly ParameterCheck[], path: Readonly<Record<string, string>>): boolean {
+function allHold(checks: readonly ParameterCheck[], path: Places['path']): boolean {
   const run = new Run();
   try {
     return checks.every(check => check({ path, query: noPairs, headers: noHeaders, cookies: noPairs }, run));

@@ -9,7 +9,8 @@ import { decoded, delimited, fromPath, fromQuery, Miswritten, type Pairs, queryD
 
 /** Where the parameters of one call stand. */
 export interface Places {
-  readonly path: Readonly<Record<string, string>>;
+  /** Undefined where the path has another shape than the document gives it; it was matched by a pattern then. */
+  readonly path: Readonly<Record<string, string>> | undefined;
   readonly query: Pairs;
   readonly headers: HeaderList;
   readonly cookies: Pairs;
@@ -44,6 +45,7 @@ export function parameterCheck(it: Bag, document: OpenApi): ParameterCheck {
   const required = it.required === true || place === 'path';
   const { read, check } = it.content === undefined ? styled(it, document) : asContent(it, document);
   return (places, run) => {
+    if (place === 'path' && !places.path) return true;
     run.path.push(place, name);
     const holds = held(places, run);
     run.path.length -= 2;
@@ -92,13 +94,13 @@ function writtenAt(place: string, places: Places, how: Style, members: ReadonlyS
   if (place === 'cookie') return fromQuery(places.cookies, how, members);
   if (place === 'header') {
     const text = headerText(places.headers, how.name);
-    return text === undefined ? undefined : delimited(text, how, /\s*,\s*/, same);
+    return text === undefined ? undefined : delimited(text, how, ',', trimmed);
   }
-  const text = Object.hasOwn(places.path, how.name) ? places.path[how.name] : undefined;
+  const text = places.path && Object.hasOwn(places.path, how.name) ? places.path[how.name] : undefined;
   return text === undefined ? undefined : fromPath(text, how);
 }
 
-const same = (text: string) => text;
+const trimmed = (text: string) => text.trim();
 
 /** Sent several times, they are one list. */
 function headerText(headers: HeaderList, name: string): string | undefined {
@@ -133,7 +135,7 @@ function asContent(it: Bag, document: OpenApi): Reading {
 
 function rawAt(place: string, { path, query, headers, cookies }: Places, name: string): string | undefined {
   if (place === 'header') return headerText(headers, name);
-  const text = place === 'path' ? path[name] : (place === 'query' ? query : cookies).get(name)?.[0];
+  const text = place === 'path' ? path?.[name] : (place === 'query' ? query : cookies).get(name)?.[0];
   if (text === undefined) return undefined;
   return place === 'path' ? decoded(text) : queryDecoded(text);
 }

@@ -100,7 +100,9 @@ export function cookiesOf(header: string): Pairs {
       .slice(mark + 1)
       .trim()
       .replaceAll('+', '%2B');
-    found.set(name, [...(found.get(name) ?? []), value]);
+    const list = found.get(name);
+    if (list) list.push(value);
+    else found.set(name, [value]);
   }
   return found;
 }

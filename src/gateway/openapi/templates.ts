@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 
 /** The values of a path's parameters, still encoded; nothing where the path has another shape. */
-export type PathValues = (path: string) => Readonly<Record<string, string>>;
+export type PathValues = (path: string) => Readonly<Record<string, string>> | undefined;
 
 const none: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -20,7 +20,7 @@ export function pathValues(template: string, isWhole: boolean): PathValues {
   const linear = isSimple ? undefined : RE2JS.compile(source);
   return path => {
     const found = native ? native.exec(path)?.slice(1) : groupsOf(linear!, path, names.length);
-    return found ? Object.fromEntries(names.map((name, at) => [name, found[at]!])) : none;
+    return found ? Object.fromEntries(names.map((name, at) => [name, found[at]!])) : undefined;
   };
 }
 

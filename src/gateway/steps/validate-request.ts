@@ -54,7 +54,7 @@ function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: 
   try {
     const places = placesOf(call, found);
     for (const check of made.parameters) check(places, run);
-    made.body?.(bytes, call.headers.get('content-type'), run);
+    made.body?.(bytes, call.headers, run);
   } catch (error) {
     if (!(error instanceof Exhausted)) throw error;
     run.path.length = 0;
