@@ -49,7 +49,7 @@ export async function startGateway(
     async ask(method, path, body) {
       const reply = await fetch(`http://127.0.0.1:${ports.dashboard}${path}`, {
         method,
-        headers: { authorization: `Bearer ${key}` },
+        headers: { authorization: `Bearer ${key}`, 'x-gw-authorization': secret! },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };

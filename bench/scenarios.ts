@@ -50,6 +50,11 @@ async function keyless(gateway: BenchGateway, upstream: string) {
   return { url: `${await publish(gateway, upstream, { id: 'open', ...open })}/small` };
 }
 
+async function kept(gateway: BenchGateway, upstream: string) {
+  const cache_options = { enable_cache: true, cache_timeout: 3600, cache_all_safe_requests: true };
+  return { url: `${await publish(gateway, upstream, { id: 'kept', ...open, cache_options })}/small` };
+}
+
 async function token(
   gateway: BenchGateway,
   upstream: string,
@@ -153,6 +158,76 @@ async function basic(gateway: BenchGateway, upstream: string) {
   };
 }
 
+/** Two parameters and a body of some members, against the document. */
+async function validated(gateway: BenchGateway, upstream: string, directory: string) {
+  const member = { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-z0-9 ]+$' };
+  const names = ['name', 'street', 'city', 'country', 'note'];
+  const schema = {
+    type: 'object',
+    required: names,
+    additionalProperties: false,
+    properties: Object.fromEntries([
+      ...names.map(name => [name, member]),
+      ['ids', { type: 'array', items: { type: 'integer' } }],
+    ]),
+  };
+  const operation = {
+    operationId: 'post',
+    parameters: [{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 100 } }],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {},
+  };
+  const { status, body } = await gateway.ask('POST', '/gw/apis/oas', {
+    openapi: '3.0.3',
+    info: { title: 'validated', version: '1' },
+    paths: { '/post': { post: operation } },
+    'x-gw-api-gateway': {
+      info: { id: 'validated', name: 'validated', state: { active: true } },
+      server: { listenPath: { value: '/validated/', strip: true } },
+      upstream: { url: upstream },
+      middleware: {
+        global: { trafficLogs: { enabled: false } },
+        operations: { post: { validateRequest: { enabled: true } } },
+      },
+    },
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const sent = JSON.stringify({
+    ...Object.fromEntries(names.map(name => [name, 'a text of some words'])),
+    ids: [1, 2, 3],
+  });
+  const lua = `wrk.method = 'POST'\nwrk.body = '${sent}'\nwrk.headers['content-type'] = 'application/json'`;
+  return { url: `${gateway.url}/validated/post?limit=10`, script: script(directory, 'validated', lua) };
+}
+
+const shaped = (more: object) => ({
+  not_versioned: true,
+  versions: { Default: { name: 'Default', use_extended_paths: true, ...more } },
+});
+
+async function headerTransform(gateway: BenchGateway, upstream: string) {
+  const version_data = shaped({
+    global_headers: { 'X-Caller': '$gw_context.remote_addr', 'X-Fixed': 'yes' },
+    global_headers_remove: ['Cookie'],
+    global_response_headers: { 'X-Request': '$gw_context.request_id' },
+    global_response_headers_remove: ['Server'],
+  });
+  const url = await publish(gateway, upstream, { id: 'headers', ...open, enable_context_vars: true, version_data });
+  return { url: `${url}/small` };
+}
+
+async function rewrite(gateway: BenchGateway, upstream: string) {
+  const entry = {
+    path: '/items/{id}/{size}',
+    method: 'GET',
+    match_pattern: '/items/([^/]+)/(\\w+)',
+    rewrite_to: '/$2?id=$1',
+  };
+  const version_data = shaped({ extended_paths: { url_rewrites: [entry] } });
+  const url = await publish(gateway, upstream, { id: 'rewrite', ...open, version_data });
+  return { url: `${url}/items/7/small` };
+}
+
 const post = (directory: string) =>
   script(
     directory,
@@ -160,8 +235,44 @@ const post = (directory: string) =>
     `wrk.method = 'POST'\nwrk.body = string.rep('x', 10000)\nwrk.headers['content-type'] = 'text/plain'`,
   );
 
+const order = (directory: string) =>
+  script(
+    directory,
+    'order',
+    `wrk.method = 'POST'\nwrk.body = [[${JSON.stringify({ id: 7, items: Array.from({ length: 20 }, (_, n) => ({ name: `item ${n}`, price: n * 1.5 })) })}]]\nwrk.headers['content-type'] = 'application/json'`,
+  );
+
+/** A body of a kilobyte is written anew on its way in, and a short one on its way out. */
+async function bodyTransform(gateway: BenchGateway, upstream: string, directory: string) {
+  const entry = (template: string) => ({
+    path: '/post',
+    method: 'POST',
+    template_data: {
+      input_type: 'json',
+      template_mode: 'blob',
+      template_source: Buffer.from(template).toString('base64'),
+    },
+  });
+  const extended_paths = {
+    transform: [
+      entry(
+        '{"order":{{.id}},"lines":[{{range $i, $it := .items}}{{if $i}},{{end}}{"what":{{$it.name | jsonMarshal}},"cost":{{$it.price}}}{{end}}]}',
+      ),
+    ],
+    transform_response: [entry('{"done":true}')],
+  };
+  const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } };
+  const url = await publish(gateway, upstream, {
+    id: 'open',
+    ...open,
+    version_data: { not_versioned: true, versions },
+  });
+  return { url: `${url}/post`, script: order(directory) };
+}
+
 export const scenarios = (directory: string): readonly Scenario[] => [
   { name: 'keyless', yardstick: '/small', prepare: keyless },
+  { name: 'cache-hit', yardstick: '/small', prepare: kept },
   { name: 'token', yardstick: '/small', prepare: (g, u) => token(g, u, unlimited, { do_not_track: true }) },
   {
     name: 'token, rate, quota, analytics',
@@ -169,6 +280,8 @@ export const scenarios = (directory: string): readonly Scenario[] => [
     prepare: (g, u) =>
       token(g, u, { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 }, {}),
   },
+  { name: 'header-transform', yardstick: '/small', prepare: headerTransform },
+  { name: 'rewrite', yardstick: '/small', prepare: rewrite },
   { name: 'JWT RS256', yardstick: '/small', prepare: jwt },
   { name: 'basic', yardstick: '/small', prepare: basic },
   {
@@ -181,6 +294,13 @@ export const scenarios = (directory: string): readonly Scenario[] => [
     yardstick: '/post',
     yardstickScript: post(directory),
     prepare: async (g, u) => ({ url: (await keyless(g, u)).url.replace('/small', '/post'), script: post(directory) }),
+  },
+  { name: 'validate-request', yardstick: '/post', yardstickScript: post(directory), prepare: validated },
+  {
+    name: 'body-transform',
+    yardstick: '/post',
+    yardstickScript: order(directory),
+    prepare: (g, u) => bodyTransform(g, u, directory),
   },
   { name: '10,000 APIs', yardstick: '/small', prepare: (g, u) => manyApis(g, u, directory, 10_000) },
   { name: '1 key of its kind', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 1) },
