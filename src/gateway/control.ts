@@ -1,7 +1,12 @@
 import type { TrafficControl } from '#apis/api/traffic.ts';
+import { Problem, problems } from '#base/problems.ts';
 import { problem } from './asks.ts';
 import type { Threads } from './threads.ts';
 import { together } from './vitals.ts';
+
+const ownProblem = problems('traffic_control', {
+  not_forgotten: { status: 503, message: 'Cache invalidation failed' },
+});
 
 export interface ControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
   settled(): Promise<void>;
@@ -19,7 +24,14 @@ export function trafficControl({ ask, askAll, settled }: ControlOptions): Traffi
     status: apiId => ask('status', { apiId }, withinMs),
     vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
     forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
-    forgetResponses: async apiId => void (await askAll('forgetResponses', { apiId }, withinMs)),
+    async forgetResponses(apiId) {
+      try {
+        await askAll('forgetResponses', { apiId }, withinMs);
+      } catch (cause) {
+        if (cause instanceof Problem) throw cause;
+        throw ownProblem.not_forgotten({ cause });
+      }
+    },
   };
 }
 
