@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { errorBody } from './bench.ts';
@@ -172,7 +173,7 @@ describe('mock replies', () => {
       '/pets/mine': { get: { operationId: 'mine', responses: {} } },
     },
   };
-  const mockedAt = async (more: object = {}) => {
+  const mockedAt = async (more: object = {}, shown: Record<string, unknown> = document) => {
     const fromOASExamples = { enabled: true, ...more };
     const mock = { mockResponse: { enabled: true, fromOASExamples } };
     const id = `o${publicId()}`;
@@ -182,7 +183,7 @@ describe('mock replies', () => {
       server: { listenPath: { value: `/${id}/`, strip: true } },
       middleware: { operations: { pets: mock, pet: mock, petByName: mock } },
     };
-    const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...document, 'x-gw-api-gateway': gateway } });
+    const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...shown, 'x-gw-api-gateway': gateway } });
     assert.equal(reply.status, 200, reply.text);
     await settled(app);
     return (path: string, headers: Record<string, string> = {}) =>
@@ -257,6 +258,16 @@ describe('mock replies', () => {
     assert.deepEqual(await ask('/pets/rex'), [200, json, '{"by":"name"}']);
     assert.equal(JSON.parse(String((await ask('/pets/mine'))[2])).url, '/pets/mine', 'the upstream’s');
     assert.equal(JSON.parse(String((await ask('/pets/REX'))[2])).url, '/pets/REX', 'no operation fits');
+  });
+
+  test('the guide says what happens', async () => {
+    const guide = readFileSync(new URL('../docs/guide/mocks.md', import.meta.url), 'utf8');
+    const { 'x-gw-api-gateway': _gateway, ...shown } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)![1]!);
+    const ask = await mockedAt({}, shown);
+    const runs = [...guide.matchAll(/^ {4}\$ curl (?:-H '([\w-]+): (\w+)' )?\S+\n {4}(.*)$/gm)];
+    assert.equal(runs.length, 3);
+    for (const [, name, value, said] of runs)
+      assert.equal(await (await ask('/pets', name ? { [name]: value! } : {})).text(), said);
   });
 
   test('headers come from their examples and schemas', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { errorBody } from './bench.ts';
 import { startApp, type TestApp } from './harness.ts';
+import { call, statusesIn } from './hostile/raw.ts';
 import { openApi, publish, settled } from './traffic.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -104,6 +106,20 @@ describe('calls that are checked before they go on', () => {
       const send = await checked({ schema });
       const large = Buffer.alloc(11_000_000, 0x20);
       assert.deepEqual(await send(large), [413, 'Request Entity Too Large']);
+    });
+
+    test('a body without an end is not taken for longer than it may be', async () => {
+      const extended_paths = { validate_json: [{ path: '/x', method: 'POST', schema }] };
+      const version = { name: 'Default', use_extended_paths: true, extended_paths };
+      const definition = openApi(upstream, { version_data: { not_versioned: true, versions: { Default: version } } });
+      const { port, pathname } = new URL(await publish(app, definition));
+      const caller = await call(Number(port));
+      caller.send(`POST ${pathname}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      const million = `f4240\r\n${' '.repeat(1_000_000)}\r\n`;
+      for (let sent = 0; sent < 11; sent++) caller.send(million);
+      await caller.until(/413 .*\r\n[\s\S]*Request Entity Too Large/);
+      assert.deepEqual(statusesIn(caller.received()), [413]);
+      caller.leave();
     });
 
     test('checks come after the question who calls', async () => {
@@ -297,6 +313,19 @@ describe('calls that are checked before they go on', () => {
           assert.deepEqual(sortedFaults(given), sortedFaults(expected), what);
         }
       });
+
+    test('the guide says what happens', async () => {
+      const guide = readFileSync(new URL('../docs/guide/validation.md', import.meta.url), 'utf8');
+      const [classic, oas] = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => JSON.parse(text!));
+      const [first, second] = [...guide.matchAll(/^ {4}\{\n.*"error": (".*")\n/gm)].map(([, text]) =>
+        JSON.parse(text!),
+      );
+      const ask = asker(await publish(app, openApi(upstream, classic)));
+      assert.deepEqual(await ask('/pets', { method: 'POST', body: '{"age":-1}' }), [422, errorBody(first)]);
+      const { paths, 'x-gw-api-gateway': gateway } = oas;
+      const checked = await published(gateway.middleware.operations, '3.0.3', { paths });
+      assert.deepEqual(await checked('/pets?limit=101'), [400, errorBody(second)]);
+    });
 
     test('the status of a refusal is the definition’s', async () => {
       const ask = await published({ pet: { validateRequest: { enabled: true, errorResponseCode: 400 } } });
