@@ -10,6 +10,7 @@ export function canonical(value: unknown, run: Pick<Run, 'spend'>): string {
   if (typeof value === 'number') return String(value === 0 ? 0 : value);
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return `[${value.map(item => canonical(item, run)).join(',')}]`;
-  const names = Object.keys(value).sort();
-  return `{${names.map(name => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name], run)}`).join(',')}}`;
+  const bag = value as Record<string, unknown>;
+  const members = Object.keys(bag).sort();
+  return `{${members.map(name => `${JSON.stringify(name)}:${canonical(bag[name], run)}`).join(',')}}`;
 }
