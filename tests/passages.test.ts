@@ -10,6 +10,7 @@ import { type MadeCertificate, makeAuthority, makeServerCertificate } from './ce
 import { startApp, type TestApp } from './harness.ts';
 import { call, callerOn } from './hostile/raw.ts';
 import { type Definition, eventually, openApi, settled } from './traffic.ts';
+import { startUpstream } from './upstream.ts';
 
 /** Says its name, then repeats every byte. */
 async function startEcho(server: Server, name: string): Promise<{ port: number; close(): Promise<void> }> {
@@ -98,11 +99,35 @@ describe('services of bare connections', () => {
   });
 
   test('an upstream that is not there ends the connection', async () => {
-    await publish(service(ports[0]!, 'tcp', 'tcp://127.0.0.1:1'));
+    const definition = service(ports[0]!, 'tcp', 'tcp://127.0.0.1:1');
+    await publish(definition);
     const one = await call(ports[0]!);
     await one.closed;
     assert.equal(one.received(), '');
     one.leave();
+    await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+    await settled(app);
+  });
+
+  test('a registry may name the upstream; what it must not name is passed over', async () => {
+    const registry = await startUpstream();
+    stops.push(registry);
+    const lies = ['file:///etc/passwd', 'gw://self', 'http://127.0.0.1:80', '169.254.169.254:80', '127.0.0.1'];
+    registry.answer = (_request, response) => response.end(JSON.stringify([...lies, `127.0.0.1:${echo.port}`]));
+    const discovery = {
+      use_discovery_service: true,
+      query_endpoint: registry.url,
+      endpoint_returns_list: true,
+      use_target_list: true,
+    };
+    const definition = service(ports[0]!, 'tcp', 'tcp://127.0.0.1:1', { proxy: { service_discovery: discovery } });
+    await publish(definition);
+    const one = await call(ports[0]!);
+    one.send('hello');
+    await one.until(/^plain:hello$/);
+    one.leave();
+    await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+    await settled(app);
   });
 
   test('over TLS the service is the one of the name that is called, with its own certificate', async () => {

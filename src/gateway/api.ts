@@ -68,7 +68,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
   };
   try {
     if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
-    const passage = passageOf(model, tools.settings);
+    const passage = passageOf(model, tools);
     checkOwnPort(model, tools.settings);
     return {
       ...base,

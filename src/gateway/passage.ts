@@ -1,8 +1,9 @@
-import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import type { Api } from './api.ts';
 import { isExtraPort } from './own-ports.ts';
-import { Unservable } from './step.ts';
+import { type Doing, Unservable } from './step.ts';
+import type { GatewayTools } from './tools.ts';
+import { mayBeNamed } from './upstream/target.ts';
 
 /** A service of bare connections: no calls, no steps, only bytes passed on both ways. */
 export interface Passage {
@@ -10,7 +11,8 @@ export interface Passage {
   readonly isSecure: boolean;
   /** Connections begin by saying, for a balancer in front, where they come from. */
   readonly saysOrigin: boolean;
-  next(): PassageTarget;
+  /** Undefined when there is nowhere to go. */
+  next(): Doing<PassageTarget | undefined>;
 }
 
 export interface PassageTarget {
@@ -21,32 +23,54 @@ export interface PassageTarget {
 
 export const isRaw = ({ listen }: Model): boolean => listen.protocol === 'tcp' || listen.protocol === 'tls';
 
-export function passageOf(model: Model, settings: Settings): Passage | undefined {
+export function passageOf(
+  model: Model,
+  { settings, registries }: Pick<GatewayTools, 'settings' | 'registries'>,
+): Passage | undefined {
   if (!isRaw(model)) return undefined;
   const { listen, loadBalancing, upstream, serviceDiscovery } = model;
   if (listen.port === settings['gateway.port'] || !isExtraPort(settings, listen.port))
     throw new Unservable(`its port ${listen.port} is not among the gateway.extra_ports`);
-  if (serviceDiscovery.enabled) throw new Unservable('the gateway does not offer service discovery for raw services');
+  let at = 0;
+  const choose = (list: readonly PassageTarget[]): PassageTarget | undefined => {
+    at = loadBalancing.enabled ? (at + 1) % Math.max(1, list.length) : 0;
+    return list[at];
+  };
+  const common = { isSecure: listen.protocol === 'tls', saysOrigin: listen.proxyProtocol };
+  if (serviceDiscovery.enabled) {
+    const registry = registries.of('raw', serviceDiscovery, texts => texts.flatMap(registered));
+    return {
+      ...common,
+      next() {
+        const list = registry.list();
+        return list instanceof Promise ? list.then(choose) : choose(list);
+      },
+    };
+  }
   const list = loadBalancing.enabled
     ? loadBalancing.targets.flatMap(({ url, weight }) => Array<PassageTarget>(weight).fill(targetOf(url)))
     : [targetOf(upstream.url)];
   if (list.length === 0) throw new Unservable('all load balancing targets have weight 0');
-  let at = 0;
-  return {
-    isSecure: listen.protocol === 'tls',
-    saysOrigin: listen.proxyProtocol,
-    next() {
-      at = (at + 1) % list.length;
-      return list[at]!;
-    },
-  };
+  return { ...common, next: () => choose(list) };
+}
+
+/** What cannot be connected to is left out. */
+function registered(address: string): PassageTarget[] {
+  const target = read(address);
+  return target && mayBeNamed(target.host) ? [target] : [];
 }
 
 function targetOf(address: string): PassageTarget {
+  const target = read(address);
+  if (!target)
+    throw new Unservable(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
+  return target;
+}
+
+function read(address: string): PassageTarget | undefined {
   const url = URL.parse(address.includes('://') ? address : `tcp://${address}`);
   const port = Number(url?.port);
-  if (!url || (url.protocol !== 'tcp:' && url.protocol !== 'tls:') || !url.hostname || !port)
-    throw new Unservable(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
+  if (!url || (url.protocol !== 'tcp:' && url.protocol !== 'tls:') || !url.hostname || !port) return undefined;
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, isSecure: url.protocol === 'tls:' };
 }
 

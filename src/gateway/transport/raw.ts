@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Api } from '../api.ts';
-import { type PassageTarget, passageFor } from '../passage.ts';
+import { type Passage, type PassageTarget, passageFor } from '../passage.ts';
 import { join } from '../upstream/tunnel.ts';
 import { hostOf } from './head.ts';
 import type { Listener } from './listener.ts';
@@ -56,7 +56,7 @@ function pass(caller: Socket, serverName: string, { services, connectMs, onFault
     return;
   }
   caller.pause();
-  opened(api.passage.next(), api, connectMs).then(
+  reached(api.passage, api, connectMs).then(
     upstream => {
       upstream.on('error', () => upstream.destroy());
       if (caller.destroyed) upstream.destroy();
@@ -67,6 +67,12 @@ function pass(caller: Socket, serverName: string, { services, connectMs, onFault
       caller.destroy();
     },
   );
+}
+
+async function reached(passage: Passage, api: Api, withinMs: number): Promise<Socket> {
+  const target = await passage.next();
+  if (!target) throw new Error('its registry names no host');
+  return opened(target, api, withinMs);
 }
 
 function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinMs: number): Promise<Socket> {

@@ -149,7 +149,8 @@ function registered(text: string, scheme: string): Destination[] {
     return [];
   return [destinationOf(whole)];
 }
-const mayBeNamed = (hostname: string): boolean => {
+/** Not what speaks for the machine itself, such as the metadata of a cloud. */
+export const mayBeNamed = (hostname: string): boolean => {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 || addressKind(bare).reach !== 'forbidden';
 };
