@@ -32,7 +32,6 @@ export const transformResponseBody: Step = {
         given.body.replace(transform.write(call, dataOf(bytes, transform)));
         describesAnew(given.headers);
         given.headers.remove('accept-ranges');
-        weakened(given);
       } catch (error) {
         if (!isFault(error)) throw error;
         failed(call, transform, error.message);
@@ -87,12 +86,6 @@ function dataOf(bytes: Buffer, { format }: BodyTransform): BodyData {
     if (isFault(error) && !error.isBound) return {};
     throw error;
   }
-}
-
-/** The bytes are no longer those the upstream vouched for. */
-function weakened({ headers }: Answer): void {
-  const tag = headers.get('etag');
-  if (tag?.startsWith('"')) headers.set('ETag', `W/${tag}`);
 }
 
 /** In place of what the upstream said, which was more than can be worked on. */

@@ -1,6 +1,6 @@
 import type { Budget } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
-import { isNothing } from '../values.ts';
+import { isNothing, isNumber } from '../values.ts';
 import { atLeast, between, type Fn, type FunctionTable, fixed } from './fn.ts';
 
 /** Longer lists of numbers are asked for by mistake. */
@@ -65,7 +65,7 @@ function sequence(args: readonly unknown[], budget: Budget): string {
 const until = (end: number, budget: Budget) => counted(0, end, end < 0 ? -1 : 1, budget);
 
 function octal(value: unknown): number {
-  const number = Number.parseInt(String(value), 8);
+  const number = Number.parseInt(typeof value === 'string' || isNumber(value) ? String(value) : '', 8);
   return Number.isNaN(number) ? 0 : number;
 }
 
