@@ -260,6 +260,25 @@ inPlace('one thread', {}, place => {
     assert.deepEqual(tagged, [false, true]);
   });
 
+  test('pages of another origin are told so on hits too, each its own', async () => {
+    const { origin } = place();
+    const cors = {
+      enable: true,
+      allowed_origins: ['https://a.example', 'https://b.example'],
+      allowed_methods: ['GET'],
+    };
+    const { id, url } = fresh(await published({ CORS: cors }));
+    const from = (name: string) => sent(url + id, { headers: { origin: `https://${name}.example` } });
+    const allowed = 'access-control-allow-origin';
+    assert.equal((await from('a')).headers[allowed], 'https://a.example');
+    const heard = await from('b');
+    assert.ok(isKept(heard));
+    assert.equal(heard.headers[allowed], 'https://b.example');
+    assert.equal((await from('c')).headers[allowed], undefined);
+    assert.equal((await from('a')).headers[allowed], 'https://a.example');
+    assert.equal(origin.count(id), 1);
+  });
+
   test('a call that goes round is kept by the API that answers it', async () => {
     const { app, upstream, origin } = place();
     const inner = openApi(upstream, { ...kept, name: `inner${publicId()}` });
