@@ -3,8 +3,9 @@ import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import type { Settings } from '#base/settings.ts';
 import { type EventHandler, eventHandlerList } from '#definition/facets/event-handlers.ts';
+import { databaseProblem } from '#storage/faults.ts';
 import type { DeliveryStore, NewDelivery } from './deliveries/store.ts';
-import { type Happened, logLine } from './payload.ts';
+import { eventNames, type Happened, logLine } from './payload.ts';
 import type { DeliveryMaker } from './webhook-handler.ts';
 
 export interface DispatchOptions {
@@ -44,6 +45,9 @@ export function startDispatch({ deliveries, make, clock, log, settings, onWritte
   const operators = handlersOfOperator(settings);
   let writing: Promise<void> | undefined;
   let closing = false;
+  for (const event of operators.keys())
+    if (!(eventNames as readonly string[]).includes(event))
+      log.warn({ event }, 'events.handlers: no event has this name');
 
   /** What needs no queue. Gives what is left. */
   function handledAtOnce(happened: Happened, handlers: readonly EventHandler[]): EventHandler[] {
@@ -77,10 +81,15 @@ export function startDispatch({ deliveries, make, clock, log, settings, onWritte
       try {
         await keep(some);
       } catch (error) {
-        log.warn({ reason: (error as Error).message }, 'events could not be written down');
-        if (closing) break;
-        await new Promise(resolve => setTimeout(resolve, pauseMs).unref());
-        continue;
+        if (isAway(error)) {
+          log.warn({ reason: (error as Error).message }, 'events could not be written down yet');
+          if (closing) break;
+          await new Promise(resolve => setTimeout(resolve, pauseMs));
+          continue;
+        }
+        // What cannot be written today cannot be tomorrow, and must not keep the rest waiting.
+        log.error({ err: error }, 'events are lost');
+        counts.droppedInMemory += some.length;
       }
       held.splice(0, some.length);
       for (const { happened } of some) forget(happened.orgId);
@@ -105,7 +114,7 @@ export function startDispatch({ deliveries, make, clock, log, settings, onWritte
       }
     if (made.length === 0) return;
     const { kept, full } = await deliveries.add(made, nowMs, settings['events.queue']);
-    for (const { mark, markedForMs } of made) if (mark !== '') told.set(mark, nowMs + markedForMs);
+    for (const { mark, markedForMs } of kept) if (mark !== '') told.set(mark, nowMs + markedForMs);
     counts.deliveries += kept.length;
     counts.droppedInQueue += full;
     counts.cooledDown += made.length - kept.length - full;
@@ -135,6 +144,9 @@ export function startDispatch({ deliveries, make, clock, log, settings, onWritte
     },
   };
 }
+
+/** A database that does not answer, or is full, will be there again. */
+const isAway = (error: unknown) => (databaseProblem(error)?.status ?? 0) >= 500;
 
 const runnable = new Set(['webhook', 'log']);
 

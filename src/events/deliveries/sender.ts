@@ -54,6 +54,7 @@ export function startSender(options: SenderOptions) {
   const active = new Set<Promise<void>>();
   const stopping = new AbortController();
   const totals = { delivered: 0, failed: 0, dead: 0 };
+  const touched = new Set<string>();
   let closing = false;
   let looking: Promise<void> | undefined;
   let again = false;
@@ -118,19 +119,25 @@ export function startSender(options: SenderOptions) {
     const kept = [...delivery.log, made].slice(-attemptsAtMost);
     await deliveries.settle(delivery, { state, attempts, status: made.status, log: kept }, clock.now());
     totals[state === 'waiting' ? 'failed' : state]++;
+    touched.add(delivery.orgId);
     if (state === 'dead')
       log.warn({ delivery: delivery.publicId, hook: delivery.hook, reason: made.error }, 'a webhook call is given up');
     return state === 'waiting' ? pauseAfter(attempts) : 0;
   }
 
-  function prune(): void {
+  /** What is too much can only be so where something was added. */
+  function prune(orgIds?: ReadonlySet<string>): void {
     const before = clock.now() - settings['events.retention_days'] * dayMs;
     pruning = deliveries
-      .prune(before, settings['events.log_rows'], clock.now())
-      .then(removed => void (removed > 0 && !closing && setImmediate(prune)), troubled);
+      .prune(before, settings['events.log_rows'], clock.now(), orgIds)
+      .then(removed => void (removed > 0 && !closing && setImmediate(prune, orgIds)), troubled);
+  }
+  function pruneTouched(): void {
+    prune(new Set(touched));
+    touched.clear();
   }
 
-  const timers = [setInterval(wake, millisecondsBetweenLooks), setInterval(prune, millisecondsBetweenPrunes)];
+  const timers = [setInterval(wake, millisecondsBetweenLooks), setInterval(pruneTouched, millisecondsBetweenPrunes)];
   void lanes.begin().then(wake, troubled);
   prune();
 

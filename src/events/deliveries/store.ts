@@ -79,6 +79,8 @@ export function deliveryStore(records: Records) {
     return (numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
+  const organisations = async () => (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
+
   return {
     isFirst,
     waiting: countWaiting,
@@ -160,12 +162,15 @@ export function deliveryStore(records: Records) {
       });
     },
 
-    /** Removes some of what is finished and too old, or more than an organisation keeps; how many that were. */
-    async prune(beforeMs: number, keep: number, nowMs: number): Promise<number> {
+    /**
+     * Removes some of what is finished and too old, or more than an organisation keeps: one of these, or any. Gives how many
+     * that were.
+     */
+    async prune(beforeMs: number, keep: number, nowMs: number, orgIds?: Iterable<string>): Promise<number> {
       const ids = () => rows().select('id').where('state', '<>', 'waiting');
       let removed = await remove(records, ids().where('updated_at', '<', beforeMs).limit(removedAtOnce));
-      for (const { org_id } of await rows().select('org_id').distinct().execute()) {
-        const own = ids().where('org_id', '=', org_id).orderBy('id', 'desc');
+      for (const orgId of orgIds ?? (await organisations())) {
+        const own = ids().where('org_id', '=', orgId).orderBy('id', 'desc');
         removed += await remove(records, own.offset(keep).limit(removedAtOnce));
       }
       await records.db.deleteFrom('delivery_marks').where('until', '<=', nowMs).execute();

@@ -125,6 +125,7 @@ onEveryEngine('webhooks', app => {
       [{ ...least, header_map: [] }, 'header_map'],
       [{ ...least, name: 7 }, 'name'],
       [{ ...least, template_path: {} }, 'template_path'],
+      [{ ...least, template_path: '{"a":"{{.Type"}' }, 'template_path'],
       [{ ...least, webhook_id: '../x' }, 'webhook_id'],
     ] as const) {
       for (const [method, path] of [

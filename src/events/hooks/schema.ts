@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { compileTemplate } from '#base/templates/template.ts';
+import { isTemplateText } from '../body-template.ts';
 import { headerName, headerValue, maxHeaders, webhookMethod, webhookUrl } from '../webhook-shapes.ts';
 
 const headerMap = z
@@ -11,6 +13,16 @@ const longestTimeoutSeconds = 86_400;
 /** A template as it is, or the name of its file. */
 const longestTemplate = 20_000;
 
+/** A file may come later; a template that is written here is read here. */
+function checkTemplate(template: string, context: z.RefinementCtx): void {
+  if (!isTemplateText(template)) return;
+  try {
+    compileTemplate(template);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `is not a template: ${(error as Error).message}` });
+  }
+}
+
 /** What a caller writes. What is left out is empty, also when a hook is replaced. */
 export const HookWrite = z.object({
   method: webhookMethod,
@@ -18,7 +30,7 @@ export const HookWrite = z.object({
   event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
   header_map: headerMap.nullish().transform(map => map ?? {}),
   name: z.string().max(200).default(''),
-  template_path: z.string().max(longestTemplate).default(''),
+  template_path: z.string().max(longestTemplate).superRefine(checkTemplate).default(''),
   webhook_id: z
     .string()
     .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')
