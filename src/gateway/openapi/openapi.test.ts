@@ -411,4 +411,5 @@ test('what callers accept is weighed as they say', () => {
   assert.equal(accepted('text/html, */*;q=0.1', types, 'application/json'), 'application/json');
   assert.equal(accepted('application/json;q=0, */*', types, 'application/json'), 'text/plain');
   assert.equal(accepted('application/xml', types, 'application/json'), undefined);
+  assert.equal(accepted('application/json;q=0', types, 'application/json'), undefined);
 });

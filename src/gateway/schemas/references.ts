@@ -15,7 +15,7 @@ export interface References {
 }
 
 export const documentBase = 'schema://document/';
-const mostValues = 200_000;
+const mostValues = 500_000;
 const mostDepth = 200;
 /** What these hold is data, whatever it looks like. */
 const dataMembers = new Set(['enum', 'const', 'default', 'example', 'examples']);

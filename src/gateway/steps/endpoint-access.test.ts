@@ -88,3 +88,19 @@ describe('endpoint lists', () => {
     assert.equal((await bench.send(api, { target: '/y' })).status, 0);
   });
 });
+
+test('classic mocks that come first ask for no key, stand above all lists, and leave no record', async () => {
+  const bench = await openBench({ 'gateway.classic_mocks_first': 'true' });
+  const extended_paths = { mock_response: [{ path: '/x', method: 'GET', code: 202 }], black_list: [{ path: '/x' }] };
+  const api = await bench.compile({
+    version_data: {
+      not_versioned: true,
+      versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } },
+    },
+  });
+  const { status, call } = await bench.send(api, { target: '/x' });
+  assert.deepEqual([status, call.tracked], [202, false]);
+  assert.equal((await bench.send(api, { target: '/x', method: 'POST' })).status, 403);
+  assert.equal((await bench.send(api, { target: '/y' })).status, 401);
+  await bench.close();
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Bench, errorBody, openBench } from '../../../tests/bench.ts';
+
+describe('what calls say of their size', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench.close());
+
+  const answer = async (said: string | undefined, method = 'POST') => {
+    const api = await bench.compile({
+      use_keyless: true,
+      version_data: { not_versioned: true, versions: { Default: { name: 'Default', global_size_limit: 10 } } },
+    });
+    const { call } = await bench.send(api, { method, headers: said === undefined ? {} : { 'Content-Length': said } });
+    const [chain] = api.chains.values();
+    const given = await chain!.request.find(({ name }) => name === 'size-limit')!.run(call);
+    return given && [given.status, given.body.bytes!.toString()];
+  };
+
+  test('a number within the limit passes; one beyond it, none and no number are told apart', async () => {
+    assert.equal(await answer('10'), undefined);
+    assert.deepEqual(await answer('11'), [400, errorBody('Request is too large')]);
+    assert.deepEqual(await answer(undefined), [411, errorBody('Content length is required for this request')]);
+    for (const said of ['', 'x', '1x', '-1', '1.5', '0x1', '1, 1'])
+      assert.deepEqual(await answer(said), [400, errorBody('content length is not a valid Integer')], said);
+  });
+
+  test('methods whose bodies mean nothing are not asked', async () => {
+    for (const method of ['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD'])
+      assert.equal(await answer('11', method), undefined);
+  });
+});
