@@ -15,10 +15,12 @@ describe('what is written down of calls', () => {
   let app: TestApp;
   let upstream: Upstream;
   before(async () => {
+    process.env.GW_SECRET_TESTED = 'canary-in-the-environment';
     const settings = { 'secrets.values': JSON.stringify({ upstream: canary }) };
     [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
   });
   after(async () => {
+    delete process.env.GW_SECRET_TESTED;
     await app?.close();
     await upstream?.close();
   });
@@ -93,14 +95,21 @@ describe('what is written down of calls', () => {
       proxy: { listen_path: '/tested/', target_url: upstream.url, strip_listen_path: true },
       version_data: {
         not_versioned: true,
-        versions: { Default: { name: 'Default', global_headers: secretly.add, global_response_headers: secretly.add } },
+        versions: {
+          Default: {
+            name: 'Default',
+            global_headers: { ...secretly.add, 'X-Older': 'env://TESTED' },
+            global_response_headers: secretly.add,
+          },
+        },
       },
     };
     const { status, text: shown } = await app.ask('POST', '/gw/debug', { body: { spec, request: { path: '/a' } } });
     assert.equal(status, 200, shown);
     assert.match(shown, /X-Upstream: Bearer \*{8}/);
     assert.doesNotMatch(shown, /canary/);
-    assert.equal(upstream.requests.at(-1)?.headers['x-upstream'], `Bearer ${canary}`);
+    const { 'x-upstream': sent, 'x-older': older } = upstream.requests.at(-1)!.headers;
+    assert.deepEqual([sent, older], [`Bearer ${canary}`, 'canary-in-the-environment']);
   });
 
   test('callers are told until when an API is in service, and refused from then on', async () => {

@@ -10,6 +10,7 @@ import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import { type Links, linksOf, ordinaryLink } from './upstream/link.ts';
 import { type Target, targetsOf } from './upstream/target.ts';
+import { withReferences } from './variables/references.ts';
 import { type VersionChoice, versionChoice } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
@@ -41,7 +42,8 @@ export interface Api {
   readonly passage: Passage | undefined;
 }
 
-export function compileApi(model: Model, tools: GatewayTools): Api {
+export function compileApi(given: Model, tools: GatewayTools): Api {
+  const { model, missing } = withReferences(given, tools);
   const { identity, listen, customDomain } = model;
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
@@ -67,6 +69,7 @@ export function compileApi(model: Model, tools: GatewayTools): Api {
     routes: routesOf({ model, tools }),
   };
   try {
+    if (missing !== '') throw new Unservable(missing);
     if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
     const passage = passageOf(model, tools);
     checkOwnPort(model, tools.settings);

@@ -2,6 +2,7 @@ import { type SecretPlace, secretPlaces, secretsOf } from '#base/secrets.ts';
 import type { Exchange } from '../exchange.ts';
 import { Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
+import { reference, referencePlaces } from './references.ts';
 import { shown } from './shown.ts';
 
 /**
@@ -23,7 +24,8 @@ type Finds = Pick<GatewayTools, 'settings'>;
 const variable = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
 /** The parts of a text, secrets put in. */
-export function partsOf(text: string, tools: Finds): Part[] {
+export function partsOf(given: string, tools: Finds): Part[] {
+  const text = asVariable(given);
   const parts: Part[] = [];
   let end = 0;
   for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variable)) {
@@ -38,6 +40,12 @@ export function partsOf(text: string, tools: Finds): Part[] {
   parts.push(text.slice(end));
   return joined(parts);
 }
+
+/** The older way to name a secret, where it is all of a text. */
+const asVariable = (text: string): string => {
+  const [, kind, name] = reference.exec(text) ?? [];
+  return kind === undefined ? text : `$secret_${referencePlaces[kind] ?? kind}.${name}`;
+};
 
 /** Literals side by side are one; empty ones are none. */
 function joined(parts: readonly Part[]): Part[] {
@@ -68,7 +76,7 @@ export function variableValue({ from, name }: Variable, call: Known): string {
 
 export const hasVariables = (text: string): boolean => text.search(variable) >= 0;
 /** Whether it names something that may not be written down. */
-export const hasSecrets = (text: string): boolean => /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(text);
+export const hasSecrets = (text: string): boolean => /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(asVariable(text));
 
 const asItIs = (value: string) => value;
 
