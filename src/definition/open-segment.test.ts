@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkClassic } from './classic.ts';
 import { checkOas } from './oas.ts';
-import { hostLabel, openFault, openPattern } from './open-segment.ts';
+import { hostLabel, hostSpelling, openFault, openPattern } from './open-segment.ts';
 
 const fitting: readonly (readonly [segment: string, text: string, values: readonly string[] | undefined])[] = [
   ['{id}', 'a7', ['a7']],
@@ -21,6 +21,10 @@ for (const [segment, text, values] of fitting)
 test('of a host a parameter is one label', () => {
   assert.deepEqual(openPattern('{t}.a.test', hostLabel).match('x.a.test'), ['x']);
   assert.equal(openPattern('{t}.a.test', hostLabel).match('x.y.a.test'), undefined);
+});
+
+test('of a host the letters are small, and those of its patterns as they were', () => {
+  assert.equal(hostSpelling('{T:\\D+}.Shop.TEST.'), '{T:\\D+}.shop.test');
 });
 
 const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';

@@ -38,6 +38,14 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
   };
 }
 
+/** A host as calls name it: in small letters, without a final dot. In patterns, letters of either size mean something. */
+export const hostSpelling = (name: string): string =>
+  name
+    .split(/(\{[^}]*\}+)/)
+    .map((part, at) => (at % 2 === 1 ? part : part.toLowerCase()))
+    .join('')
+    .replace(/\.$/, '');
+
 /** Why calls could not be compared with these segments of a path, or with this host; undefined when they can. */
 export function openFault(text: string, divider: '/' | ''): string | undefined {
   for (const segment of divider === '' ? [text] : text.split(divider)) {

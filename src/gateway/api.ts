@@ -1,6 +1,6 @@
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
-import { openFault } from '#definition/open-segment.ts';
+import { hostSpelling, openFault } from '#definition/open-segment.ts';
 import { buildChain, type Chain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
 import { isRaw, type Passage, passageOf } from './passage.ts';
@@ -46,17 +46,19 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
   const { model, missing } = withReferences(given, tools);
   const { identity, listen, customDomain } = model;
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
+  const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';
+  const listenPath = listenPathSpelling(listen.path);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
-  const unreadable = openFault(listen.path, '/') ?? openFault(customDomain.name, '');
+  const unreadable = openFault(listenPath, '/') ?? openFault(host, '');
   const base = {
     id: identity.id,
     databaseId: identity.databaseId,
     orgId: identity.orgId,
     name: identity.name,
     model,
-    host: customDomain.enabled ? customDomain.name.toLowerCase().replace(/\.$/, '') : '',
+    host,
     port: ownPort(model, tools.settings),
-    listenPath: listenPathSpelling(listen.path),
+    listenPath,
     routed:
       identity.active &&
       !identity.internal &&

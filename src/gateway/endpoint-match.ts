@@ -204,6 +204,8 @@ export function pathPattern(given: string, mode: MatchMode, ignoreCase = false):
   const begins = mode === 'strict' || (mode === 'prefix' && source.startsWith('/')) ? '^' : '';
   const ends = mode === 'strict' ? '/?$' : mode === 'suffix' ? '$' : '';
   try {
+    // Readable by itself, or it could close what it did not open, and be rid of the anchors.
+    compiledPattern(source);
     const compiled = compiledPattern(`${begins}(?:${source})${ends}`, { ignoreCase });
     return path => compiled.test(matchSpelling(path));
   } catch (error) {

@@ -4,6 +4,7 @@ import { classicOfOas } from '#definition/conversion.ts';
 import { bagName } from '#definition/converting.ts';
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import { type AuthMode, type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { hostSpelling } from '#definition/open-segment.ts';
 import type { Fault } from '#operations/faults.ts';
 import type { ApiShown, StoredApi, Summary, Wrapper, Written } from './schema.ts';
 
@@ -35,7 +36,7 @@ export function summaryOf(written: Written, wrapper: Wrapper): Summary {
 function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'domain' | 'listen_path'> {
   const port = listen.port > 0 ? `:${listen.port}` : '';
   if (identity.internal) return { domain: '', listen_path: '' };
-  const domain = customDomain.enabled ? customDomain.name.toLowerCase().replace(/\.$/, '') : '';
+  const domain = customDomain.enabled ? hostSpelling(customDomain.name) : '';
   if (listen.protocol === 'tcp') return { domain: port, listen_path: '/' };
   // Whom a secured connection is for is said in its handshake.
   if (listen.protocol === 'tls') return { domain: nameless(domain.toWellFormed()) + port, listen_path: '/' };
