@@ -432,16 +432,6 @@ describe('body transforms', () => {
       }
   });
 
-  test('jq transforms are passed over, as by every gateway without jq', async () => {
-    upstream.answer = undefined;
-    const entry = [{ path: '/x', method: 'POST', filter: '.a' }];
-    const extended_paths = { transform_jq: entry, transform_jq_response: entry };
-    const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } };
-    const url = await publish(app, openApi(upstream, { version_data: { not_versioned: true, versions } }));
-    const { status, text } = await post(url, '{"a":1}');
-    assert.deepEqual([status, (JSON.parse(text) as { body: string }).body], [200, '{"a":1}']);
-  });
-
   test('the example of the guide does what it says', async () => {
     upstream.answer = undefined;
     const { run, promised } = walkOf('docs/guide/body-transforms.md');

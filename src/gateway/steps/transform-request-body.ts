@@ -13,11 +13,7 @@ const nothing = Buffer.alloc(0);
 export const transformRequestBody: Step = {
   name: 'transform-request-body',
   make(context) {
-    const { model, version, tools } = context;
-    const { transformJq, transformJqResponse } = version.endpoints;
-    // As gateways without jq do: their definitions move between those with it and those without.
-    if (transformJq.length + transformJqResponse.length > 0)
-      tools.log.warn({ api: model.identity.id }, 'jq transforms are passed over: this gateway has no jq');
+    const { version, tools } = context;
     const texts = (text: string) =>
       partsOf(text, tools).map(part =>
         typeof part === 'string' ? part : (about: unknown) => escaped(variableValue(part, about as Exchange)),

@@ -19,6 +19,8 @@ const lists: Partial<Record<keyof Endpoints, string>> = {
   scopeCheck: 'scope checks',
   exchange: 'token exchange',
   persistGraphql: 'persisted GraphQL operations',
+  transformJq: 'jq transforms',
+  transformJqResponse: 'jq transforms',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
 };
