@@ -8,7 +8,6 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { type Published, publishBoth } from './both-forms.ts';
 import { onEveryEngine, startApp, type TestApp } from './harness.ts';
 import { keyFor } from './shaping.ts';
-import { openApi, publish } from './traffic.ts';
 import { type Received, startUpstream, type Upstream } from './upstream.ts';
 import { walkOf } from './walk.ts';
 
