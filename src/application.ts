@@ -315,7 +315,12 @@ async function openListeners(
     askAll: (...asked) => askAllTraffic(...asked),
     settled: () => trafficSettled(),
   });
-  const typedTools: ToolsOf<typeof catalogue> = { ...tools, traffic, askTraffic: (...asked) => askTraffic(...asked) };
+  const typedTools: ToolsOf<typeof catalogue> = {
+    ...tools,
+    traffic,
+    askTraffic: (...asked) => askTraffic(...asked),
+    askAllTraffic: (...asked) => askAllTraffic(...asked),
+  };
 
   const authenticate = authenticators(tools.users, tools.secrets);
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {

@@ -19,6 +19,7 @@ import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
 import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { debugOperations } from '#gateway/debug/operations.ts';
+import { explainOperations } from '#gateway/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
@@ -55,6 +56,7 @@ export const catalogue = [
   ...oauthOperations,
   ...gatewayAccessOperations,
   ...debugOperations,
+  ...explainOperations,
   ...usageOperations,
   ...logOperations,
   ...portalOperations,

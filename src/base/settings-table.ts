@@ -65,6 +65,17 @@ export const settingsTable = {
   'gateway.extra_ports': list(
     'Ports, or ranges such as `9000-9010`, that APIs may have for themselves. None: every API answers on the gateway’s port.',
   ),
+  'gateway.batch_requests': count(100, 'Most calls in one batch request.', { least: 1, most: 10_000 }),
+  'gateway.batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its answers together.', {
+    least: 1024,
+  }),
+  'gateway.batch_timeout_ms': count(
+    30_000,
+    'How long a batch request may take; what is not answered by then has failed.',
+    {
+      least: 1,
+    },
+  ),
   'gateway.http2': flag(
     true,
     'Takes calls over HTTP/2 too: over TLS by agreement, in the clear from callers that begin in it.',
@@ -82,6 +93,10 @@ export const settingsTable = {
   'gateway.messages': wordings(
     'Status and words of refusals in place of the usual ones, by the codes of [refusals.md](refusals.md).',
   ),
+  'gateway.error_overrides': {
+    ...lists('Other answers in place of errors, for every API: the same rules by status that definitions may have.'),
+    secret: false,
+  },
   'gateway.version_header': headerName(
     'Header that tells callers the name of the version they got where the default was used. Empty tells nobody.',
   ),

@@ -10,6 +10,8 @@ export class Answer {
   readonly refused: boolean;
   /** True when steps on the way out have seen it already, as with one that was kept. */
   final = false;
+  /** What a refusal says, without its notation. */
+  message = '';
 
   constructor(status: number, headers: HeaderList, body: Body, refused = false) {
     this.status = status;

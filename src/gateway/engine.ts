@@ -6,6 +6,7 @@ import { problem as bodyProblem } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
 import { type Chain, copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
+import { overridesByApi } from './overrides/overrides.ts';
 import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
@@ -31,6 +32,7 @@ export interface EngineOptions {
 export function createEngine({ snapshot, tools, pools, record: write }: EngineOptions): Handler {
   const loopsAllowed = tools.settings['gateway.loop_limit'];
   const worded = refusalWords(tools.settings);
+  const overridden = overridesByApi(tools);
   const bodyBytes = tools.settings['gateway.request_body_bytes'];
   const parameters = tools.settings['gateway.path_parameters'];
   const idPaths = tools.settings['gateway.api_id_paths'];
@@ -55,9 +57,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     onFailure(call, sink, code, error) {
       if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
-      const given = code === 'body_too_large' ? tooLarge(call) : refuse(call, code);
-      withAnswerHeaders(call, given);
-      deliver(call, sink, given);
+      deliver(call, sink, code === 'body_too_large' ? tooLarge(call) : refuse(call, code));
     },
   };
 
@@ -73,7 +73,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
     const found = router?.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
-    if (!found) {
+    if (!found || (call.within !== '' && found.value.id !== call.within)) {
       plainNotFound(call, sink);
       return record(call, true);
     }
@@ -102,6 +102,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     const chosen = api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
+    if (api.passesOptions && call.method === 'OPTIONS') return forward(call, api, chosen.version.key, sink, current);
     const chain = api.chains.get(chosen.version.key)!;
     call.chain = chain;
     walk(call, api, chosen.version.key, chain, sink, current);
@@ -110,7 +111,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
   function answeredBy(call: Exchange, sink: Sink, route: Route): void {
     call.tracked = false;
-    Promise.resolve(route(call)).then(
+    Promise.resolve(route(call, handle)).then(
       given => deliver(call, sink, given),
       error => failed(call, sink, error),
     );
@@ -159,8 +160,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   }
 
   function answered(call: Exchange, sink: Sink, given: Answer): void {
-    withAnswerHeaders(call, given);
     if (given.refused || given.final) return deliver(call, sink, given);
+    withAnswerHeaders(call, given);
     const waiting = walkResponse(call.chain!, call, given);
     if (waiting instanceof Promise) {
       waiting.then(
@@ -172,7 +173,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
 
   function delivered(call: Exchange, sink: Sink, given: Answer): void {
     const copies = copiesOf(call.chain!, call, given);
-    deliver(call, sink, given);
+    send(call, sink, given);
     if (copies) handOut(copies, given.body.bytes ?? Buffer.alloc(0));
   }
 
@@ -225,9 +226,18 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     enter(call, target, sink, current);
   }
 
+  /** An answer that no step has seen on its way out. */
   function deliver(call: Exchange, sink: Sink, given: Answer): void {
+    withAnswerHeaders(call, given);
+    send(call, sink, given);
+  }
+
+  function send(call: Exchange, sink: Sink, given: Answer): void {
     if (call.gone) return record(call, false);
-    if (given.refused) worded(call, given);
+    if (given.refused) {
+      worded(call, given);
+      overridden(call.api)?.refusal(call, given);
+    }
     const bytes = given.body.bytes;
     const length = given.status === 304 ? undefined : (bytes?.length ?? given.body.length);
     if (length === undefined) given.headers.remove('content-length');

@@ -83,6 +83,8 @@ export class Exchange {
   rate: Counted | undefined = undefined;
   quota: Counted | undefined = undefined;
 
+  /** The id of the API that a part of another call may not leave; empty for a call of its own. */
+  within = '';
   /** How many times a `gw://` address sent the call round inside the gateway. */
   loops = 0;
   /** How many times an API handed it to the API that serves the version asked for. */

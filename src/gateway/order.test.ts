@@ -41,6 +41,7 @@ const pinned = [
   'transform-response-body',
   'response-headers',
   'response-processors',
+  'error-overrides',
   'cache',
   'request-signing',
   'enforced-timeout',

@@ -20,6 +20,7 @@ import { cors, corsHeaders } from './steps/cors.ts';
 import { discovery } from './steps/discovery.ts';
 import { endpointAccess } from './steps/endpoint-access.ts';
 import { enforcedTimeout } from './steps/enforced-timeout.ts';
+import { errorOverrides } from './steps/error-overrides.ts';
 import { expiry } from './steps/expiry.ts';
 import { ipAccess } from './steps/ip-access.ts';
 import { keyState } from './steps/key-state.ts';
@@ -98,6 +99,7 @@ export const order: readonly Place[] = [
   { step: transformResponseBody, why: 'The first on the way out: what others look at is what callers will get.' },
   { step: responseHeaders, why: 'On the way out: after the body was written anew, before anything is kept.' },
   { step: responseProcessors, why: 'After the headers that definitions set: those may name the upstream too.' },
+  { step: errorOverrides, why: 'On the way out: has the last word on an answer before it is kept.' },
   {
     step: cache,
     why: 'Whoever may not call gets nothing that was kept either; after all that changes what is asked for.',

@@ -17,6 +17,7 @@ export function refusalWords(settings: Settings): (call: Exchange, given: Answer
         const other = refusalAnswer(call, given.status, wording.message);
         given.headers.set('Content-Type', other.headers.get('content-type')!);
         given.body = other.body;
+        given.message = other.message;
       }
     }
     if (named) given.headers.set('X-Generator', generator);

@@ -421,6 +421,21 @@ export const refusalsTable = {
     event: 'VersionFailure',
     about: 'A block or allow list keeps the endpoint closed.',
   },
+  batch_malformed: {
+    status: 400,
+    message: 'Batch request malformed',
+    about: 'Several calls in one request could not be read. Said as `{"status":"error","message":…}`.',
+  },
+  batch_nested: {
+    status: 400,
+    message: 'A batch request cannot hold another one',
+    about: 'One of several calls in one request is itself such a request, or a gw:// target leads to one.',
+  },
+  batch_too_long: {
+    status: 400,
+    message: 'A batch request holds at most {limit} requests',
+    about: 'More calls in one request than `gateway.batch_requests`.',
+  },
   path_twofold: {
     status: 400,
     message: 'The path can be read in two ways',

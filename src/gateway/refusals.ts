@@ -17,7 +17,9 @@ export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Reco
 /** The answer itself, for refusals whose status or words come from a definition. */
 export function refusalAnswer(call: Exchange, status: number, message: string): Answer {
   const [type, body] = rendered(call, message);
-  return new Answer(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
+  const given = new Answer(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
+  given.message = message;
+  return given;
 }
 
 const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);

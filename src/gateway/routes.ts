@@ -1,13 +1,18 @@
 import type { Model } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import { oauthRoutes } from './auth/oauth/routes.ts';
+import { batchRoutes } from './batch/route.ts';
 import { type Cors, corsOf } from './cors.ts';
 import type { Exchange } from './exchange.ts';
 import type { Doing } from './step.ts';
 import type { GatewayTools } from './tools.ts';
+import type { Handler } from './transport/sink.ts';
 
 /** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
-export type Route = (call: Exchange) => Doing<Answer>;
+export type Route = (call: Exchange, inside: Inside) => Doing<Answer>;
+
+/** Takes a call that was made here through the gateway, as if it had come from outside. */
+export type Inside = Handler['handle'];
 
 export interface RouteContext {
   readonly model: Model;
@@ -17,14 +22,14 @@ export interface RouteContext {
 /** By the path below the listen path. */
 export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
   const cors = corsOf(context);
-  const routes = oauthRoutes(context);
+  const routes = [...oauthRoutes(context), ...batchRoutes(context)];
   return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
 }
 
 /** Pages of other origins come here too. */
 const forPages =
   (cors: Cors, route: Route): Route =>
-  call => {
+  (call, inside) => {
     cors.mark(call);
-    return call.method === 'OPTIONS' ? cors.options(call) : route(call);
+    return call.method === 'OPTIONS' ? cors.options(call) : route(call, inside);
   };

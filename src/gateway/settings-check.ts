@@ -1,7 +1,9 @@
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
+import { overrideRules } from './overrides/rules.ts';
 import { checkExtraPorts } from './own-ports.ts';
 import { refusals } from './refusals.ts';
+import { Unservable } from './step.ts';
 
 const problem = problems('settings', {
   message_unknown: {
@@ -9,6 +11,7 @@ const problem = problems('settings', {
     message: 'gateway.messages: no refusal has the code {code}; see docs/reference/refusals.md',
   },
   message_of_definitions: { status: 500, message: 'gateway.messages: definitions choose the words of {code}' },
+  override_unreadable: { status: 500, message: 'gateway.error_overrides: {reason}' },
   names_alike: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
   lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
 });
@@ -26,4 +29,14 @@ export function checkTrafficSettings(settings: Settings): void {
   if (names.size < 3) throw problem.names_alike();
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
   checkExtraPorts(settings);
+  checkOverrides(settings);
+}
+
+function checkOverrides(settings: Settings): void {
+  try {
+    overrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
+  } catch (error) {
+    if (!(error instanceof Unservable)) throw error;
+    throw problem.override_unreadable({ detail: { reason: error.message } });
+  }
 }

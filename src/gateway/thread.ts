@@ -19,6 +19,8 @@ import { openResponses } from './cache/open.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
+import { withExplanations } from './explain/explain.ts';
+import { keptExplanations } from './explain/kept.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
@@ -70,6 +72,8 @@ export type Tells =
 
 /** What the main thread may ask a traffic thread. */
 export interface TrafficAnswers {
+  /** What happened to a call that asked; empty when it is not known here. */
+  explanation(given: { readonly id: string }): Promise<string>;
   debug(given: DebugAsked): Promise<DebugRun>;
   status(given: { readonly apiId: string }): Promise<ServedStatus>;
   vitals(given: { readonly apiId: string }): Promise<Vitals>;
@@ -176,7 +180,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     vitals.count(call);
     recorder.record(call, complete);
   };
-  const traffic = createEngine({ snapshot: loader.snapshot, tools, pools, record });
+  const engineOptions = { snapshot: loader.snapshot, tools, pools, record };
+  const explanations = keptExplanations(systemClock);
+  const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
   const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
   const secured = createSecured({
     certificateFile: settings['gateway.tls.certificate_file'],
@@ -191,6 +197,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const place = { host, port: wanted, reusePort };
   const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place });
   const answers: TrafficAnswers = {
+    explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
     async status({ apiId }) {
       // Whoever asks has just changed something, as often as not.

@@ -18,6 +18,8 @@ import type { Registries } from './upstream/registries.ts';
 /** What a traffic thread may ask the main thread. */
 export interface MainAnswers {
   oauth(asked: OauthAsked): Promise<OauthReply>;
+  /** Whether it is the gateway secret. */
+  explains(asked: { readonly secret: string }): Promise<boolean>;
 }
 
 /** What an event is about: a call, or something of an API that no call was part of. */

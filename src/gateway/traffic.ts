@@ -47,7 +47,10 @@ export async function openTraffic(options: TrafficOptions) {
     log,
     program: options.threadProgram,
     writeLog,
-    answers: { oauth: provider.answer },
+    answers: {
+      oauth: provider.answer,
+      explains: ({ secret }) => tools.secrets.matches('gateway', secret),
+    },
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');
       tools.events.take(

@@ -2,6 +2,7 @@ import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
 import { choice, flag, object, seconds, statusCodes, text, texts } from '../rules.ts';
 import { inverted, secondsNumber, wholeSecondsText } from '../wires.ts';
+import { overridesUnderscored } from './error-overrides.ts';
 import { pluginFields } from './plugins.ts';
 
 export const cors = facet({
@@ -199,7 +200,7 @@ export const errorOverrides = facet({
     enabled: { rule: flag, classic: inverted('error_overrides_disabled'), needs: ['rules'], about: 'Applies them.' },
     rules: {
       rule: object,
-      classic: 'error_overrides',
+      classic: overridesUnderscored('error_overrides'),
       oas: 'value',
       about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',
     },

@@ -120,7 +120,10 @@ const collected = (call: Exchange, engine: Handler, trace: Trace, timeoutMs: num
   });
 
 /** The connections of traffic, with an eye on what goes out. */
-function tracedPools(pools: UpstreamPools, onSend: (options: Dispatcher.DispatchOptions) => void): UpstreamPools {
+export function tracedPools(
+  pools: UpstreamPools,
+  onSend: (options: Dispatcher.DispatchOptions) => void,
+): UpstreamPools {
   return {
     ...pools,
     get(...which: Parameters<UpstreamPools['get']>) {

@@ -5,6 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { refusals } from '../refusals.ts';
 import type { Doing } from '../step.ts';
 import type { VersionChoice } from '../versions.ts';
+import { stepSettings } from './step-settings.ts';
 import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
 
 /**
@@ -14,7 +15,7 @@ import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
 export const tracedApi = (api: Api, trace: Trace): Api => ({
   ...api,
   versions: tracedVersions(api, trace),
-  chains: new Map([...api.chains].map(([key, chain]) => [key, tracedChain(chain, api, trace)])),
+  chains: new Map([...api.chains].map(([key, chain]) => [key, tracedChain(chain, api, key, trace)])),
 });
 
 function tracedVersions(api: Api, trace: Trace): VersionChoice {
@@ -35,7 +36,12 @@ function tracedVersions(api: Api, trace: Trace): VersionChoice {
   };
 }
 
-function tracedChain(chain: Chain, of: Identity, trace: Trace): Chain {
+function tracedChain(chain: Chain, of: Api, versionKey: string, trace: Trace): Chain {
+  const version = of.model.versions.find(({ key }) => key === versionKey);
+  const told = (mw: string) => {
+    const settings = stepSettings(mw, of.model, version);
+    return settings === undefined ? { mw } : { mw, settings };
+  };
   return {
     request: chain.request.map(({ name, run }) => ({
       name,
@@ -43,7 +49,7 @@ function tracedChain(chain: Chain, of: Identity, trace: Trace): Chain {
         const session = call.session;
         return watched(
           trace,
-          { type: 'request', mw: name },
+          { type: 'request', ...told(name) },
           of,
           () => run(call),
           outcome => ({ ...(outcome ? endedBy(call, outcome) : passed), ...recognised(call, session) }),
@@ -57,7 +63,7 @@ function tracedChain(chain: Chain, of: Identity, trace: Trace): Chain {
         const before = given.status;
         return watched(
           trace,
-          { type: 'response', mw: name },
+          { type: 'response', ...told(name) },
           of,
           () => run(call, given),
           () => (given.status === before ? passed : { level: 'info', msg: `changed the status to ${given.status}` }),

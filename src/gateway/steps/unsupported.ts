@@ -38,7 +38,6 @@ const missing: readonly Missing[] = [
   { what: 'scope checks and token exchange', asked: it => it.oauth2.enabled },
   { what: 'plugins', asked: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyOn) },
   { what: 'plugins for analytics records', asked: it => it.trafficLogs.pluginEnabled },
-  { what: 'several calls in one request', asked: it => it.batch.enabled },
   { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },

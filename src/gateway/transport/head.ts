@@ -59,6 +59,9 @@ const kinds: ReadonlyMap<string, number> = new Map([
 ]);
 const kindOf = (name: string) => kinds.get(name) ?? (name.startsWith('x-forwarded') ? isClaim : 0);
 
+/** Whether a header, by its lower-case name, says who calls or what was asked for. */
+export const isAboutCaller = (name: string): boolean => kindOf(name) === isClaim;
+
 /**
  * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
  * drops what a caller may not say. A name with `_` for `-` counts as the name, since some upstreams take them for the same.

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { bodyOf, noBody } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import { HeaderList, hopByHop } from '../headers.ts';
+import { type ArrivalOptions, arrive } from '../transport/arrival.ts';
+import { type BadHead, isAboutCaller } from '../transport/head.ts';
+
+const token = /^[\w!#$%&'*+\-.^`|~]+$/;
+const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
+
+/** An address names a host, which is not for a part to choose. */
+const relative = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(text) && !/[\s\\#]/.test(text));
+
+const Part = z.object({
+  method: z.string().nullish(),
+  headers: z.record(z.string().regex(token), line).nullish(),
+  body: z.string().nullish(),
+  relative_url: relative,
+});
+export type Part = z.output<typeof Part>;
+
+export const Batch = z.object({
+  requests: z.array(Part).nullish(),
+  suppress_parallel_execution: z.boolean().nullish(),
+});
+
+/** How a body is framed, and for which host, is settled by the call that brought it. */
+const settled: ReadonlySet<string> = new Set([...hopByHop, 'host', 'content-length', 'expect']);
+
+/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
+const asBytes = (text: string) => Buffer.from(text).toString('latin1');
+
+/**
+ * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
+ * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
+ */
+export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | BadHead {
+  const body = Buffer.from(part.body ?? '');
+  const root = whole.listenPath.endsWith('/') ? whole.listenPath.slice(0, -1) : whole.listenPath;
+  const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
+  const call = arrive(
+    {
+      method: part.method || 'GET',
+      target: asBytes(root + below),
+      headers: headersOf(part, whole, body.length),
+      peer: { ...whole.peer, trusted: false },
+      mayOmitHost: true,
+      body: () => (body.length > 0 ? bodyOf(body) : noBody()),
+    },
+    { ...options, clientAddress: { isTrusted: () => false, of: () => whole.clientAddress } },
+  );
+  if (!('fault' in call)) {
+    call.within = whole.api!.id;
+    for (const [name, value] of whole.headers) if (isAboutCaller(name.toLowerCase())) call.headers.append(name, value);
+  }
+  return call;
+}
+
+function headersOf(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
+  const own = Object.entries(part.headers ?? {}).filter(([name]) => !settled.has(name.toLowerCase()));
+  const host = whole.headers.get('host');
+  return new HeaderList([
+    ...(host === undefined ? [] : ['Host', host]),
+    ...own.flatMap(([name, value]) => [name, asBytes(value.trim())]),
+    ...(bodyBytes > 0 ? ['Content-Length', String(bodyBytes)] : []),
+  ]);
+}

@@ -1,0 +1,95 @@
+import type { Endpoints } from '#definition/endpoints/lists.ts';
+import type { Model, VersionModel } from '#definition/model.ts';
+
+type Part = Exclude<keyof Model, 'form' | 'versions' | 'modes' | 'document' | 'streams'>;
+type VersionPart = Exclude<keyof VersionModel, 'key' | 'endpoints'>;
+
+interface Parts {
+  readonly api?: readonly Part[];
+  readonly version?: readonly VersionPart[];
+  readonly lists?: readonly (keyof Endpoints)[];
+}
+
+/** Which parts of a definition each step goes by. */
+const partsOf: Readonly<Record<string, Parts>> = {
+  'cors-headers': { api: ['cors'] },
+  cors: { api: ['cors'] },
+  tracking: { api: ['trafficLogs'], lists: ['trackEndpoint', 'doNotTrackEndpoint'] },
+  'endpoint-access': { lists: ['ignoreAuthentication', 'block', 'allow', 'internal'] },
+  'ip-access': { api: ['ipAccess'] },
+  'client-certificates': { api: ['clientCertificates'] },
+  'size-limit': { version: ['requestSizeLimit'], lists: ['requestSizeLimit'] },
+  'context-variables': { api: ['contextVariables'] },
+  oauth: { api: ['oauth'] },
+  'external-oauth': { api: ['externalOAuth'] },
+  basic: { api: ['basic'] },
+  hmac: { api: ['hmac'] },
+  jwt: { api: ['jwt'] },
+  oidc: { api: ['oidc'] },
+  token: { api: ['token'] },
+  'strip-auth': { api: ['authentication'] },
+  'key-limits': { api: ['skips'] },
+  'api-limits': { api: ['rateLimit'], lists: ['rateLimit'] },
+  'upstream-auth': { api: ['upstreamAuth', 'upstreamClientCredentials', 'upstreamPassword'] },
+  'validate-json': { lists: ['validateJson'] },
+  'validate-request': { lists: ['validateRequest'] },
+  'transform-request-body': { lists: ['transformRequestBody', 'transformJq'] },
+  'request-headers': { version: ['requestHeaders'], lists: ['transformRequestHeaders'] },
+  'url-rewrite': { lists: ['urlRewrite'] },
+  'method-transform': { lists: ['transformRequestMethod'] },
+  'mock-response': { lists: ['mockResponse'] },
+  'transform-response-body': { lists: ['transformResponseBody', 'transformJqResponse'] },
+  'response-headers': { version: ['responseHeaders'], lists: ['transformResponseHeaders'] },
+  'response-processors': { api: ['responseProcessors'] },
+  'error-overrides': { api: ['errorOverrides'] },
+  cache: { api: ['cache'], lists: ['cache'] },
+  'request-signing': { api: ['requestSigning'] },
+  'enforced-timeout': { version: ['timeout'], lists: ['enforceTimeout'] },
+  discovery: { api: ['serviceDiscovery'] },
+  'circuit-breaker': { lists: ['circuitBreaker'] },
+};
+
+/** Longer ones are cut: a line of the log has its bounds. */
+const textMost = 1500;
+
+/** What a definition tells a step, without secrets and what was left out; undefined where that is nothing. */
+export function stepSettings(step: string, model: Model, version: VersionModel | undefined): unknown {
+  const parts = Object.hasOwn(partsOf, step) ? partsOf[step]! : {};
+  const said: [string, unknown][] = [
+    ...(parts.api ?? []).map((name): [string, unknown] => [name, model[name]]),
+    ...(version ? (parts.version ?? []).map((name): [string, unknown] => [name, version[name]]) : []),
+    ...(version ? (parts.lists ?? []).map((name): [string, unknown] => [name, version.endpoints[name]]) : []),
+  ];
+  const told = Object.fromEntries(said.map(([name, value]) => [name, masked(value)]).filter(([, it]) => !isSilent(it)));
+  if (Object.keys(told).length === 0) return undefined;
+  const text = JSON.stringify(told);
+  return text.length <= textMost ? told : `${text.slice(0, textMost)}…`;
+}
+
+const isSilent = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  value === false ||
+  value === 0 ||
+  (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** Values under these names let others in. A key may stand where an address may. */
+const secret = /secret|password|passphrase|private|^source$|^keysets$/i;
+/** Values of headers that are added may be credentials, whatever the header is called. */
+const secretValues = /^(?:add|headers|extrametadata)$/i;
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, inner]) => [name, hidden(name, inner)] as const);
+  return Object.fromEntries(members.filter(([, inner]) => !isSilent(inner)));
+}
+
+function hidden(name: string, value: unknown): unknown {
+  if (isSilent(value)) return undefined;
+  if (secret.test(name)) return '***';
+  if (secretValues.test(name) && typeof value === 'object' && !Array.isArray(value))
+    return Object.fromEntries(Object.keys(value!).map(header => [header, '***']));
+  return masked(value);
+}

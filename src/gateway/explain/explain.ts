@@ -1,0 +1,75 @@
+import { publicId } from '#base/ids.ts';
+import { tracedPools } from '../debug/run.ts';
+import { createTrace, milliseconds } from '../debug/trace.ts';
+import { noteUpstream } from '../debug/traced-api.ts';
+import { createEngine, type EngineOptions } from '../engine.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Handler, Sink } from '../transport/sink.ts';
+import { attemptLimit } from './attempts.ts';
+import { ExplainedSink } from './explained-sink.ts';
+import { explainedSnapshot } from './explained-snapshot.ts';
+import type { KeptExplanations } from './kept.ts';
+import { summaryOf } from './summary.ts';
+
+/** Sent by whoever wants to know why, with the gateway secret. */
+const asked = 'x-gw-explain';
+const told = 'X-Gw-Explanation';
+
+const answerWithinMs = 2000;
+
+/** Takes calls that ask to be explained; all others pass with one look at their headers. */
+export function withExplanations(options: EngineOptions, kept: KeptExplanations, next: Handler): Handler {
+  const { tools } = options;
+  const attempt = attemptLimit(tools.clock);
+
+  /** It never goes on, right or wrong: not to the upstream, and not into any record. */
+  function taken({ headers }: Exchange): string {
+    const secret = headers.get(asked) ?? '';
+    // `set` takes away other spellings of the name too.
+    headers.set(asked, '');
+    headers.remove(asked);
+    return secret;
+  }
+
+  async function isAllowed(secret: string): Promise<boolean> {
+    if (secret === '') return false;
+    try {
+      return await attempt(() => tools.ask('explains', { secret }, answerWithinMs));
+    } catch (error) {
+      tools.log.warn({ reason: (error as Error).message }, 'whether a call may be explained could not be found out');
+      return false;
+    }
+  }
+
+  function explained(call: Exchange, sink: Sink): void {
+    const id = publicId();
+    const trace = createTrace(tools.clock, { id: '', name: '', orgId: '' });
+    kept.keep(id, trace);
+    const pools = tracedPools(options.pools, ({ origin, path, method }) => {
+      const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;
+      trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
+    });
+    const current = explainedSnapshot(options.snapshot(), call, trace);
+    const watching = {
+      onStart(status: number) {
+        noteUpstream(call, trace);
+        const refused = call.refusal ? { refusal: call.refusal } : {};
+        const took_ms = milliseconds(call.startedAt);
+        trace.note(
+          { level: 'info', type: 'response', msg: `the caller gets ${status}`, ...refused, took_ms },
+          call.api,
+        );
+        return [told, summaryOf(id, trace.text())];
+      },
+      onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: milliseconds(call.startedAt) }),
+    };
+    createEngine({ ...options, pools, snapshot: () => current }).handle(call, new ExplainedSink(sink, watching));
+  }
+
+  return {
+    handle(call, sink) {
+      if (!call.headers.has(asked)) return next.handle(call, sink);
+      void isAllowed(taken(call)).then(allowed => (allowed ? explained(call, sink) : next.handle(call, sink)));
+    },
+  };
+}

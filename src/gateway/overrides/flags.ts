@@ -1,0 +1,63 @@
+/**
+ * The short names error overrides know classes of refusals by, for those who come with them from elsewhere. A rule may
+ * name the code of a refusal instead, which says more.
+ */
+const flags: Readonly<Record<string, readonly string[]>> = {
+  AMF: [
+    'auth_field_missing',
+    'basic_field_missing',
+    'jwt_field_missing',
+    'oauth_field_missing',
+    'external_field_missing',
+    'no_session',
+  ],
+  AKI: ['key_not_found', 'key_inactive', 'basic_refused', 'hmac_refused', 'signature_invalid', 'oauth_client_gone'],
+  IHD: ['basic_malformed', 'basic_not_encoded', 'basic_values_malformed', 'oauth_malformed', 'length_invalid'],
+  TKE: ['key_expired', 'jwt_expired', 'external_untimely'],
+  TKI: [
+    'jwt_refused',
+    'jwt_method',
+    'jwt_before_issued',
+    'jwt_not_yet',
+    'oidc_refused',
+    'oauth_unknown',
+    'external_refused',
+    'external_inactive',
+    'external_failed',
+  ],
+  TCV: [
+    'jwt_no_identity',
+    'jwt_empty_subject',
+    'jwt_empty_identity',
+    'jwt_policy_unknown',
+    'jwt_policy_missing',
+    'jwt_scope_unmatched',
+    'jwt_nothing_named',
+    'jwt_policy_unfit',
+    'jwt_policies_unfit',
+    'oidc_policy_unknown',
+    'oidc_policy_unfit',
+  ],
+  CRQ: ['cert_required', 'mtls_without_tls', 'mtls_certificate_required'],
+  CMM: ['cert_mismatch', 'cert_not_found', 'cert_expired', 'mtls_not_allowed'],
+  EAD: ['api_not_granted', 'url_not_granted', 'endpoint_forbidden', 'address_refused', 'organisation_inactive'],
+  RLT: ['rate_exceeded', 'api_rate_exceeded', 'organisation_rate_exceeded'],
+  QEX: ['quota_exceeded', 'organisation_quota_exceeded'],
+  BTL: ['body_too_large', 'request_too_large'],
+  CLM: ['length_required'],
+  BIV: ['json_unreadable', 'json_invalid', 'request_invalid'],
+  CBO: ['breaker_open'],
+  NHU: ['hosts_down'],
+  URT: ['upstream_timeout'],
+  DNS: ['upstream_lookup'],
+  UCF: ['upstream_failed'],
+  UPE: ['answer_too_large'],
+  CDC: ['client_gone'],
+};
+
+const byCode = new Map(Object.entries(flags).flatMap(([flag, codes]) => codes.map(code => [code, flag] as const)));
+
+export const flagOf = (code: string): string => byCode.get(code) ?? '';
+
+/** Any error of an upstream. */
+export const upstreamFlag = 'URS';

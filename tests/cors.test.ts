@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Published, publishBoth } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('pages of other origins', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+
+  interface Rules {
+    origins?: string[];
+    methods?: string[];
+    headers?: string[];
+    exposed?: string[];
+    credentials?: boolean;
+    maxAge?: number;
+    passthrough?: boolean;
+  }
+  const published = (rules: Rules, more: { classic?: object; oas?: Record<string, object> } = {}) => {
+    const { origins = [], methods = [], headers = [], exposed = [] } = rules;
+    const { credentials = false, maxAge = 0, passthrough = false } = rules;
+    return publishBoth(app, upstream, {
+      classic: {
+        CORS: {
+          enable: true,
+          allowed_origins: origins,
+          allowed_methods: methods,
+          allowed_headers: headers,
+          exposed_headers: exposed,
+          allow_credentials: credentials,
+          max_age: maxAge,
+          options_passthrough: passthrough,
+        },
+        ...more.classic,
+      },
+      oas: {
+        middleware: {
+          global: {
+            cors: {
+              enabled: true,
+              allowedOrigins: origins,
+              allowedMethods: methods,
+              allowedHeaders: headers,
+              exposedHeaders: exposed,
+              allowCredentials: credentials,
+              maxAge,
+              optionsPassthrough: passthrough,
+            },
+          },
+        },
+        ...more.oas,
+      },
+    });
+  };
+  const guarded = {
+    classic: { use_keyless: false },
+    oas: { server: { authentication: { enabled: true } } },
+  };
+  const told = async ({ url }: Published, method: string, headers: Record<string, string>) => {
+    const reply = await fetch(`${url}/x`, { method, headers });
+    const text = await reply.text();
+    const named = [...reply.headers].filter(([name]) => name.startsWith('access-control-'));
+    const cors = Object.fromEntries(named.map(([name, value]) => [name.slice('access-control-'.length), value]));
+    return { status: reply.status, cors, vary: reply.headers.get('vary'), text };
+  };
+  const preflight = (origin: string, method: string, headers?: string) => ({
+    origin,
+    'access-control-request-method': method,
+    ...(headers === undefined ? {} : { 'access-control-request-headers': headers }),
+  });
+  const allVary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
+
+  test('a preflight is answered here, asks nobody for a key, and says what may be done', async () => {
+    const rules = { origins: ['https://a.example'], methods: ['PATCH'], headers: ['X-One', 'x-two'] };
+    for (const api of await published({ ...rules, credentials: true, maxAge: 24 }, guarded)) {
+      upstream.requests.length = 0;
+      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://A.example', 'PATCH', 'x-ONE, x-two')), {
+        status: 204,
+        cors: {
+          'allow-origin': 'https://A.example',
+          'allow-credentials': 'true',
+          'allow-methods': 'PATCH',
+          'allow-headers': 'x-ONE, x-two',
+          'max-age': '24',
+        },
+        vary: allVary,
+        text: '',
+      });
+      const refused = { status: 204, cors: {}, vary: allVary, text: '' };
+      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://b.example', 'PATCH')), refused);
+      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'DELETE')), refused);
+      assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'PATCH', 'x-three')), refused);
+      assert.equal(upstream.requests.length, 0, api.form);
+    }
+  });
+
+  test('without lists any origin is told *, never its own name, also with credentials', async () => {
+    for (const api of await published({ credentials: true, exposed: ['X-Seen', 'X-Too'] })) {
+      const { status, cors, vary } = await told(api, 'GET', { origin: 'https://anywhere.example' });
+      const expected = { 'allow-origin': '*', 'allow-credentials': 'true', 'expose-headers': 'X-Seen, X-Too' };
+      assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], api.form);
+      const asked = await told(api, 'OPTIONS', preflight('null', 'POST', 'content-type,accept, x-requested-with'));
+      assert.equal(asked.cors['allow-origin'], '*');
+      assert.deepEqual((await told(api, 'OPTIONS', preflight('null', 'PUT'))).cors, {});
+      assert.deepEqual((await told(api, 'OPTIONS', preflight('null', 'GET', 'x-other'))).cors, {});
+    }
+  });
+
+  const fits: readonly [origin: string, fits: boolean][] = [
+    ['https://a.example.org', true],
+    ['https://A.Example.org', true],
+    ['https://.example.org', true],
+    ['https://example.org', false],
+    ['https://a.example.org.evil.net', false],
+    ['https://evil.net/.example.org', false],
+    ['https://evil.net#.example.org', false],
+    ['https://user@evil.net?.example.org', false],
+    ['http://a.example.org', false],
+    ['http://localhost:8080', true],
+    ['null', false],
+  ];
+  test('one * in an origin stands for any text of a host there, and for nothing else', async () => {
+    const origins = ['https://*.example.org', 'http://localhost:*'];
+    for (const api of await published({ origins, credentials: true })) {
+      for (const [origin, isAllowed] of fits) {
+        const { status, cors, vary } = await told(api, 'GET', { origin });
+        const expected = isAllowed ? { 'allow-origin': origin, 'allow-credentials': 'true' } : {};
+        assert.deepEqual([status, cors, vary], [200, expected, 'Origin'], `${api.form} ${origin}`);
+      }
+    }
+  });
+
+  test('* among headers and methods lets any in; a negative age forbids remembering', async () => {
+    for (const api of await published({ headers: ['*'], methods: ['*'], maxAge: -1 })) {
+      const { cors } = await told(api, 'OPTIONS', preflight('https://a.example', 'PURGE', 'x-any'));
+      const expected = { 'allow-origin': '*', 'allow-methods': 'PURGE', 'allow-headers': 'x-any', 'max-age': '0' };
+      assert.deepEqual(cors, expected, api.form);
+    }
+  });
+
+  test('a plain OPTIONS call ends here with 200 and nothing', async () => {
+    for (const api of await published({}, guarded)) {
+      const { status, cors, text } = await told(api, 'OPTIONS', { origin: 'https://a.example' });
+      assert.deepEqual([status, cors, text], [200, { 'allow-origin': '*' }, ''], api.form);
+    }
+  });
+
+  test('a page may read refusals and failures', async () => {
+    const nowhere = { url: 'http://127.0.0.1:1' };
+    const rules = { origins: ['https://a.example'] };
+    for (const api of await published(rules, guarded)) {
+      const { status, cors, vary } = await told(api, 'GET', { origin: 'https://a.example' });
+      assert.deepEqual([status, cors, vary], [401, { 'allow-origin': 'https://a.example' }, 'Origin'], api.form);
+    }
+    const dead = { classic: { proxy: { target_url: nowhere.url } }, oas: { upstream: nowhere } };
+    for (const api of await published(rules, dead)) {
+      const { status, cors } = await told(api, 'GET', { origin: 'https://a.example' });
+      assert.deepEqual([status, cors], [500, { 'allow-origin': 'https://a.example' }], api.form);
+    }
+  });
+
+  test('what the upstream says of origins is neither doubled nor believed', async () => {
+    upstream.answer = (_request, response) => {
+      response.setHeader('Access-Control-Allow-Origin', 'https://evil.example');
+      response.setHeader('access-control-allow-credentials', 'true');
+      response.setHeader('Vary', 'Accept-Encoding');
+      response.end('{}');
+    };
+    try {
+      for (const api of await published({ origins: ['https://a.example'] })) {
+        const own = await told(api, 'GET', { origin: 'https://a.example' });
+        assert.deepEqual([own.cors, own.vary], [{ 'allow-origin': 'https://a.example' }, 'Accept-Encoding, Origin']);
+        assert.deepEqual((await told(api, 'GET', { origin: 'https://evil.example' })).cors, {}, api.form);
+      }
+    } finally {
+      upstream.answer = undefined;
+    }
+  });
+
+  test('with passthrough the upstream answers every OPTIONS call itself, without a key, and nothing is added', async () => {
+    upstream.answer = (_request, response) => {
+      response.setHeader('Access-Control-Allow-Origin', 'https://theirs.example');
+      response.writeHead(202).end('theirs');
+    };
+    try {
+      for (const api of await published({ passthrough: true }, guarded)) {
+        const theirs = { status: 202, cors: { 'allow-origin': 'https://theirs.example' }, vary: null, text: 'theirs' };
+        assert.deepEqual(await told(api, 'OPTIONS', preflight('https://a.example', 'GET')), theirs);
+        assert.deepEqual(await told(api, 'OPTIONS', {}), theirs);
+        assert.equal((await told(api, 'GET', {})).status, 401, api.form);
+      }
+    } finally {
+      upstream.answer = undefined;
+    }
+  });
+
+  test('pages may ask an API’s own token endpoints too', async () => {
+    const oauth = {
+      use_keyless: false,
+      use_oauth2: true,
+      oauth_meta: { allowed_access_types: ['client_credentials'] },
+    };
+    const [api] = await published({ origins: ['https://a.example'] }, { classic: oauth });
+    const headers = preflight('https://a.example', 'POST', 'content-type');
+    const asked = await fetch(`${api!.url}/oauth/token`, { method: 'OPTIONS', headers });
+    assert.equal(asked.status, 204);
+    assert.equal(asked.headers.get('access-control-allow-origin'), 'https://a.example');
+    const answered = await fetch(`${api!.url}/oauth/token`, {
+      method: 'POST',
+      headers: { origin: 'https://a.example' },
+    });
+    assert.equal(answered.headers.get('access-control-allow-origin'), 'https://a.example');
+  });
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { publishBoth } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('other answers in place of errors', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  const templates = mkdtempSync(join(tmpdir(), 'gw-templates-'));
+  before(async () => {
+    writeFileSync(join(templates, 'sorry.json'), '{"file": "{{.Message}}", "code": {{.StatusCode}}}');
+    writeFileSync(join(templates, 'sorry.xml'), '<file code="{{.StatusCode}}">{{.Message}}</file>');
+    const everywhere = {
+      '418': [{ response: { body: 'the gateway’s pot' } }],
+      '5xx': [{ match: { flag: 'DNS' }, response: { message: 'nobody of that name' } }],
+    };
+    const settings = {
+      'gateway.error_overrides': JSON.stringify(everywhere),
+      'templates.directory': templates,
+    };
+    [app, upstream] = await Promise.all([startApp('sqlite', { settings }), startUpstream()]);
+    upstream.answer = (request, response) => {
+      const [, status, body = ''] = request.url!.split('/');
+      const type = { 'content-type': 'text/html', etag: '"1"', 'content-encoding': 'identity' };
+      response.writeHead(Number(status), type).end(decodeURIComponent(body));
+    };
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+    rmSync(templates, { recursive: true });
+  });
+
+  type Rule = { match?: Record<string, string>; response: Record<string, unknown> };
+  const underscored = (text: string) =>
+    text.replaceAll(/"(messagePattern|bodyField|bodyValue|statusCode)":/g, name =>
+      name.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
+    );
+  const published = (rules: Record<string, Rule[]>, more: { classic?: object; oas?: object } = {}) =>
+    publishBoth(app, upstream, {
+      classic: { error_overrides: JSON.parse(underscored(JSON.stringify(rules))), ...more.classic },
+      oas: { errorOverrides: { enabled: true, value: rules }, server: { ...more.oas } },
+    });
+  const guarded = { classic: { use_keyless: false }, oas: { authentication: { enabled: true } } };
+  const told = async (url: string, headers: Record<string, string> = {}) => {
+    const reply = await fetch(url, { headers });
+    return [reply.status, reply.headers.get('content-type'), await reply.text()];
+  };
+
+  test('a refusal by its status, its flag, its code or its words, with another status, body and headers', async () => {
+    const response = {
+      statusCode: 418,
+      body: '{"why": "{{.Message}}", "was": {{.StatusCode}}}',
+      headers: { 'X-Help': 'here' },
+    };
+    const said = [418, 'application/json', '{"why": "Authorization field missing", "was": 418}'];
+    const matches: (Record<string, string> | undefined)[] = [
+      undefined,
+      { flag: 'AMF' },
+      { flag: 'auth_field_missing' },
+      { messagePattern: '^Author.*missing$' },
+      { flag: 'RLT', messagePattern: 'field' },
+    ];
+    for (const match of matches) {
+      const rule = match ? { match, response } : { response };
+      for (const { url, form } of await published({ '401': [rule] }, guarded)) {
+        assert.deepEqual(await told(`${url}/200`), said, `${form} ${JSON.stringify(match)}`);
+        assert.equal((await fetch(`${url}/200`)).headers.get('x-help'), 'here');
+      }
+    }
+  });
+
+  const plain = [401, 'application/json', '{\n    "error": "Authorization field missing"\n}'];
+  test('what does not match stays as it is', async () => {
+    const response = { body: 'other' };
+    const others: Record<string, string>[] = [
+      { flag: 'RLT' },
+      { messagePattern: 'quota' },
+      { bodyField: 'error', bodyValue: 'x' },
+    ];
+    for (const match of others) {
+      for (const { url, form } of await published({ '4xx': [{ match, response }] }, guarded))
+        assert.deepEqual(await told(`${url}/200`), plain, `${form} ${JSON.stringify(match)}`);
+    }
+    for (const { url } of await published({ '403': [{ response }], '5xx': [{ response }] }, guarded))
+      assert.deepEqual(await told(`${url}/200`), plain);
+  });
+
+  test('the first rule that fits counts: exact statuses before classes, the API’s before the gateway’s', async () => {
+    const says = (body: string, match?: Record<string, string>) =>
+      match ? { match, response: { body } } : { response: { body } };
+    const rules = {
+      '4xx': [says('class')],
+      '404': [says('never', { messagePattern: 'zzz' }), says('first'), says('second')],
+      '418': [says('own pot', { messagePattern: 'own' })],
+    };
+    for (const { url, form } of await published(rules)) {
+      assert.equal((await told(`${url}/404/x`))[2], 'first', form);
+      assert.equal((await told(`${url}/410/x`))[2], 'class', form);
+      assert.equal((await told(`${url}/418/own`))[2], 'own pot', form);
+      assert.equal((await told(`${url}/418/x`))[2], 'class', form);
+      assert.deepEqual(await told(`${url}/200/x`), [200, 'text/html', 'x']);
+    }
+    for (const { url } of await publishBoth(app, upstream, { classic: {}, oas: {} }))
+      assert.equal((await told(`${url}/418/x`))[2], 'the gateway’s pot');
+  });
+
+  test('an upstream’s error by a member of its JSON, by its text, or as any of its failures', async () => {
+    const rules: Record<string, Rule[]> = {
+      '4xx': [
+        { match: { bodyField: 'error.0.code', bodyValue: '7' }, response: { message: 'seven' } },
+        { match: { messagePattern: 'se+cret' }, response: { statusCode: 400, body: '<e>{{.Message}}</e>' } },
+      ],
+      '5xx': [{ match: { flag: 'URS' }, response: { statusCode: 502, message: 'behind us' } }],
+    };
+    for (const { url, form } of await published(rules)) {
+      const seven = encodeURIComponent('{"error":[{"code":7}]}');
+      assert.deepEqual(
+        await told(`${url}/404/${seven}`),
+        [404, 'application/json', '{\n    "error": "seven"\n}'],
+        form,
+      );
+      assert.deepEqual(await told(`${url}/404/a%20seecret`), [400, 'application/xml', '<e>Bad Request</e>'], form);
+      assert.deepEqual(await told(`${url}/404/fine`), [404, 'text/html', 'fine'], form);
+      assert.deepEqual(await told(`${url}/503/x`), [502, 'application/json', '{\n    "error": "behind us"\n}'], form);
+      const { headers } = await fetch(`${url}/503/x`);
+      assert.deepEqual([headers.get('etag'), headers.get('content-encoding')], [null, null]);
+    }
+  });
+
+  test('status and headers may change while the body passes by', async () => {
+    for (const { url, form } of await published({
+      '500': [{ response: { statusCode: 503, headers: { 'Retry-After': '9' } } }],
+    })) {
+      const reply = await fetch(`${url}/500/body`);
+      assert.deepEqual([reply.status, reply.headers.get('retry-after'), await reply.text()], [503, '9', 'body'], form);
+    }
+  });
+
+  test('templates may be files, in the caller’s notation; a body counts before them, a message after', async () => {
+    const response = { template: 'sorry', message: 'a "word" <b>' };
+    for (const { url, form } of await published({ '401': [{ response }] }, guarded)) {
+      assert.deepEqual(
+        await told(`${url}/x`),
+        [401, 'application/json', '{"file": "a \\"word\\" <b>", "code": 401}'],
+        form,
+      );
+      const asXml = await told(`${url}/x`, { 'content-type': 'text/xml' });
+      assert.deepEqual(asXml, [401, 'application/xml', '<file code="401">a &#34;word&#34; &#60;b&#62;</file>']);
+    }
+    for (const { url } of await published({ '401': [{ response: { ...response, body: 'written' } }] }, guarded))
+      assert.equal((await told(`${url}/x`))[2], 'written');
+  });
+
+  test('the gateway’s own rules hold for every API, also where an upstream gave no answer', async () => {
+    const nowhere = 'http://nowhere.invalid';
+    const both = await publishBoth(app, upstream, {
+      classic: { proxy: { target_url: nowhere } },
+      oas: { upstream: { url: nowhere } },
+    });
+    for (const { url, form } of both)
+      assert.deepEqual((await told(`${url}/x`))[2], '{\n    "error": "nobody of that name"\n}', form);
+  });
+
+  test('switched off they do nothing', async () => {
+    const rules = { '401': [{ response: { body: 'other' } }] };
+    const [classic] = await published(rules, {
+      ...guarded,
+      classic: { use_keyless: false, error_overrides_disabled: true },
+    });
+    assert.deepEqual(await told(`${classic!.url}/x`), plain);
+  });
+
+  const broken: [what: string, rules: Record<string, unknown[]>][] = [
+    ['is neither a status nor a class of them', { '4x': [] }],
+    ['has a pattern that is not a regular expression', { '401': [{ match: { messagePattern: '(' }, response: {} }] }],
+    ['has a template that cannot be read', { '401': [{ response: { body: '{{.Message' } }] }],
+    ['names the template ../x, which is not in templates.directory', { '401': [{ response: { template: '../x' } }] }],
+    ['holds no rules', { '401': [{ response: { statusCode: 99 } }] }],
+  ];
+  for (const [what, rules] of broken) {
+    test(`a rule that ${what} keeps the API from being served, and says so`, async () => {
+      for (const { url } of await published(rules as Record<string, Rule[]>)) {
+        const [status, , text] = await told(`${url}/x`);
+        assert.equal(status, 503);
+        assert.ok(String(text).includes(what), String(text));
+      }
+    });
+  }
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Published, publishBoth } from './both-forms.ts';
+import { rememberSecrets, startApp, type TestApp } from './harness.ts';
+import { eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+interface Step {
+  step: string;
+  said: string;
+  ms?: number;
+  code?: number;
+  refusal?: string;
+}
+interface Told {
+  id: string;
+  steps: Step[];
+  left?: number;
+}
+interface Line {
+  mw?: string;
+  msg: string;
+  settings?: Record<string, Record<string, unknown>>;
+  refusal?: string;
+  took_ms?: number;
+}
+
+describe('why a call was answered as it was', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+  const secret = () => app.credentials.gateway_secret;
+  const canary = 'canary-in-a-definition';
+  const guarded = () =>
+    publishBoth(app, upstream, {
+      classic: {
+        use_keyless: false,
+        enable_detailed_recording: true,
+        enable_ip_blacklisting: true,
+        blacklisted_ips: ['192.0.2.1'],
+        auth_configs: {
+          authToken: {
+            auth_header_name: 'Authorization',
+            validate_signature: false,
+            signature: { secret: canary, algorithm: 'MasherySHA256' },
+          },
+        },
+      },
+      oas: {
+        server: {
+          authentication: { enabled: true },
+          ipAccessControl: { enabled: true, block: ['192.0.2.1'] },
+          detailedActivityLogs: { enabled: true },
+        },
+        middleware: { global: { trafficLogs: { enabled: true } } },
+      },
+    });
+  const call = (url: string, headers: Record<string, string> = {}) => fetch(url, { headers });
+  const explained = async (url: string, headers: Record<string, string> = {}) => {
+    const reply = await call(url, { 'X-Gw-Explain': secret(), ...headers });
+    const told = JSON.parse(reply.headers.get('x-gw-explanation') ?? 'null') as Told;
+    return { reply, told, text: await reply.text() };
+  };
+  const logs = async (id: string) => {
+    const { status, body, text } = await app.ask('GET', `/gw/explain/${id}`);
+    assert.equal(status, 200, text);
+    assert.equal(body.id, id);
+    return (body.logs as string).split('\n').map(line => JSON.parse(line) as Line);
+  };
+  async function keyFor({ apiId }: Published): Promise<string> {
+    const { body } = await app.ask('POST', '/api/keys', {
+      body: { rate: 2, per: 1000, access_rights: { [apiId]: { versions: ['Default'] } } },
+    });
+    rememberSecrets({ key: body.key_id });
+    await settled(app);
+    return body.key_id;
+  }
+
+  test('an answer names each step, what it decided and how long it took; the full text is read by its id', async () => {
+    for (const api of await guarded()) {
+      const refused = await explained(`${api.url}/x`);
+      assert.equal(refused.reply.status, 401);
+      const last = refused.told.steps.at(-1)!;
+      assert.deepEqual([last.step, last.code, last.refusal], ['token', 401, 'auth_field_missing'], api.form);
+      assert.match(last.said, /^refused with 401: Authorization field missing/);
+      assert.ok(refused.told.steps.every(({ ms }) => typeof ms === 'number'));
+
+      const key = await keyFor(api);
+      const passed = await explained(`${api.url}/x`, { authorization: key });
+      assert.equal(passed.reply.status, 200);
+      const names = passed.told.steps.map(({ step }) => step);
+      for (const name of ['version', 'ip-access', 'token', 'access-rights', 'key-limits', 'upstream'])
+        assert.ok(names.includes(name), `${api.form} ${name} in ${names}`);
+      const lines = await logs(passed.told.id);
+      const ip = lines.find(({ mw }) => mw === 'ip-access')!;
+      assert.deepEqual(ip.settings?.ipAccess?.block, ['192.0.2.1']);
+      assert.equal(lines.find(({ mw }) => mw === 'upstream')!.msg, `sent GET ${upstream.url}/x`);
+      assert.ok(lines.some(({ msg }) => msg === 'the caller gets 200'));
+      assert.ok(!JSON.stringify(lines).includes(key), 'a key in an explanation');
+      assert.ok(!JSON.stringify(lines).includes(canary), 'a secret of the definition in an explanation');
+    }
+  });
+
+  test('an explained call counts like any other', async () => {
+    const [api] = (await guarded()) as [Published];
+    const key = await keyFor(api);
+    const statuses = [];
+    for (let n = 0; n < 3; n++) statuses.push((await explained(`${api.url}/x`, { authorization: key })).reply.status);
+    assert.deepEqual(statuses, [200, 200, 429]);
+    assert.equal((await call(`${api.url}/x`, { authorization: key })).status, 429);
+  });
+
+  test('without the right secret nothing is explained, and right or wrong it is neither passed on nor recorded', async () => {
+    for (const api of await guarded()) {
+      const authorization = await keyFor(api);
+      for (const given of ['wrong', `${secret()}x`, '', secret().slice(1), secret()]) {
+        upstream.requests.length = 0;
+        const { reply } = await explained(`${api.url}/x`, { authorization, 'X-Gw-Explain': given });
+        const isRight = given === secret();
+        assert.equal(reply.headers.has('x-gw-explanation'), isRight, `${api.form} ${isRight}`);
+        for (const { rawHeaders } of upstream.requests)
+          assert.ok(
+            !rawHeaders.some(text => text.toLowerCase() === 'x-gw-explain' || text === given || text === secret()),
+          );
+      }
+      await eventually(async () => {
+        const { body, text } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${api.apiId}`);
+        assert.ok(body.data.length >= 5, text);
+        const raw = text + body.data.map((it: { raw_request?: string }) => atob(it.raw_request ?? '')).join();
+        assert.ok(!raw.includes(secret()) && !/x-gw-explain/i.test(raw));
+      });
+    }
+  });
+
+  test('whoever guesses is answered like anybody else', async () => {
+    const url = await publish(app, openApi(upstream));
+    const replies = await Promise.all(Array.from({ length: 60 }, () => call(`${url}/x`, { 'X-Gw-Explain': 'guess' })));
+    assert.ok(replies.every(({ status, headers }) => status === 200 && !headers.has('x-gw-explanation')));
+  });
+
+  test('calls that go nowhere, through loops and to failing upstreams are explained too', async () => {
+    const second = () =>
+      eventually(async () => {
+        const { told, reply } = await explained(`${app.url.gateway}/nothing-here`);
+        assert.equal(reply.status, 404);
+        assert.ok(told, 'explained');
+        return told;
+      });
+    assert.deepEqual((await second()).steps, []);
+    const inner = openApi(upstream, { name: 'inner one' });
+    await publish(app, inner);
+    const url = await publish(app, openApi({ url: `gw://${inner.api_id}/deep` }));
+    const looped = await eventually(async () => {
+      const { told, reply } = await explained(`${url}/y`);
+      assert.equal(reply.status, 200);
+      assert.ok(told);
+      return told;
+    });
+    assert.equal(looped.steps.find(({ step }) => step === 'upstream')!.said, `sent GET ${upstream.url}/deep/y`);
+    const dead = await publish(app, openApi({ url: 'http://127.0.0.1:1' }));
+    await eventually(async () => {
+      const { reply, told } = await explained(`${dead}/z`);
+      assert.equal(reply.status, 500);
+      assert.ok(told);
+    });
+  });
+
+  test('an unknown id is 404, and nobody reads one without the secret', async () => {
+    assert.equal((await app.ask('GET', '/gw/explain/nothing')).status, 404);
+    assert.equal((await app.ask('GET', '/gw/explain/nothing', { credential: 'wrong' })).status, 403);
+  });
+});
