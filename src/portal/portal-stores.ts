@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
+import { deliveryStore } from '#events/deliveries/store.ts';
 import type { Records } from '#storage/records.ts';
 import { accessRequestStore } from './access-requests/store.ts';
 import { appStore } from './apps/store.ts';
@@ -15,11 +16,21 @@ import { planStore } from './plans/store.ts';
 import { productStore } from './products/store.ts';
 import { providerStore } from './providers/store.ts';
 import { portalUserStore } from './users/store.ts';
+import { portalWebhookStore } from './webhooks/store.ts';
+import { portalTelling } from './webhooks/telling.ts';
 
 export type PortalStores = ReturnType<typeof portalStores>;
 
+interface StoreTools {
+  readonly records: Records;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
 /** What the portal keeps of publishing and access. */
-export function portalStores(records: Records, vault: Vault, clock: Clock) {
+export function portalStores({ records, vault, clock, settings }: StoreTools) {
+  const webhooks = portalWebhookStore(records, vault);
   const teams = teamStore(records);
   return {
     providers: providerStore(records, vault),
@@ -32,6 +43,8 @@ export function portalStores(records: Records, vault: Vault, clock: Clock) {
     apps: appStore(records),
     accessRequests: accessRequestStore(records),
     credentials: credentialStore(records, vault),
+    /** Tells the portal's webhooks of something, inside the write that brings it about. */
+    tell: portalTelling({ webhooks, deliveries: deliveryStore(records), vault, clock, settings }),
   };
 }
 
@@ -52,7 +65,7 @@ interface Openings extends LocalPlaneTools {
 
 /** The portal's own tools, made of those of the installation. */
 export function openPortal(tools: Openings): Pick<PortalTools, 'portal' | 'controlPlane'> {
-  const { records, vault, clock, outbound } = tools;
+  const { outbound } = tools;
   const planes = { local: localControlPlanes(tools), remote: remoteControlPlanes(outbound) };
-  return { portal: portalStores(records, vault, clock), controlPlane: controlPlanes(planes) };
+  return { portal: portalStores(tools), controlPlane: controlPlanes(planes) };
 }

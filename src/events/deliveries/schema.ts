@@ -23,6 +23,8 @@ export interface InlineTarget {
   readonly url: string;
   /** As JSON, sealed: they often carry a credential. */
   readonly sealedHeaders: string;
+  /** In place of the usual one. */
+  readonly timeoutMs?: number;
 }
 
 export interface DeliveryBody {

@@ -28,8 +28,10 @@ export interface SenderOptions {
 const lanesAtOnce = 16;
 /** Calls made for one hook before others have their turn. */
 const callsInTurn = 50;
+/** Whatever a webhook asks for. */
+const longestTimeoutMs = 60_000;
 /** Longer than a call may take: whoever still holds a lane then has died. */
-const leaseBeyondTimeoutMs = 20_000;
+const leaseMs = longestTimeoutMs + 20_000;
 /** What another process left behind, or wrote, is found so soon. */
 const millisecondsBetweenLooks = 1000;
 const longestPauseMs = 3_600_000;
@@ -49,7 +51,6 @@ export type Sender = ReturnType<typeof startSender>;
 /** Makes the calls that wait, for as long as the process runs. */
 export function startSender(options: SenderOptions) {
   const { deliveries, lanes, clock, log, settings } = options;
-  const leaseMs = settings['events.timeout_ms'] + leaseBeyondTimeoutMs;
   const attemptsAtMost = settings['events.attempts'];
   const active = new Set<Promise<void>>();
   const stopping = new AbortController();
@@ -178,7 +179,7 @@ async function attempt(options: SenderOptions, delivery: Delivery, signal: Abort
       },
       ...(body !== '' && { body }),
       audience: 'operator',
-      timeoutMs: settings['events.timeout_ms'],
+      timeoutMs: Math.min(delivery.inline?.timeoutMs ?? settings['events.timeout_ms'], longestTimeoutMs),
       maxBytes: answerBytes,
       signal,
     });

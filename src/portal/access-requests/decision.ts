@@ -2,6 +2,7 @@ import { issueFor, secretsOf } from '../credentials/issue.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
+import { portalMessages } from '../webhooks/telling.ts';
 import { revokeAtProvider } from './removal.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
@@ -44,8 +45,8 @@ export async function openPlan(id: number, { portal }: Pick<PortalTools, 'portal
   return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
 
-/** Makes the credential of a request its caller has claimed. */
-export async function complete(request: StoredAccessRequest, tools: DecisionTools): Promise<void> {
+/** Makes the credential of a request its caller has claimed. One that `isNew` was not told of yet. */
+export async function complete(request: StoredAccessRequest, tools: DecisionTools, isNew = false): Promise<void> {
   const { portal, records, clock } = tools;
   const isOurs = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
   let key: Awaited<ReturnType<typeof issueFor>>;
@@ -62,8 +63,11 @@ export async function complete(request: StoredAccessRequest, tools: DecisionTool
         if (!isOurs(it)) throw problem.not_pending({ detail: { status: it.Status } });
         return { ...it, Status: 'approved', ClaimedAt: 0, UpdatedAt: now };
       });
-      present(approved, 'Access request', 'unknown');
-      await portal.credentials.insert({ AccessRequestID: request.ID, ...secretsOf(key), CreatedAt: now });
+      const decided = present(approved, 'Access request', 'unknown');
+      const made = await portal.credentials.insert({ AccessRequestID: request.ID, ...secretsOf(key), CreatedAt: now });
+      if (isNew) await portal.tell('AccessRequestCreated', portalMessages.accessRequest(request));
+      await portal.tell('AccessRequestApproved', portalMessages.accessRequest(decided));
+      await portal.tell('CredentialRegistered', portalMessages.credential(made, decided));
     });
   } catch (error) {
     await revokeAtProvider(key.key_id, request.ProviderID, tools);
@@ -71,10 +75,16 @@ export async function complete(request: StoredAccessRequest, tools: DecisionTool
   }
 }
 
-export async function reject(id: number, { portal, clock }: Pick<PortalTools, 'portal' | 'clock'>): Promise<void> {
-  const rejected = await portal.accessRequests.change(id, it => {
-    refuseDecided(it, clock.now());
-    return { ...it, Status: 'rejected', UpdatedAt: clock.now() };
+export async function reject(id: number, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>): Promise<void> {
+  const { portal, records, clock } = tools;
+  await records.write(async () => {
+    const rejected = await portal.accessRequests.change(id, it => {
+      refuseDecided(it, clock.now());
+      return { ...it, Status: 'rejected', UpdatedAt: clock.now() };
+    });
+    await portal.tell(
+      'AccessRequestRejected',
+      portalMessages.accessRequest(present(rejected, 'Access request', 'unknown')),
+    );
   });
-  present(rejected, 'Access request', 'unknown');
 }

@@ -88,7 +88,7 @@ export const rejectAccessRequest = operation({
   params,
   returns: okMessageAnswer,
   problems: [problem.unknown, problem.not_pending, problem.being_decided],
-  async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'clock'>) {
+  async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>) {
     audit(String(access_request_id));
     await reject(access_request_id, tools);
     return okMessage('Reject');

@@ -9,12 +9,13 @@ import { defaultOrganisationId } from '../organisations/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, shownTime } from '../shapes.ts';
+import { portalMessages } from '../webhooks/telling.ts';
 import { provision } from './provision.ts';
 import { AppChange, AppRow, AppWrite, appRow, Provision, type StoredApp } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
 const params = z.object({ app_id: numberedId });
-type Tools = Pick<PortalTools, 'portal' | 'clock'>;
+type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
 
 const App = AppRow.extend({ UpdatedAt: z.string(), AccessRequests: z.array(z.array(AccessRequestOfApp)) });
 
@@ -54,15 +55,20 @@ export const createApp = operation({
   body: AppWrite,
   returns: App,
   async handle({ body, audit }, tools: Tools) {
-    const { portal, clock } = tools;
+    const { portal, records, clock } = tools;
     const now = clock.now();
-    const made = await portal.apps.insert({
-      Name: body.Name,
-      Description: body.Description ?? '',
-      RedirectURLs: body.RedirectURLs ?? '',
-      ...(await ownership(body.UserID, body.Visibility ?? 'organisation', tools)),
-      CreatedAt: now,
-      UpdatedAt: now,
+    const owner = await ownership(body.UserID, body.Visibility ?? 'organisation', tools);
+    const made = await records.write(async () => {
+      const inserted = await portal.apps.insert({
+        Name: body.Name,
+        Description: body.Description ?? '',
+        RedirectURLs: body.RedirectURLs ?? '',
+        ...owner,
+        CreatedAt: now,
+        UpdatedAt: now,
+      });
+      await portal.tell('ApplicationRegistered', portalMessages.app(inserted));
+      return inserted;
     });
     audit(String(made.ID));
     return shown(made, tools);

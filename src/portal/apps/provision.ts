@@ -5,6 +5,7 @@ import { oneOf } from '../pairs-store.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
 import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
+import { portalMessages } from '../webhooks/telling.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
 /** Ways in for which no key can be made: a password or a program of the API's own decides. */
@@ -42,7 +43,7 @@ export async function provision(app: StoredApp, body: Provision, tools: Decision
   });
   if (!immediately) return request.ID;
   try {
-    await complete(request, tools);
+    await complete(request, tools, true);
   } catch (error) {
     // The caller was told that nothing happened, so nothing is left and nothing counts against the allowance.
     await portal.accessRequests.forget(request.ID);
@@ -116,6 +117,9 @@ function submitted(
       const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
       if ((await portal.accessRequests.made(app.UserID, plan.ID, since)) >= PlanQuota) throw problem.quota_exceeded();
     }
-    return portal.accessRequests.insert(request);
+    const made = await portal.accessRequests.insert(request);
+    // One that is approved at once is told with its approval: until then it may come to nothing.
+    if (!made.ProvisionImmediately) await portal.tell('AccessRequestCreated', portalMessages.accessRequest(made));
+    return made;
   });
 }

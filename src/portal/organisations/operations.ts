@@ -4,10 +4,11 @@ import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { pageQuery, portalId, shownTime } from '../shapes.ts';
 import { userRow } from '../users/schema.ts';
+import { portalMessages } from '../webhooks/telling.ts';
 import { Organisation, OrganisationRow, OrganisationWrite, type StoredOrganisation, teamRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
-type Tools = Pick<PortalTools, 'portal'>;
+type Tools = Pick<PortalTools, 'portal' | 'records'>;
 
 async function shown({ ID, CID, Name, CreatedAt, UpdatedAt }: StoredOrganisation, { portal }: Tools) {
   return {
@@ -44,7 +45,12 @@ export const createPortalOrganisation = operation({
   returns: Organisation,
   problems: [problem.cid_taken],
   async handle({ body, audit }, tools: Tools) {
-    const made = await tools.portal.organisations.create(body.Name, body.CID);
+    const { portal, records } = tools;
+    const made = await records.write(async () => {
+      const inserted = await portal.organisations.create(body.Name, body.CID);
+      await portal.tell('OrganisationRegistered', portalMessages.organisation(inserted));
+      return inserted;
+    });
     audit(String(made.ID));
     return shown(made, tools);
   },

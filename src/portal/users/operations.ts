@@ -9,6 +9,7 @@ import { oneOf } from '../pairs-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { pageQuery, portalId, type Reference, shownTime } from '../shapes.ts';
+import { portalMessages } from '../webhooks/telling.ts';
 import { isPortalAdmin, type StoredPortalUser, UserRow, UserWrite, userRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
@@ -114,6 +115,7 @@ export const createPortalUser = operation({
     const made = await records.write(async () => {
       const inserted = await portal.users.insert(user);
       await portal.teams.members.setHolding(inserted.ID, teams);
+      await portal.tell('UserRegistered', portalMessages.user(inserted));
       return inserted;
     });
     audit(String(made.ID));

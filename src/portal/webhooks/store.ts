@@ -2,7 +2,7 @@ import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { numberedStore } from '../numbered-store.ts';
 import type { PageQuery } from '../shapes.ts';
-import type { Webhook } from './schema.ts';
+import type { PortalEvent, Webhook } from './schema.ts';
 
 export type PortalWebhookStore = ReturnType<typeof portalWebhookStore>;
 
@@ -25,6 +25,9 @@ export function portalWebhookStore(records: Records, vault: Vault) {
 
   return {
     get: async (id: number) => maybe(await webhooks.get(id)),
+    /** Those that want to hear of an event, oldest first. */
+    wanting: async (event: PortalEvent) =>
+      (await webhooks.all()).filter(({ Events }) => Events.includes(event)).map(opened),
     page: async (query: PageQuery) => (await webhooks.page(query)).map(opened),
     insert: async (hook: Omit<Webhook, 'ID'>) => opened(await webhooks.insert(sealed({ ...hook, ID: 0 }))),
     change: async (id: number, change: (hook: Webhook) => Webhook) =>

@@ -1,0 +1,100 @@
+import { type Clock, isoTime } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import { inlinePrefix } from '#events/deliveries/schema.ts';
+import type { DeliveryStore, NewDelivery } from '#events/deliveries/store.ts';
+import { headersPurpose } from '#events/webhook-handler.ts';
+import type { StoredAccessRequest } from '../access-requests/schema.ts';
+import type { StoredApp } from '../apps/schema.ts';
+import type { StoredOrganisation } from '../organisations/schema.ts';
+import type { StoredPortalUser } from '../users/schema.ts';
+import type { PortalEvent, Webhook } from './schema.ts';
+import type { PortalWebhookStore } from './store.ts';
+
+export interface TellingOptions {
+  readonly webhooks: Pick<PortalWebhookStore, 'wanting'>;
+  readonly deliveries: Pick<DeliveryStore, 'add'>;
+  readonly vault: Pick<Vault, 'seal'>;
+  readonly clock: Clock;
+  readonly settings: Settings;
+}
+
+export type PortalTelling = ReturnType<typeof portalTelling>;
+
+/** What each event says of what it is about. */
+export const portalMessages = {
+  user: (it: StoredPortalUser) => ({
+    ID: it.ID,
+    Email: it.Email,
+    First: it.First,
+    Last: it.Last,
+    OrgID: it.OrganisationID,
+    Provider: it.Provider,
+    Status: it.Active ? 'active' : 'inactive',
+    CreatedAt: isoTime(it.CreatedAt),
+    ByUser: 0,
+    CustomAttributes: [],
+  }),
+  app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: isoTime(it.CreatedAt) }),
+  organisation: (it: StoredOrganisation) => ({ ID: it.ID, Name: it.Name, CreatedAt: isoTime(it.CreatedAt) }),
+  accessRequest: (it: StoredAccessRequest) => ({
+    ID: it.ID,
+    AppID: it.AppID,
+    ByUser: it.UserID,
+    Status: it.Status,
+    ProductIDs: it.ProductIDs,
+    PlanID: it.PlanID,
+    CreatedAt: isoTime(it.CreatedAt),
+  }),
+  credential: (
+    { ID, CreatedAt }: { ID: number; CreatedAt: number },
+    { ID: requestId, UserID, AppID }: StoredAccessRequest,
+  ) => ({
+    ID,
+    ByUser: UserID,
+    AccessRequestID: requestId,
+    AppID,
+    CreatedAt: isoTime(CreatedAt),
+  }),
+};
+
+/**
+ * Tells the portal's webhooks what happened, through the queue of all webhooks. Inside a write the calls are written with
+ * what they tell of: neither is there without the other.
+ */
+export function portalTelling({ webhooks, deliveries, vault, clock, settings }: TellingOptions) {
+  const deliveryOf = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {
+    const headers = Object.fromEntries(hook.Headers.map(({ Name, Value }) => [Name, Value]));
+    return {
+      orgId: '',
+      apiId: '',
+      hook: `${inlinePrefix}portal-${hook.ID}`,
+      event,
+      name: hook.Name,
+      inline: {
+        method: hook.Method,
+        url: hook.URL,
+        sealedHeaders: vault.seal(JSON.stringify(headers), headersPurpose),
+        ...(hook.Timeout > 0 && { timeoutMs: hook.Timeout * 1000 }),
+      },
+      payload,
+      contentType: 'application/json',
+      log: [],
+      mark: '',
+      markedForMs: 0,
+      dead: false,
+    };
+  };
+
+  return async (event: PortalEvent, message: object): Promise<void> => {
+    const wanting = await webhooks.wanting(event);
+    if (wanting.length === 0) return;
+    const nowMs = clock.now();
+    const payload = JSON.stringify({ Event: event, Message: message, Timestamp: isoTime(nowMs) });
+    await deliveries.add(
+      wanting.map(hook => deliveryOf(hook, event, payload)),
+      nowMs,
+      settings['events.queue'],
+    );
+  };
+}
