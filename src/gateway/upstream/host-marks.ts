@@ -1,5 +1,13 @@
+import type { Model } from '#definition/model.ts';
 import type { LocalCounters } from '#storage/shared-threads.ts';
 import type { GatewayTools } from '../tools.ts';
+
+/** No test takes longer. */
+export const longestTestMs = 30_000;
+
+/** A list of tests that is found elsewhere has a switch of its own: that of the registry. */
+export const isTested = ({ uptimeTests, uptimeDiscovery }: Model): boolean =>
+  uptimeTests.enabled || uptimeDiscovery.enabled;
 
 /** Which hosts of one API its own tests found down, for all threads of the process. */
 export interface HostMarks {
@@ -20,7 +28,7 @@ export function hostMarks(
   apiId: string,
 ): HostMarks {
   const nameOf = (host: string) => `down ${apiId} ${host}`;
-  const periodMs = settings['uptime.interval_ms'] * (settings['uptime.failures'] + 1);
+  const periodMs = settings['uptime.interval_ms'] * (settings['uptime.failures'] + 1) + longestTestMs;
   const window = { limit: Number.POSITIVE_INFINITY, periodMs, opens: 'every' } as const;
   return {
     isDown: host => local.peek(nameOf(host), window, clock.now()).used > 0,

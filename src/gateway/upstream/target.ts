@@ -7,7 +7,7 @@ import { type LoopControls, loopControls } from '../loops.ts';
 import { tidied } from '../path.ts';
 import { type Doing, Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
-import { hostMarks, hostName } from './host-marks.ts';
+import { hostMarks, hostName, isTested } from './host-marks.ts';
 import type { Registries, Registry } from './registries.ts';
 
 /** One place calls go to. */
@@ -111,7 +111,7 @@ const single = (destination: Destination): Target => ({ next: () => destination 
 /** In turn; past those that are down, where that is asked for. */
 function chooser(model: Model, tools: TargetTools): (list: readonly Destination[]) => Destination | undefined {
   const { enabled, skipUnavailableHosts } = model.loadBalancing;
-  const marks = skipUnavailableHosts ? hostMarks(tools, model.identity.id) : undefined;
+  const marks = skipUnavailableHosts && isTested(model) ? hostMarks(tools, model.identity.id) : undefined;
   const names = new WeakMap<Destination, string>();
   const isUp = (destination: Destination): boolean => {
     if (!marks || destination.loop) return true;

@@ -4,7 +4,7 @@ import type { Api } from '../api.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { GatewayTools } from '../tools.ts';
 import { type DiscoveryRules, UnreadableAnswer } from './discovered-hosts.ts';
-import { hostMarks, hostName } from './host-marks.ts';
+import { hostMarks, hostName, isTested } from './host-marks.ts';
 import { type Check, type HostTest, hostTest, type TestResult } from './host-test.ts';
 
 export interface UptimeOptions {
@@ -98,14 +98,11 @@ const tested = new WeakMap<Snapshot['apis'], readonly Api[]>();
 function testedIn({ apis }: Snapshot): readonly Api[] {
   let found = tested.get(apis);
   if (!found) {
-    found = [...apis.values()].filter(({ model, unserved }) => model.identity.active && !unserved && asksFor(model));
+    found = [...apis.values()].filter(({ model, unserved }) => model.identity.active && !unserved && isTested(model));
     tested.set(apis, found);
   }
   return found;
 }
-
-/** A list that is found elsewhere has a switch of its own: that of the registry. */
-const asksFor = ({ uptimeTests, uptimeDiscovery }: Model): boolean => uptimeTests.enabled || uptimeDiscovery.enabled;
 
 async function discovered(model: Model, { registries }: UptimeOptions['tools']): Promise<readonly Check[]> {
   const { uptimeDiscovery, uptimeTests } = model;
