@@ -30,6 +30,11 @@ export const version = facet({
     pathsIgnored: { rule: texts, classic: 'paths.ignored', about: 'Older list of paths without authentication.' },
     pathsAllowed: { rule: texts, classic: 'paths.white_list', about: 'Older list of allowed paths.' },
     pathsBlocked: { rule: texts, classic: 'paths.black_list', about: 'Older list of blocked paths.' },
+    responseHeadersKept: {
+      rule: flag,
+      classic: 'global_response_headers_disabled',
+      about: 'Leaves out every header change that holds for all answers, those of processors too.',
+    },
     cachedPaths: {
       rule: texts,
       classic: 'extended_paths.cache',

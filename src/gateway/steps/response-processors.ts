@@ -62,9 +62,8 @@ function optionsOf<T>(rule: z.ZodType<T>, name: string, options: unknown): T {
 }
 
 /** What `header_injector` sets and removes, unless the version wants no headers changed on all answers. */
-export function injectedHeaders({ responseProcessors }: Model, { responseHeaders }: VersionModel): HeaderWish[] {
-  const { enabled, add, remove } = responseHeaders;
-  if (!enabled && Object.keys(add).length + remove.length > 0) return [];
+export function injectedHeaders({ responseProcessors }: Model, { version }: VersionModel): HeaderWish[] {
+  if (version.responseHeadersKept) return [];
   return responseProcessors.list
     .filter(({ name }) => name === 'header_injector')
     .map(({ name, options }) => {
