@@ -343,6 +343,28 @@ describe('upstreams that want to know who calls', () => {
       }
     });
 
+    test('members of the reply that are asked for are facts of the call', async () => {
+      issuing({ tenant: 'blue', other: 'hidden' });
+      const { classic, oas } = said('clientCredentials', { extraMetadata: ['tenant'] });
+      const add = { 'x-tenant': '$gw_context.tenant', 'x-other': '[$gw_context.other]' };
+      const versions = { Default: { name: 'Default', global_headers: add } };
+      const added = Object.entries(add).map(([name, value]) => ({ name, value }));
+      const both: Said = {
+        classic: { ...classic, enable_context_vars: true, version_data: { not_versioned: true, versions } },
+        oas: {
+          ...oas,
+          middleware: {
+            global: { contextVariables: { enabled: true }, transformRequestHeaders: { enabled: true, add: added } },
+          },
+        },
+      };
+      for (const { url, form } of await publishBoth(app, upstream, both)) {
+        await got(`${url}/a`);
+        const { headers } = upstream.requests.at(-1)!;
+        assert.deepEqual([headers['x-tenant'], headers['x-other']], ['blue', '[]'], form);
+      }
+    });
+
     test('what cannot work is said before any call is made', async () => {
       const wishes: [string, object][] = [
         ['clientCredentials', { clientId: '' }],
