@@ -35,8 +35,19 @@ export async function readBody(
   if (kind === 'text') return textOf(bytes);
   if (kind === 'form') return formOf(textOf(bytes));
   if (kind === 'upload') return uploadOf(bytes, contentType);
-  const parse = kind === 'document' && isYaml(mediaType(contentType)) ? parseYaml : parseJson;
-  return parse(textOf(bytes), Math.ceil(mostBytes / bytesPerValue));
+  const most = Math.ceil(mostBytes / bytesPerValue);
+  if (kind !== 'document') return parseJson(textOf(bytes), most);
+  if (mediaType(contentType) === formType) return uploadedDocument(await uploadOf(bytes, contentType), most);
+  return (isYaml(mediaType(contentType)) ? parseYaml : parseJson)(textOf(bytes), most);
+}
+
+const formType = 'multipart/form-data';
+
+/** A file says not what it is: JSON documents begin with a brace, and nothing else does. */
+function uploadedDocument(file: Upload | undefined, most: number): unknown {
+  if (!file) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds no file' } });
+  const text = textOf(file.bytes);
+  return (text.trimStart().startsWith('{') ? parseJson : parseYaml)(text, most);
 }
 
 /** It has had many names, and some still use them. */
@@ -61,7 +72,7 @@ function formOf(text: string): Json {
 
 async function uploadOf(bytes: Buffer, contentType: string | undefined): Promise<Upload | undefined> {
   if (bytes.length === 0) return undefined;
-  if (mediaType(contentType) !== 'multipart/form-data') return { name: '', bytes };
+  if (mediaType(contentType) !== formType) return { name: '', bytes };
   let form: FormData;
   try {
     form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType! } }).formData();

@@ -46,16 +46,17 @@ function operationObject(it: AnyOperation): JsonObject {
 
 const documentTypes = ['application/json', 'application/yaml'];
 
+const fileForm: JsonObject = {
+  'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
+};
+
 function bodyContent(kind: BodyKind, shape: z.ZodType): JsonObject {
   if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
-  if (kind === 'upload') {
-    return {
-      'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
-    };
-  }
+  if (kind === 'upload') return fileForm;
   if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema: schemaOf(shape, 'input') } };
   const types = typeof kind === 'object' ? kind.only : kind === 'document' ? documentTypes : ['application/json'];
-  return Object.fromEntries(types.map(type => [type, { schema: schemaOf(shape, 'input') }]));
+  const plain = Object.fromEntries(types.map(type => [type, { schema: schemaOf(shape, 'input') }]));
+  return kind === 'document' ? { ...plain, ...fileForm } : plain;
 }
 
 function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {

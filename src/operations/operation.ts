@@ -6,8 +6,8 @@ export type SurfaceName = 'gateway' | 'dashboard' | 'admin' | 'portal';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * How the body travels. JSON is read whatever the content type says; a `document` is YAML where the content type says so
- * and JSON otherwise; a list names the only media types accepted;
+ * How the body travels. JSON is read whatever the content type says; a `document` is YAML where the content type says so,
+ * the file of a multipart form in either notation, and JSON otherwise; a list names the only media types accepted;
  * `text` is the body as it is; `upload` is one file of a multipart form (or the body as it is); `form` is a URL-encoded form.
  */
 export type BodyKind = 'json' | 'document' | 'text' | 'upload' | 'form' | { only: readonly string[] };

@@ -100,6 +100,24 @@ onEveryEngine('documents that come and go', app => {
     assert.deepEqual([versioning.versions, versioning.default], [[{ name: 'v2', id: child.key }], 'v2']);
   });
 
+  test('an imported document may be an uploaded file, in either notation', async () => {
+    const form = (file: string, name: string) => {
+      const boundary = 'between-the-parts';
+      const head = `Content-Disposition: form-data; name="file"; filename="${name}"`;
+      const body = `--${boundary}\r\n${head}\r\n\r\n${file}\r\n--${boundary}--\r\n`;
+      return [body, { headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } }] as const;
+    };
+    const { key: json } = await imported(somewhere(), ...form(JSON.stringify(plain()), 'pets.json'));
+    const { document } = await imported(somewhere(), ...form(stringify(plain()), 'pets.yaml'));
+    assert.ok(json);
+    assert.equal(document.info.title, 'Pets');
+    const [empty, headers] = form('', 'pets.json');
+    const path = `/gw/apis/oas/import?${somewhere()}`;
+    assert.equal((await ask('POST', path, empty, headers)).status, 400);
+    const without = await ask('POST', path, empty.replace('; filename="pets.json"', ''), headers);
+    assert.deepEqual([without.status, without.body], [400, refusal('Request body malformed: the form holds no file')]);
+  });
+
   test('what cannot be imported is refused with the reason and its place', async () => {
     const taken = await imported(somewhere());
     const { orgId } = await app().stranger();
