@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { environmentName, flagName, settingNames } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
+import { notEnforced } from '#definition/not-enforced.ts';
 import { rows } from '#definition/rows.ts';
 import { refusals } from '#gateway/refusals.ts';
 import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
@@ -16,6 +17,7 @@ export function generatedDocs(): Record<string, string> {
     'docs/reference/operations.md': operationsPage(catalogue as readonly AnyOperation[]),
     'docs/reference/refusals.md': refusalsPage(),
     'docs/reference/definition.md': definitionPage(),
+    'docs/reference/not-enforced.md': notEnforcedPage(),
   };
 }
 
@@ -83,6 +85,19 @@ Every field of both forms: where it stands in a classic definition and in the \`
 This page is generated.
 
 ${parts.join('\n')}`;
+}
+
+function notEnforcedPage(): string {
+  const lines = notEnforced.map(({ facet, fields, why }) =>
+    row(facet, fields ? fields.map(field => `\`${field}\``).join(', ') : 'all', why),
+  );
+  return `# Not enforced
+
+Fields of a definition that are kept and given back, and that the gateway does not act on. Every other field of
+[the reference](definition.md) has a test that shows what it does. This page is generated.
+
+${table(['Facet', 'Fields', 'Why'], lines)}
+`;
 }
 
 function operationsPage(operations: readonly AnyOperation[]): string {

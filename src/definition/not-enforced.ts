@@ -1,0 +1,53 @@
+/**
+ * What a definition may say and the gateway does not act on, with the reason. A field is either here or has a test that
+ * shows what it does; whoever makes one count takes it away.
+ */
+export interface NotEnforced {
+  /** As in the reference of definitions; endpoint features are `endpoints.<name>`. */
+  readonly facet: string;
+  /** All of the facet where none are named. */
+  readonly fields?: readonly string[];
+  readonly why: string;
+}
+
+const refused = (what: string) => `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
+const informs = 'Says something about the API and asks nothing of the gateway.';
+
+export const notEnforced: readonly NotEnforced[] = [
+  { facet: 'identity', fields: ['isOas', 'applicationProtocol', 'jsonRpcVersion'], why: informs },
+  { facet: 'detail', fields: ['tracing'], why: 'The gateway writes no traces.' },
+  { facet: 'oauth2', why: refused('checks of scopes and no exchange of tokens') },
+  { facet: 'custom', why: refused('authentication by plugin') },
+  { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
+  { facet: 'metadataDocument', why: 'An older place of what checks of scopes need; see oauth2.' },
+  { facet: 'authProvider', why: 'Keys have one place, whatever a definition calls it.' },
+  { facet: 'sessionProvider', why: 'Sessions have one place, whatever a definition calls it.' },
+  { facet: 'uptimeTests', fields: ['logRetentionSeconds'], why: 'Results of tests are told as events and not kept.' },
+  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: refused('bundles of plugins') },
+  { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },
+  { facet: 'plugins', why: refused('plugins') },
+  {
+    facet: 'trafficLogs',
+    fields: [
+      'plugins',
+      'plugins[].enabled',
+      'plugins[].functionName',
+      'plugins[].path',
+      'pluginEnabled',
+      'pluginFunction',
+      'pluginPath',
+    ],
+    why: refused('plugins for analytics records'),
+  },
+  { facet: 'graphql', why: refused('GraphQL') },
+  { facet: 'endpoints.scopeCheck', why: refused('checks of scopes') },
+  { facet: 'endpoints.exchange', why: refused('exchange of tokens') },
+  { facet: 'endpoints.persistGraphql', why: refused('GraphQL') },
+  { facet: 'endpoints.transformJq', why: refused('jq') },
+  { facet: 'endpoints.transformJqResponse', why: refused('jq') },
+  { facet: 'endpoints.virtualEndpoint', why: refused('scripts that answer') },
+  { facet: 'endpoints.endpointPlugin', why: refused('plugins') },
+];
+
+export const isNotEnforced = (row: { readonly facet: string; readonly field: string }): boolean =>
+  notEnforced.some(({ facet, fields }) => facet === row.facet && (fields?.includes(row.field) ?? true));
