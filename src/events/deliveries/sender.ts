@@ -57,13 +57,17 @@ export function startSender(options: SenderOptions) {
   const totals = { delivered: 0, failed: 0, dead: 0 };
   const touched = new Set<string>();
   let closing = false;
+  let isTroubled = false;
   let looking: Promise<void> | undefined;
   let again = false;
   let pruning = Promise.resolve();
 
   const pauseAfter = (attempts: number) => Math.min(settings['events.retry_ms'] * 2 ** (attempts - 1), longestPauseMs);
-  const troubled = (error: unknown) =>
-    log.warn({ reason: (error as Error).message }, 'webhook calls wait: their queue cannot be used');
+  /** Said once, until the queue can be used again. */
+  function troubled(error: unknown): void {
+    if (!isTroubled) log.warn({ reason: (error as Error).message }, 'webhook calls wait: their queue cannot be used');
+    isTroubled = true;
+  }
 
   function wake(): void {
     if (closing) return;
@@ -78,10 +82,9 @@ export function startSender(options: SenderOptions) {
       again = false;
       const room = lanesAtOnce - active.size;
       if (room <= 0) return;
-      const claimed = await lanes.claim(clock.now(), leaseMs, room).catch(error => {
-        troubled(error);
-        return [];
-      });
+      const claimed = await lanes.claim(clock.now(), leaseMs, room).catch(troubled);
+      if (!claimed) return;
+      isTroubled = false;
       for (const lane of claimed) {
         const doing: Promise<void> = walk(lane)
           .catch(troubled)
