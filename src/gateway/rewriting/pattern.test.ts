@@ -51,6 +51,8 @@ test('only patterns that cannot take long are matched natively', () => {
     '/([^/]+)-([^/]+)x',
     '/(\\w+)(\\w+)x',
     '/[^a]+b',
+    '/[--9]+x',
+    '/[--a-]+x',
     '/a|/b',
     '/a{1,1000}',
     '/(?=a)',

@@ -52,7 +52,9 @@ function matchOf(found: RegExpExecArray | null): Match | undefined {
 }
 
 const literal = String.raw`(?:[\w~%@:=&,-]|\\[./?-]|\.(?![*+?{]))*`;
-const open = String.raw`(?:\[\^/\??\][+*]|\\[dw]\+|\[[a-zA-Z0-9_-]+\]\+)`;
+/** No range of these holds a slash. */
+const range = String.raw`\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\w)+-?\]\+`;
+const open = String.raw`(?:\[\^/\??\][+*]|\\[dw]\+|${range})`;
 const segment = String.raw`/${literal}(?:(?:${open}|\(${open}\))${literal})?`;
 const rest = String.raw`(?:\\\?)?(?:\.[*+]|\(/?\.[*+]\))`;
 const quick = new RegExp(`^\\^?(?:${segment}){1,20}(?:${rest})?\\$?$`);

@@ -1,7 +1,7 @@
 import type { Trigger } from '#definition/endpoints/triggers.ts';
 import type { Exchange } from '../exchange.ts';
 import type { StepContext } from '../step.ts';
-import { canonicalName, headerText } from '../variables/header-name.ts';
+import { headerNames, headerText } from '../variables/header-name.ts';
 import { shown } from '../variables/shown.ts';
 import { type Match, type Pattern, patternOf } from './pattern.ts';
 import { type RewriteTarget, rewriteTarget } from './target.ts';
@@ -83,7 +83,7 @@ function ruleOf({ in: where, name, pattern: source, negate }: Rule, place: numbe
       const found = texts(call, name, body);
       return (found.length > 0 || !asksPresence) && !found.some(text => pattern.match(text));
     };
-  const label = `trigger-${place}-${inBody ? 'payload' : where === 'header' ? canonicalName(name) : name}`;
+  const label = `trigger-${place}-${inBody ? 'payload' : where === 'header' ? headerNames(name).canonical : name}`;
   // Segments have no number of their own: those that fit are counted. Values of headers and parameters do.
   const counts = where === 'path';
   return (call, body) => noted(call, pattern, texts(call, name, body), { label, numbered, counts });

@@ -1,7 +1,7 @@
 import { uuid } from '#base/ids.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Step } from '../step.ts';
-import { canonicalName, headerText } from '../variables/header-name.ts';
+import { headerNames, headerText } from '../variables/header-name.ts';
 
 /** Parameters of a query and a form that are given names; whoever sends more means no good. */
 const parametersMost = 1000;
@@ -35,7 +35,7 @@ const isForm = ({ method, headers, body }: Exchange) =>
   !body.isEmpty && formMethods.has(method) && formType.test(headers.get('content-type') ?? '');
 
 function described(call: Exchange): Record<string, unknown> {
-  const path = decodeURIComponent(call.path);
+  const path = call.path.includes('%') ? decodeURIComponent(call.path) : call.path;
   const context: Record<string, unknown> = {
     path,
     path_parts: path.split('/').filter(Boolean),
@@ -45,15 +45,15 @@ function described(call: Exchange): Record<string, unknown> {
   const headers: Record<string, string[]> = Object.create(null);
   const { flat } = call.headers;
   for (let at = 0; at < flat.length; at += 2) {
-    const name = canonicalName(flat[at]!);
+    const { canonical, variable } = headerNames(flat[at]!);
     const value = headerText(flat[at + 1]!);
-    const known = headers[name];
+    const known = headers[canonical];
     if (known) known.push(value);
     else {
-      headers[name] = [value];
-      context[`headers_${name.replaceAll('-', '_')}`] = value;
+      headers[canonical] = [value];
+      context[variable] = value;
     }
-    if (name === 'Cookie') addCookies(context, value);
+    if (canonical === 'Cookie') addCookies(context, value);
   }
   context.headers = headers;
   return context;

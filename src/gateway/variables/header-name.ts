@@ -2,13 +2,20 @@ import { Lru } from '#base/lru.ts';
 
 /** Callers choose names: most of them choose the same ones. */
 const namesKept = 1000;
-const known = new Lru<string, string>(namesKept);
+const known = new Lru<string, HeaderNames>(namesKept);
 
-/** The way most people write it, and variables name it: `user-agent` is `User-Agent`. */
-export function canonicalName(name: string): string {
+export interface HeaderNames {
+  /** The way most people write it: `User-Agent`. */
+  readonly canonical: string;
+  /** Among the facts about a call: `headers_User_Agent`. */
+  readonly variable: string;
+}
+
+export function headerNames(name: string): HeaderNames {
   const found = known.get(name);
   if (found !== undefined) return found;
-  const made = name.toLowerCase().replaceAll(/(?:^|-)[a-z]/g, letter => letter.toUpperCase());
+  const canonical = name.toLowerCase().replaceAll(/(?:^|-)[a-z]/g, letter => letter.toUpperCase());
+  const made = { canonical, variable: `headers_${canonical.replaceAll('-', '_')}` };
   known.set(name, made);
   return made;
 }
