@@ -217,7 +217,7 @@ const oauthClientFields = {
     oas: 'header.name',
     about: 'That header; Authorization when empty.',
   },
-  extraMetadata: { rule: texts, classic: 'extra_metadata', about: 'Members of the token reply kept in the session.' },
+  extraMetadata: { rule: texts, classic: 'extra_metadata', about: 'Members of the token reply that become facts of the call.' },
 };
 
 export const upstreamAuth = facet({
@@ -302,13 +302,13 @@ export const uptimeTests = facet({
       rule: seconds,
       classic: secondsNumber('config.recheck_wait'),
       oas: wholeSecondsText('hostDownRetestPeriod'),
-      about: 'Wait before a discovered list is read again.',
+      about: 'Wait before a discovered list of tests is read again.',
     },
     logRetentionSeconds: {
       rule: seconds,
       classic: secondsNumber('config.expire_utime_after'),
       oas: wholeSecondsText('logRetentionPeriod'),
-      about: 'How long results are kept; 0 for ever.',
+      about: 'How long results are to be kept; they are told and not kept here.',
     },
   },
 });
