@@ -138,6 +138,43 @@ onEveryEngine(
       assert.equal(seen!.status, 200);
     });
 
+    test('a handler that the OpenAPI form says in full is called with its headers and its cool-down', async () => {
+      const app = current();
+      const { path, url } = target();
+      const listenPath = `/${publicId()}`;
+      const about = { enabled: true, trigger: 'VersionFailure', type: 'webhook' };
+      const handler = {
+        ...about,
+        url,
+        method: 'PATCH',
+        bodyTemplate: '{"why":"{{.Meta.Reason}}"}',
+        headers: [{ name: 'X-Two', value: '2' }],
+        cooldownPeriod: '1h',
+      };
+      const block = { block: { enabled: true } };
+      await done(app, 'POST', '/gw/apis/oas', {
+        openapi: '3.0.3',
+        info: { title: 'inline', version: '1' },
+        paths: { '/a': { get: { operationId: 'a', responses: { 200: { description: 'ok' } } } } },
+        'x-gw-api-gateway': {
+          info: { name: 'inline', orgId: app.credentials.organisation_id, state: { active: true } },
+          upstream: { url: upstream.url },
+          server: {
+            listenPath: { value: listenPath, strip: true },
+            eventHandlers: [handler, { ...handler, enabled: false, url: `${url}/off` }],
+          },
+          middleware: { operations: { a: block } },
+        },
+      });
+      await settled(app);
+      for (let calls = 0; calls < 3; calls++)
+        assert.equal((await fetch(`${app.url.gateway}${listenPath}/a`)).status, 403);
+      const [call] = await receiver.take(path);
+      assert.deepEqual([call!.method, call!.headers['x-two']], ['PATCH', '2']);
+      assert.equal(call!.body, '{"why":"Requested endpoint is forbidden"}');
+      assert.equal(receiver.at(`${path}/off`).length, 0);
+    });
+
     test('a new secret signs at once, and the one before it for a while', async () => {
       const app = current();
       const { path, url } = target();
