@@ -15,7 +15,7 @@ export const unproven: readonly string[] = [
   'externalOAuth.label,providers,providers[].jwtEnabled,providers[].signingMethod,providers[].source,providers[].identityBaseField,providers[].issuedAtSkewSeconds,providers[].notBeforeSkewSeconds,providers[].expiresAtSkewSeconds,providers[].introspectionEnabled,providers[].url,providers[].clientId,providers[].clientSecret,providers[].introspectionIdentityField,providers[].cacheEnabled,providers[].cacheSeconds',
   'hmac.label,allowedAlgorithms,allowedClockSkewMs',
   'oidc.label,segregateByClientId,providers,providers[].issuer,providers[].clientToPolicy,scopeClaimName,scopeToPolicy,scopeClaims',
-  'olderAuth.name,disableHeader,headerName,queryEnabled,queryName,cookieEnabled,cookieName,useCertificate,signatureEnabled,signatureAlgorithm,signatureHeader,signatureQueryEnabled,signatureQueryName,signatureSecret,signatureClockSkewSeconds,signatureErrorCode,signatureErrorMessage',
+  'olderAuth.name,useCertificate',
   'upstream.preserveHostHeader,preserveTrailingSlash',
   'loadBalancing.enabled,skipUnavailableHosts,targets',
   'serviceDiscovery.enabled,queryEndpoint,dataPath,useNestedQuery,parentDataPath,portDataPath,useTargetList,targetPath,endpointReturnsList,cacheEnabled,cacheSeconds',

@@ -2,25 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { Bag } from '#definition/tree.ts';
 import type { Effect, Served } from '../effect.ts';
+import { classic, entryChange, keepsOut, guarded as keyGuarded, letsIn } from '../ways-in.ts';
 
 /** Callers send a key. */
 
-/** An OpenAPI document whose callers send a key; `entry` is what the gateway's part says of that. */
-const guarded = (entry: Bag, component: Bag = { type: 'apiKey', in: 'header', name: 'Authorization' }) => ({
-  components: { securitySchemes: { keys: component } },
-  security: [{ keys: [] }],
-  x: { server: { authentication: { enabled: true, securitySchemes: { keys: { enabled: true, ...entry } } } } },
-});
-const keyed = (more: Bag = {}) => ({ use_keyless: false, use_standard_auth: true, ...more });
-
-async function letsIn({ call }: Served, path: string, headers: Record<string, string> = {}): Promise<void> {
-  const { status, text } = await call(path, { headers });
-  assert.equal(status, 200, text);
-}
-async function keepsOut({ call }: Served, path: string, headers: Record<string, string> = {}): Promise<void> {
-  const { status } = await call(path, { headers });
-  assert.ok(status === 401 || status === 403, `let in with ${status}`);
-}
+const guarded = (entry: Bag, component?: Bag) => keyGuarded('token', entry, {}, component);
+const keyed = (more: Bag = {}) => classic('token', more);
 
 const signed = (key: string, secret: string, at = Date.now()) =>
   createHash('sha256')
@@ -36,6 +23,21 @@ const signature = {
   error_message: 'sign it',
   use_param: true,
   param_name: 'sig',
+};
+
+/** `unnamed` takes the name of the parameter away: it is then called like the header. */
+const signatureAsked = (unnamed: Record<string, Bag>) => async (at: Served) => {
+  const key = await at.key();
+  /** A little ahead of the clock here, as the skew allows. */
+  const good = () => signed(key, signature.secret, Date.now() + 4000);
+  await letsIn(at, '/thing', { authorization: key, 'x-signature': good() });
+  await letsIn(at, `/thing?sig=${good()}`, { authorization: key });
+  for (const wrong of [signed(key, 'another'), signed(key, signature.secret, Date.now() - 60_000), '']) {
+    const { status, body } = await at.call('/thing', { headers: { authorization: key, 'x-signature': wrong } });
+    assert.deepEqual([status, body], [418, { error: 'sign it' }]);
+  }
+  await at.change(unnamed[at.form]!);
+  await letsIn(at, `/thing?X-Signature=${good()}`, { authorization: key });
 };
 
 export const tokens: readonly Effect[] = [
@@ -85,29 +87,52 @@ export const tokens: readonly Effect[] = [
           query: { enabled: true, name: 'sig' },
         },
       }),
-    async observe(at) {
-      const key = await at.key();
-      const good = signed(key, signature.secret);
-      await letsIn(at, '/thing', { authorization: key, 'x-signature': good });
-      await letsIn(at, `/thing?sig=${good}`, { authorization: key });
-      for (const wrong of [signed(key, 'another'), signed(key, signature.secret, Date.now() - 60_000), '']) {
-        const { status, body } = await at.call('/thing', { headers: { authorization: key, 'x-signature': wrong } });
-        assert.deepEqual([status, body], [418, { error: 'sign it' }]);
-      }
-    },
+    observe: signatureAsked({
+      classic: { auth_configs: { authToken: { signature: { param_name: '' } } } },
+      oas: entryChange({ signatureValidation: { query: { name: '' } } }),
+    }),
   },
   {
     rows: 'authentication.stripAuthorizationData',
     promise: 'credentials do not reach the upstream',
     classic: () => keyed({ strip_auth_data: true }),
-    oas: () => ({
-      ...guarded({}),
-      x: { server: { authentication: { ...guarded({}).x.server.authentication, stripAuthorizationData: true } } },
-    }),
+    oas: () => keyGuarded('token', {}, { stripAuthorizationData: true }),
     async observe(at) {
       const key = await at.key();
       await letsIn(at, '/thing', { authorization: key });
       assert.equal(at.upstream.requests.at(-1)!.headers.authorization, undefined);
     },
+  },
+  {
+    rows: 'olderAuth.disableHeader,headerName,queryEnabled,queryName,cookieEnabled,cookieName',
+    promise: 'older definitions say where keys are looked for in one place for all',
+    classic: () =>
+      keyed({
+        auth: {
+          disable_header: false,
+          auth_header_name: 'X-Old',
+          use_param: true,
+          param_name: 'old',
+          use_cookie: true,
+          cookie_name: 'older',
+        },
+      }),
+    async observe(at) {
+      const key = await at.key();
+      await letsIn(at, '/thing', { 'x-old': key });
+      await letsIn(at, `/thing?old=${key}`);
+      await letsIn(at, '/thing', { cookie: `older=${key}` });
+      await keepsOut(at, '/thing', { authorization: key });
+      await at.change({ auth: { disable_header: true } });
+      await keepsOut(at, '/thing', { 'x-old': key });
+    },
+  },
+  {
+    rows: 'olderAuth.signatureEnabled,signatureAlgorithm,signatureHeader,signatureSecret,signatureClockSkewSeconds,signatureErrorCode,signatureErrorMessage,signatureQueryEnabled,signatureQueryName',
+    promise: 'and so do they for signatures, whose secret may be kept elsewhere',
+    settings: { 'secrets.values': JSON.stringify({ signing: signature.secret }) },
+    classic: () =>
+      keyed({ auth: { validate_signature: true, signature: { ...signature, secret: '$secret_conf.signing' } } }),
+    observe: signatureAsked({ classic: { auth: { signature: { param_name: '' } } } }),
   },
 ];
