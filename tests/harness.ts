@@ -49,6 +49,8 @@ export interface AppOptions {
   threadProgram?: URL;
   /** Told every line of the log of the main thread. */
   onLog?: (line: string) => void;
+  /** Told what the traffic threads log, one or more lines at a time. */
+  onTrafficLog?: (lines: string) => void;
 }
 
 const logs = process.env.GW_TEST_LOGS;
@@ -82,7 +84,10 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
     log,
     clock: options.clock ?? systemClock,
     threadProgram: options.threadProgram,
-    writeLog: write,
+    writeLog(lines) {
+      write(lines);
+      options.onTrafficLog?.(lines);
+    },
   });
   const credentials = application.credentials!;
   rememberSecrets(credentials);

@@ -6,7 +6,7 @@ import { type Bag, isBag } from '#definition/tree.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../harness.ts';
 import { settled } from '../traffic.ts';
-import type { Upstream } from '../upstream.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
 
 /**
  * What fields of a definition do, seen from outside. Each effect turns its rows on through each form that can say them,
@@ -33,6 +33,12 @@ export interface Ground {
   readonly upstream: Upstream;
   readonly form: Form;
   readonly id: string;
+  /** What the traffic threads have logged. */
+  readonly logged: readonly string[];
+  /** One more server, until the effect is shown. */
+  another(): Promise<Upstream>;
+  /** What else has to be closed then. */
+  readonly open: { close(): Promise<unknown> }[];
 }
 
 /** And after. */
@@ -120,17 +126,39 @@ function found(values: readonly unknown[], [member, ...rest]: readonly string[])
   return next.length > 0 && found(next, rest);
 }
 
-const groundOf = (app: TestApp, upstream: Upstream, form: Form): Ground => ({ app, upstream, form, id: publicId() });
+/** What a gateway is and says. */
+export interface Watched {
+  readonly app: TestApp;
+  readonly logged: readonly string[];
+}
+
+function groundOf({ app, logged }: Watched, upstream: Upstream, form: Form): Ground {
+  const open: Ground['open'] = [];
+  const another = async () => {
+    const made = await startUpstream();
+    open.push(made);
+    return made;
+  };
+  return { app, logged, upstream, form, id: publicId(), another, open };
+}
 
 /** Publishes what an effect says and lets it look. */
-export async function prove(effect: Effect, app: TestApp, upstream: Upstream, form: Form): Promise<void> {
+export async function prove(effect: Effect, watched: Watched, upstream: Upstream, form: Form): Promise<void> {
   upstream.answer = undefined;
   upstream.requests.length = 0;
-  const ground = groundOf(app, upstream, form);
+  const ground = groundOf(watched, upstream, form);
+  try {
+    await proveOn(ground, effect);
+  } finally {
+    for (const it of ground.open) await it.close();
+  }
+}
+
+async function proveOn(ground: Ground, effect: Effect): Promise<void> {
   const definition = await definitionOf(effect, ground);
   for (const name of rowsOf(effect)) {
-    const place = placeOf(name, form);
-    if (place !== null) assert.ok(says(definition, form, place), `the effect does not say ${name} (${place})`);
+    const place = placeOf(name, ground.form);
+    if (place !== null) assert.ok(says(definition, ground.form, place), `the effect does not say ${name} (${place})`);
   }
   await effect.observe(await served(ground, definition));
 }

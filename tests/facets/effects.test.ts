@@ -1,25 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { isNotEnforced } from '#definition/not-enforced.ts';
-import { startApp, type TestApp } from '../harness.ts';
+import { type AppOptions, startApp } from '../harness.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
-import { allRows, prove, rowsOf } from './effect.ts';
+import { allRows, prove, rowsOf, type Watched } from './effect.ts';
 import { effects } from './effects/list.ts';
 import { unproven } from './unproven.ts';
 
 const forms = ['classic', 'oas'] as const;
 
 describe('what a definition says has its effect on the wire', () => {
-  const apps = new Map<string, Promise<TestApp>>();
+  const apps = new Map<string, Promise<Watched>>();
   let upstream: Promise<Upstream> | undefined;
-  const appWith = (settings: Parameters<typeof startApp>[1] & object) => {
-    const key = JSON.stringify(settings);
-    const known = apps.get(key) ?? startApp('sqlite', settings);
+  const appWith = (options: AppOptions) => {
+    const key = JSON.stringify(options);
+    const known = apps.get(key) ?? watched(options);
     apps.set(key, known);
     return known;
   };
+  const watched = async (options: AppOptions): Promise<Watched> => {
+    const logged: string[] = [];
+    return { logged, app: await startApp('sqlite', { ...options, onTrafficLog: lines => logged.push(lines) }) };
+  };
   after(async () => {
-    for (const app of apps.values()) await (await app).close();
+    for (const known of apps.values()) await (await known).app.close();
     await (await upstream)?.close();
   });
 
