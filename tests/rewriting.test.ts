@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import { connect as connectHttp2 } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { errorBody } from './bench.ts';
 import type { Published } from './both-forms.ts';
@@ -281,6 +285,82 @@ describe('calls that are sent elsewhere', () => {
       assert.deepEqual(await refused('/short'), [500, errorBody(deep(2))], form);
     }
   });
+
+  test('an API that a call is sent to decides for itself who may call', async () => {
+    const [guarded] = await shaped({ guarded: true });
+    for (const { form, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
+      const reply = await fetch(`${url}/a/x`);
+      assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], form);
+      const headers = { authorization: await keyFor(app, [guarded!]) };
+      assert.equal((await sent(upstream, `${url}/a/x`, { headers })).url, '/x', form);
+    }
+  });
+
+  test('HTTP/2 and WebSockets go where HTTP/1.1 does, and climb no further', async () => {
+    const endpoint: Endpoint = {
+      path: '/a/{rest}',
+      rewrite: { pattern: '\\?p=(.*)', to: '/b/$1' },
+      request: { add: { 'X-Set': 'yes' } },
+      response: { add: { 'X-Set': 'back' } },
+    };
+    for (const api of await shaped({ endpoints: [endpoint] })) {
+      const session = connectHttp2(app.url.gateway);
+      try {
+        const over = async (target: string) => {
+          const stream = session.request({ ':path': `${pathOf(api)}${target}` });
+          const [[headers], chunks] = await Promise.all([once(stream, 'response'), stream.toArray()]);
+          return { headers, body: Buffer.concat(chunks).toString() };
+        };
+        const { headers, body } = await over('/a/x?p=y');
+        const received = JSON.parse(body);
+        assert.deepEqual(
+          [received.url, received.headers['x-set'], headers['x-set']],
+          ['/b/y', 'yes', 'back'],
+          api.form,
+        );
+        assert.equal((await over('/a/x?p=../y')).headers[':status'], 400, api.form);
+      } finally {
+        session.close();
+      }
+    }
+    const sockets = await startSockets();
+    try {
+      for (const api of await shape(app, sockets, { endpoints: [endpoint] })) {
+        assert.deepEqual(await upgraded(api, '/a/x?p=y'), [101, '/b/y', 'yes'], api.form);
+        assert.deepEqual(await upgraded(api, '/a/x?p=../y'), [400], api.form);
+      }
+    } finally {
+      sockets.close();
+    }
+  });
+
+  /** Agrees to become a WebSocket, and tells what it was asked for. */
+  async function startSockets() {
+    const server = createServer().on('upgrade', ({ url, headers }: IncomingMessage, socket: Duplex) => {
+      const told = `X-Asked: ${url}\r\nX-With: ${headers['x-set']}`;
+      const accepted = 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
+      const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${accepted}`;
+      socket.on('error', () => undefined).end(`${head}\r\n${told}\r\n\r\n`);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
+  }
+
+  /** Asks for a WebSocket: the status, and what the upstream was asked for. */
+  async function upgraded(api: Published, target: string): Promise<unknown[]> {
+    const { hostname, port } = new URL(api.url);
+    const headers = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Version': '13',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    const asked = request({ hostname, port, path: pathOf(api) + target, headers }).end();
+    const [response] = await Promise.race([once(asked, 'upgrade'), once(asked, 'response')]);
+    response.destroy();
+    const { statusCode, headers: given } = response;
+    return statusCode === 101 ? [101, given['x-asked'], given['x-with']] : [statusCode];
+  }
 
   test('loops count limits anew only where the target asks for it', async () => {
     const apis = await shaped({
