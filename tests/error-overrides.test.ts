@@ -109,7 +109,7 @@ describe('other answers in place of errors', () => {
       assert.equal((await told(`${url}/418/x`))[2], 'the gateway’s pot');
   });
 
-  test('an upstream’s error by a member of its JSON, by its text, or as any of its failures', async () => {
+  test('an upstream’s error by a member of its JSON, by its text, or by being a failure', async () => {
     const rules: Record<string, Rule[]> = {
       '4xx': [
         { match: { bodyField: 'error.0.code', bodyValue: '7' }, response: { message: 'seven' } },

@@ -88,14 +88,7 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
     const nothing = { versions: noVersions, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
-    return {
-      ...base,
-      unserved: error.message,
-
-      ...nothing,
-      serverIdentity: undefined,
-      passage: undefined,
-    };
+    return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, passage: undefined };
   }
 }
 

@@ -4,6 +4,7 @@ import { oauthRoutes } from './auth/oauth/routes.ts';
 import { batchRoutes } from './batch/route.ts';
 import { type Cors, corsOf } from './cors.ts';
 import type { Exchange } from './exchange.ts';
+import { metadataRoutes } from './metadata-document.ts';
 import type { Doing } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler } from './transport/sink.ts';
@@ -22,7 +23,7 @@ export interface RouteContext {
 /** By the path below the listen path. */
 export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
   const cors = corsOf(context);
-  const routes = [...oauthRoutes(context), ...batchRoutes(context)];
+  const routes = [...oauthRoutes(context), ...batchRoutes(context), ...metadataRoutes(context)];
   return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
 }
 

@@ -39,6 +39,12 @@ const missing: readonly Missing[] = [
   { what: 'plugins', asked: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyOn) },
   { what: 'plugins for analytics records', asked: it => it.trafficLogs.pluginEnabled },
   { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },
+  {
+    what: 'keys in other stores',
+    asked: it =>
+      [it.authProvider, it.sessionProvider].some(({ storageEngine: kind }) => kind !== '' && kind !== 'redis'),
+  },
+  { what: 'protocols inside HTTP', asked: it => it.identity.applicationProtocol !== '' },
   { what: 'GraphQL', asked: it => it.graphql.enabled },
   { what: 'streams', asked: it => it.form === 'streams' && keys(it.streams ?? {}).length > 0 },
 ];
