@@ -43,6 +43,11 @@ export const notEnforced: readonly NotEnforced[] = [
   { facet: 'endpoints.scopeCheck', why: refused('checks of scopes') },
   { facet: 'endpoints.exchange', why: refused('exchange of tokens') },
   { facet: 'endpoints.persistGraphql', why: refused('GraphQL') },
+  ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
+    facet: `endpoints.${name}`,
+    fields: ['actOn'],
+    why: 'Kept for older tools; says nothing.',
+  })),
   { facet: 'endpoints.transformJq', why: refused('jq') },
   { facet: 'endpoints.transformJqResponse', why: refused('jq') },
   { facet: 'endpoints.virtualEndpoint', why: refused('scripts that answer') },

@@ -87,11 +87,11 @@ export const transforms: readonly Effect[] = [
     },
   },
   {
-    rows: 'endpoints.transformRequestHeaders.path,method,enabled,remove,add,actOn',
+    rows: 'endpoints.transformRequestHeaders.path,method,enabled,remove,add',
     promise: 'headers of calls to an endpoint are changed',
     classic: () =>
       lists({
-        transform_headers: [{ ...place, act_on: true, delete_headers: ['x-gone'], add_headers: { 'X-Set': 'yes' } }],
+        transform_headers: [{ ...place, delete_headers: ['x-gone'], add_headers: { 'X-Set': 'yes' } }],
       }),
     oas: () => operation({ transformRequestHeaders: { enabled: true, remove: ['x-gone'], add: pair } }),
     async observe(at) {
@@ -104,13 +104,11 @@ export const transforms: readonly Effect[] = [
     },
   },
   {
-    rows: 'endpoints.transformResponseHeaders.path,method,enabled,remove,add,actOn',
+    rows: 'endpoints.transformResponseHeaders.path,method,enabled,remove,add',
     promise: 'headers of answers of an endpoint are changed',
     classic: () =>
       lists({
-        transform_response_headers: [
-          { ...place, act_on: true, delete_headers: ['Content-Type'], add_headers: { 'X-Set': 'yes' } },
-        ],
+        transform_response_headers: [{ ...place, delete_headers: ['Content-Type'], add_headers: { 'X-Set': 'yes' } }],
       }),
     oas: () => operation({ transformResponseHeaders: { enabled: true, remove: ['Content-Type'], add: pair } }),
     async observe({ call }) {
