@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
-import type { AddressInfo, Socket } from 'node:net';
-import { createServer as createTcpServer } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
+import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { publishBoth, type Said } from './both-forms.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { eventually, startUpstream, type Upstream } from './upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
+
+interface Versions {
+  versions: { Default: { extended_paths: Record<string, object[]> } };
+}
 
 /** What one endpoint, GET /x, asks for in both forms. */
 const endpoint = (list: string, classic: object, name: string, oas: object): Said => ({
@@ -53,6 +58,19 @@ describe('upstreams that fail, hang, flap and lie', () => {
   const got = async (url: string, init: RequestInit = {}) => {
     const reply = await fetch(url, init);
     return { status: reply.status, text: await reply.text(), headers: reply.headers };
+  };
+  const listening = async (server: Server | Http2Server): Promise<number> => {
+    const sockets = new Set<Socket>();
+    (server as Server).on('connection', socket => sockets.add(socket));
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', () => resolve()));
+    others.push({
+      close: () =>
+        new Promise(resolve => {
+          server.close(() => resolve());
+          for (const socket of sockets) socket.destroy();
+        }),
+    });
+    return (server.address() as AddressInfo).port;
   };
   const events = (apiId: string): string[] =>
     lines
@@ -134,20 +152,59 @@ describe('upstreams that fail, hang, flap and lie', () => {
 
     test('a time shorter than connecting takes is kept to', async () => {
       // Takes connections, and never agrees on TLS.
-      const deaf = createTcpServer({ pauseOnConnect: true });
-      const sockets = new Set<Socket>();
-      deaf.on('connection', socket => sockets.add(socket));
-      await new Promise<void>(resolve => deaf.listen(0, '127.0.0.1', resolve));
-      others.push({
-        close: () =>
-          new Promise(resolve => {
-            for (const socket of sockets) socket.destroy();
-            deaf.close(() => resolve());
-          }),
-      });
-      const { port } = deaf.address() as AddressInfo;
+      const port = await listening(createTcpServer(socket => socket.on('error', () => undefined).resume()));
       for (const { url } of await publishBoth(app, { url: `https://127.0.0.1:${port}` }, said))
         assert.equal((await got(`${url}/x`)).status, 504);
+    });
+  });
+
+  describe('enforced timeouts, whatever is spoken', () => {
+    const said = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
+    const late = errorBody('Upstream service reached hard timeout.');
+
+    test('an upstream that does not agree to another protocol in time', async () => {
+      for (const { url } of await publishBoth(app, upstream, said)) {
+        const silent = createTcpServer(socket => socket.on('error', () => undefined).resume());
+        const port = await listening(silent);
+        const [api] = await publishBoth(app, { url: `http://127.0.0.1:${port}` }, said);
+        const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+        for (const [address, expected] of [
+          [url, 200],
+          [api!.url, 504],
+        ] as const) {
+          const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+            const asked = request(`${address}/x`, { headers: { ...headers, 'sec-websocket-key': 'a'.repeat(22) } });
+            asked.on('response', resolve).on('error', reject).end();
+          });
+          reply.resume();
+          assert.equal(reply.statusCode, expected);
+        }
+      }
+    });
+
+    test('an upstream that speaks HTTP/2', async () => {
+      const silent = createHttp2Server();
+      silent.on('stream', stream => stream.on('error', () => undefined));
+      const port = await listening(silent);
+      const [api] = await publishBoth(app, { url: `h2c://127.0.0.1:${port}` }, said);
+      assert.deepEqual(await got(`${api!.url}/x`).then(({ status, text }) => [status, text]), [504, late]);
+    });
+
+    test('an answer that is held until it is whole', async () => {
+      const held = endpoint('hard_timeouts', { duration: '80ms' }, 'enforceTimeout', { duration: '80ms' });
+      const template = Buffer.from('{{.a}}').toString('base64');
+      const lists = (held.classic.version_data as Versions).versions.Default.extended_paths;
+      lists.transform_response = [
+        {
+          path: '/x',
+          method: 'GET',
+          template_data: { input_type: 'json', template_mode: 'blob', template_source: template },
+        },
+      ];
+      const [api] = await publishBoth(app, upstream, held);
+      upstream.answer = (_request, response) =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).write('{"a":');
+      assert.deepEqual(await got(`${api!.url}/x`).then(({ status, text }) => [status, text]), [504, late]);
     });
   });
 

@@ -47,7 +47,7 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
       body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
       servername: destination.host,
       // Who has a time of its own is watched by the clock, from the first moment to the last.
-      ...(deadlines ? { headersTimeout: 0 } : {}),
+      headersTimeout: deadlines ? 0 : null,
     };
     const pool = pools.get(destination.origin, link, destination.http2);
     new Forwarding(call, sink, receiver, pool, options).send();
