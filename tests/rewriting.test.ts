@@ -5,7 +5,6 @@ import { connect as connectHttp2 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { errorBody } from './bench.ts';
 import type { Published } from './both-forms.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { type Endpoint, keyFor, type Shaping, sent, shape } from './shaping.ts';
@@ -240,62 +239,6 @@ describe('calls that are sent elsewhere', () => {
     }
   });
 
-  test('loops: within the API and to others, with what the target asks; never with what the caller asks', async () => {
-    const [inner] = await shaped({
-      endpoints: [{ path: '/in/{x}', method: 'POST', request: { add: { 'X-Inner': '1' } } }],
-      classic: { internal: true, name: 'Inner API #tag' },
-    });
-    const apis = await shaped({
-      guarded: true,
-      endpoints: [
-        { path: '/self/{x}', rewrite: { pattern: '/self/(\\w+)', to: 'gw://self/hidden?y=$1' } },
-        { path: '/hidden', internal: true, rewrite: { pattern: 'y=(.*)', to: '/found/$1' } },
-        { path: '/id', rewrite: { pattern: '.*', to: `gw://${inner!.apiId}/in/1?a=1&method=POST` } },
-        { path: '/name', rewrite: { pattern: '.*', to: 'gw://inner-api/in/1?method=post' } },
-        { path: '/turned', toMethod: 'POST', rewrite: { pattern: '.*', to: `gw://${inner!.apiId}/in/1` } },
-        { path: '/claims', rewrite: { pattern: '\\?(.*)', to: `gw://${inner!.apiId}/in/1?x=1&$1` } },
-        { path: '/verb/{v}', rewrite: { pattern: '/verb/(.*)', to: `gw://${inner!.apiId}/in/1?method=$1` } },
-        { path: '/nowhere', rewrite: { pattern: '.*', to: 'gw://nobody/x' } },
-        { path: '/round', rewrite: { pattern: '.*', to: 'gw://self/round' } },
-        { path: '/short', rewrite: { pattern: '.*', to: 'gw://self/short?loop_limit=2' } },
-      ],
-    });
-    const headers = { authorization: await keyFor(app, apis) };
-    for (const { form, url } of apis) {
-      const got = async (path: string) => {
-        const { url: target, method, headers: its } = await sent(upstream, url + path, { headers });
-        return [target, method, its['x-inner']];
-      };
-      const refused = async (path: string) => {
-        const reply = await fetch(url + path, { headers });
-        return [reply.status, await reply.text()];
-      };
-      assert.deepEqual(await got('/self/z?q=1'), ['/found/z', 'GET', undefined], form);
-      assert.deepEqual(await refused('/hidden'), [403, errorBody('Requested endpoint is forbidden')], form);
-      assert.deepEqual(await got('/id?mine=1'), ['/in/1?a=1', 'POST', '1'], form);
-      assert.deepEqual(await got('/name'), ['/in/1', 'POST', '1'], form);
-      assert.deepEqual(await got('/turned'), ['/in/1', 'POST', '1'], form);
-      const claims = '/claims?method=DELETE&loop_limit=99&check_limits=true&b=2';
-      assert.deepEqual(await got(claims), ['/in/1?x=1&b=2', 'GET', undefined], form);
-      assert.deepEqual(await got('/verb/put'), ['/in/1', 'PUT', undefined], form);
-      assert.deepEqual(await got('/verb/put&loop_limit=9'), ['/in/1', 'GET', undefined], form);
-      assert.deepEqual(await refused('/nowhere'), [500, errorBody("Can't detect loop target")], form);
-      const deep = (limit: number) => `Loop level too deep. Found more than ${limit} loops in single request`;
-      assert.deepEqual(await refused('/round'), [500, errorBody(deep(5))], form);
-      assert.deepEqual(await refused('/short'), [500, errorBody(deep(2))], form);
-    }
-  });
-
-  test('an API that a call is sent to decides for itself who may call', async () => {
-    const [guarded] = await shaped({ guarded: true });
-    for (const { form, url } of await rewrite('.*', `gw://${guarded!.apiId}/x`)) {
-      const reply = await fetch(`${url}/a/x`);
-      assert.deepEqual([reply.status, await reply.text()], [401, errorBody('Authorization field missing')], form);
-      const headers = { authorization: await keyFor(app, [guarded!]) };
-      assert.equal((await sent(upstream, `${url}/a/x`, { headers })).url, '/x', form);
-    }
-  });
-
   test('HTTP/2 and WebSockets go where HTTP/1.1 does, and climb no further', async () => {
     const endpoint: Endpoint = {
       path: '/a/{rest}',
@@ -361,29 +304,6 @@ describe('calls that are sent elsewhere', () => {
     const { statusCode, headers: given } = response;
     return statusCode === 101 ? [101, given['x-asked'], given['x-with']] : [statusCode];
   }
-
-  test('loops count limits anew only where the target asks for it', async () => {
-    const apis = await shaped({
-      guarded: true,
-      endpoints: [
-        { path: '/free', rewrite: { pattern: '.*', to: 'gw://self/end' } },
-        { path: '/counted', rewrite: { pattern: '.*', to: 'gw://self/end?check_limits=true' } },
-      ],
-    });
-    const rights = Object.fromEntries(apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]));
-    for (const { form, url } of apis)
-      for (const [path, expected] of [
-        ['/free', [200, 200, 403]],
-        ['/counted', [200, 403, 403]],
-      ] as const) {
-        const body = { quota_max: 2, quota_renewal_rate: 3600, access_rights: rights };
-        const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
-        const statuses: number[] = [];
-        for (const _ of expected)
-          statuses.push((await fetch(url + path, { headers: { authorization: key_id } })).status);
-        assert.deepEqual(statuses, expected, `${form} ${path}`);
-      }
-  });
 
   test('a pattern or target nobody can follow is refused when it is written, or makes the API unservable', async () => {
     const definition = (entry: object) =>
