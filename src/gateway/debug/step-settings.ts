@@ -11,7 +11,7 @@ interface Parts {
 }
 
 /** Which parts of a definition each step goes by. */
-const partsOf: Readonly<Record<string, Parts>> = {
+export const partsOf: Readonly<Record<string, Parts>> = {
   'cors-headers': { api: ['cors'] },
   cors: { api: ['cors'] },
   tracking: { api: ['trafficLogs'], lists: ['trackEndpoint', 'doNotTrackEndpoint'] },
@@ -77,7 +77,7 @@ const isSilent = (value: unknown): boolean =>
 /** Values under these names let others in. A key may stand where an address may. */
 const secret = /secret|password|passphrase|private|^source$|^keysets$/i;
 /** Values of headers that are added may be credentials, whatever the header is called. */
-const secretValues = /^(?:add|headers|extrametadata)$/i;
+const secretValues = /^(?:add|add_headers|headers|extrametadata)$/i;
 
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
