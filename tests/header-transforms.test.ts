@@ -128,6 +128,27 @@ describe('headers that definitions change', () => {
     }
   });
 
+  test('facts come from forms, which go on as they came, and from the limits of the key', async () => {
+    const add = {
+      'X-Form': '$gw_context.request_data_a/$gw_context.request_data_b',
+      'X-Left': '$gw_context.quota_remaining of $gw_context.quota_limit',
+      'X-Rate': '$gw_context.rate_limit_remaining of $gw_context.rate_limit_limit',
+    };
+    const apis = await shaped({ context: true, guarded: true, request: { add } });
+    const access_rights = Object.fromEntries(
+      apis.map(({ apiId }) => [apiId, { api_id: apiId, versions: ['Default', ''] }]),
+    );
+    const limits = { quota_max: 9, quota_renewal_rate: 3600, rate: 7, per: 3600 };
+    for (const { form, url } of apis) {
+      const { key_id } = (await app.ask('POST', '/api/keys', { body: { ...limits, access_rights } })).body;
+      const body = new URLSearchParams({ a: 'from the form', long: 'x'.repeat(100_000) });
+      const got = await sent(upstream, `${url}/?b=q`, { method: 'POST', headers: { authorization: key_id }, body });
+      assert.equal(got.body, body.toString(), form);
+      const seen = ['x-form', 'x-left', 'x-rate'].map(name => got.headers[name]);
+      assert.deepEqual(seen, ['from the form/q', '8 of 9', '6 of 7'], form);
+    }
+  });
+
   test('whatever metadata and callers hold, it stays within its header', async () => {
     const apis = await shaped({
       context: true,
