@@ -14,14 +14,14 @@ const refused = (what: string) => `The gateway offers no ${what}: calls to an AP
 const informs = 'Says something about the API and asks nothing of the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
-  { facet: 'identity', fields: ['isOas', 'applicationProtocol', 'jsonRpcVersion'], why: informs },
+  { facet: 'identity', fields: ['isOas'], why: informs },
+  { facet: 'identity', fields: ['applicationProtocol', 'jsonRpcVersion'], why: refused('protocols inside HTTP') },
   { facet: 'detail', fields: ['tracing'], why: 'The gateway writes no traces.' },
   { facet: 'oauth2', why: refused('checks of scopes and no exchange of tokens') },
   { facet: 'custom', why: refused('authentication by plugin') },
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
-  { facet: 'metadataDocument', why: 'An older place of what checks of scopes need; see oauth2.' },
-  { facet: 'authProvider', why: 'Keys have one place, whatever a definition calls it.' },
-  { facet: 'sessionProvider', why: 'Sessions have one place, whatever a definition calls it.' },
+  { facet: 'authProvider', why: refused('keys in other stores') },
+  { facet: 'sessionProvider', why: refused('sessions in other stores') },
   { facet: 'uptimeTests', fields: ['logRetentionSeconds'], why: 'Results of tests are told as events and not kept.' },
   { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: refused('bundles of plugins') },
   { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },

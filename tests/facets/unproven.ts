@@ -15,6 +15,7 @@ export const unproven: readonly string[] = [
   'externalOAuth.label,providers,providers[].jwtEnabled,providers[].signingMethod,providers[].source,providers[].identityBaseField,providers[].issuedAtSkewSeconds,providers[].notBeforeSkewSeconds,providers[].expiresAtSkewSeconds,providers[].introspectionEnabled,providers[].url,providers[].clientId,providers[].clientSecret,providers[].introspectionIdentityField,providers[].cacheEnabled,providers[].cacheSeconds',
   'hmac.label,allowedAlgorithms,allowedClockSkewMs',
   'oidc.label,segregateByClientId,providers,providers[].issuer,providers[].clientToPolicy,scopeClaimName,scopeToPolicy,scopeClaims',
+  'metadataDocument.enabled,wellKnownPath,resource,authorizationServers,scopesSupported',
   'olderAuth.name,useCertificate',
   'upstream.preserveHostHeader,preserveTrailingSlash',
   'loadBalancing.enabled,skipUnavailableHosts,targets',
