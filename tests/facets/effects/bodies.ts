@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import type { Bag } from '#definition/tree.ts';
+import type { Effect, Served } from '../effect.ts';
+import { guarded, keyed, lists } from '../said.ts';
+
+/** Bodies that templates write anew, on both ways. */
+
+interface Way {
+  readonly name: 'transformRequestBody' | 'transformResponseBody';
+  readonly list: string;
+  /** What came out at the other end of a body that went in. */
+  result(at: Served, body: string, headers?: Record<string, string>, path?: string): Promise<string>;
+}
+
+const sent = (method: string, headers: Record<string, string>, body: string) => ({ method, headers, body });
+const ways: readonly Way[] = [
+  {
+    name: 'transformRequestBody',
+    list: 'transform',
+    async result({ call, upstream }, body, headers = {}, path = '/thing') {
+      assert.equal((await call(path, sent('POST', headers, body))).status, 200);
+      return upstream.requests.at(-1)!.body;
+    },
+  },
+  {
+    name: 'transformResponseBody',
+    list: 'transform_response',
+    async result({ call, upstream }, body, headers = {}, path = '/thing') {
+      upstream.answer = (_request, response) => response.end(body);
+      return (await call(path, sent('POST', headers, ''))).text;
+    },
+  },
+];
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const classic = ({ list }: Way, template_data: Bag) =>
+  lists({ [list]: [{ path: '/thing', method: 'POST', disabled: false, template_data }] });
+const oas = ({ name }: Way, feature: Bag) => ({
+  paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
+  x: { middleware: { operations: { postThing: { [name]: { enabled: true, ...feature } } } } },
+});
+
+const xml = '<r><name>Ann</name></r>';
+
+export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
+  {
+    rows: `endpoints.${way.name}.path,method,enabled,format,mode,source,body`,
+    promise: 'the body of an endpoint is read, and a template writes it anew',
+    classic: () =>
+      classic(way, { input_type: 'xml', template_mode: 'blob', template_source: base64('now: {{.r.name}}') }),
+    oas: () => oas(way, { format: 'xml', body: base64('now: {{.r.name}}') }),
+    async observe(at) {
+      assert.equal(await way.result(at, xml), 'now: Ann');
+      assert.equal(await way.result(at, xml, {}, '/other'), xml);
+    },
+  },
+  {
+    rows: `endpoints.${way.name}.mode,source,file`,
+    promise: 'the template may be a file of the operator',
+    settings: { 'templates.directory': join(import.meta.dirname, '../templates') },
+    classic: () => classic(way, { input_type: 'json', template_mode: 'file', template_source: 'thing.tmpl' }),
+    oas: () => oas(way, { format: 'json', path: 'thing.tmpl' }),
+    async observe(at) {
+      assert.equal(await way.result(at, '{"name":"Ann"}'), 'from a file: Ann');
+    },
+  },
+  {
+    rows: `endpoints.${way.name}.enableSession`,
+    promise: 'the template sees what is known of the key',
+    classic: () => keyed(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: true })),
+    oas: () => {
+      const { paths, x } = oas(way, { format: 'json', body: base64('{{._gw_meta.team}}') });
+      return { ...guarded({ x }), paths };
+    },
+    async observe(at) {
+      const authorization = await at.key({ meta_data: { team: 'blue' } });
+      assert.equal(await way.result(at, '{}', { authorization }), 'blue');
+      if (at.form !== 'classic') return;
+      await at.change(classic(way, { template_source: base64('{{._gw_meta.team}}'), enable_session: false }));
+      assert.doesNotMatch(await way.result(at, '{}', { authorization }), /blue/);
+    },
+  },
+]);

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import type { Bag } from '#definition/tree.ts';
+import { eventually } from '../../upstream.ts';
+import type { Effect, Served } from '../effect.ts';
+import { global, lists } from '../said.ts';
+
+/** What is kept of answers. */
+
+type Ask = RequestInit & { path?: string };
+/** Whether the answer to a call was kept. */
+const isKept = async ({ call }: Served, { path, ...init }: Ask = {}) =>
+  (await call(path, init)).headers.get('x-gw-cached-response') === '1';
+/** Keeping takes its time, which is the gateway's own affair. */
+const becomesKept = (at: Served, ask?: Ask, kept = true) =>
+  eventually(async () => assert.equal(await isKept(at, ask), kept));
+/** Once something asked later is kept, this would be. */
+async function isNotKept(at: Served, ask: Ask, later?: Ask): Promise<void> {
+  await at.call(ask.path, ask);
+  if (later) await becomesKept(at, later);
+  assert.equal(await isKept(at, ask), false);
+}
+
+const classicOptions = {
+  enabled: 'enable_cache',
+  timeout: 'cache_timeout',
+  cacheAllSafeRequests: 'cache_all_safe_requests',
+  cacheResponseCodes: 'cache_response_codes',
+  cacheByHeaders: 'cache_by_headers',
+  enableUpstreamCacheControl: 'enable_upstream_cache_control',
+  controlTTLHeaderName: 'cache_control_ttl_header',
+} as const;
+const cacheOptions = (options: Bag) => ({
+  cache_options: Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [classicOptions[name as keyof typeof classicOptions], value]),
+  ),
+});
+const saying = (options: Bag): Pick<Effect, 'classic' | 'oas'> => ({
+  classic: () => cacheOptions(options),
+  oas: () => global({ cache: options }),
+});
+const changing = ({ form }: Served, options: Bag): Bag =>
+  form === 'classic' ? cacheOptions(options) : global({ cache: options }).x;
+
+export const caches: readonly Effect[] = [
+  {
+    rows: 'cache.enabled,timeout,cacheAllSafeRequests,cacheResponseCodes,cacheByHeaders',
+    promise: 'answers with listed statuses are kept for their time, apart by listed headers',
+    ...saying({
+      enabled: true,
+      timeout: 60,
+      cacheAllSafeRequests: true,
+      cacheResponseCodes: [201],
+      cacheByHeaders: ['X-Lang'],
+    }),
+    async observe(at) {
+      at.upstream.answer = (request, response) => response.writeHead(request.url === '/created' ? 201 : 200).end();
+      const created = (lang: string): Ask => ({ path: '/created', headers: { 'x-lang': lang } });
+      await becomesKept(at, created('de'));
+      assert.equal(await isKept(at, created('en')), false);
+      await isNotKept(at, { path: '/thing' }, created('fr'));
+      await at.change(changing(at, { timeout: 1 }));
+      await becomesKept(at, created('de'));
+      await becomesKept(at, created('de'), false);
+      await at.change(changing(at, { cacheAllSafeRequests: false }));
+      for (let n = 0; n < 3; n++) assert.equal(await isKept(at, created('de')), false);
+    },
+  },
+  {
+    rows: 'cache.enableUpstreamCacheControl,controlTTLHeaderName',
+    promise: 'the upstream says what is kept and how long, in a header that is named',
+    ...saying({
+      enabled: true,
+      timeout: 1,
+      cacheAllSafeRequests: true,
+      enableUpstreamCacheControl: true,
+      controlTTLHeaderName: 'X-Keep',
+    }),
+    async observe(at) {
+      at.upstream.answer = (request, response) => {
+        const seconds = { '/long': '3000', '/never': '0' }[request.url ?? ''];
+        response.writeHead(200, seconds ? { 'x-gw-cache-action-set': '1', 'x-keep': seconds } : {}).end();
+      };
+      await becomesKept(at, { path: '/long' });
+      await isNotKept(at, { path: '/silent' }, { path: '/long' });
+      await isNotKept(at, { path: '/never' }, { path: '/long' });
+    },
+  },
+  {
+    rows: 'endpoints.cache.path,method,enabled,timeout,cacheByRegex,cacheResponseCodes',
+    promise: 'answers of one endpoint are kept, apart by a part of the body',
+    classic: () => ({
+      ...cacheOptions({ enabled: true }),
+      ...lists({
+        advance_cache_config: [
+          {
+            path: '/thing',
+            method: 'POST',
+            disabled: false,
+            timeout: 60,
+            cache_key_regex: 'id=[0-9]+',
+            cache_response_codes: [201],
+          },
+        ],
+      }),
+    }),
+    oas: () => ({
+      paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
+      x: {
+        middleware: {
+          global: { cache: { enabled: true } },
+          operations: {
+            postThing: { cache: { enabled: true, timeout: 60, cacheByRegex: 'id=[0-9]+', cacheResponseCodes: [201] } },
+          },
+        },
+      },
+    }),
+    async observe(at) {
+      at.upstream.answer = (_request, response, body) => response.writeHead(body.includes('odd') ? 200 : 201).end();
+      const posted = (body: string, path = '/thing'): Ask => ({ path, method: 'POST', body });
+      await becomesKept(at, posted('id=1 once'));
+      assert.equal(await isKept(at, posted('id=1 again')), true);
+      assert.equal(await isKept(at, posted('id=2 once')), false);
+      await isNotKept(at, posted('id=3 odd'), posted('id=4'));
+      await isNotKept(at, posted('id=1 once', '/other'), posted('id=5'));
+    },
+  },
+  {
+    rows: 'version.cachedPaths',
+    promise: 'safe calls of listed paths are kept',
+    classic: () => ({ ...cacheOptions({ enabled: true, timeout: 60 }), ...lists({ cache: ['/thing'] }) }),
+    async observe(at) {
+      await becomesKept(at);
+      await isNotKept(at, { path: '/other' });
+      assert.equal(await isKept(at, { method: 'POST' }), false);
+    },
+  },
+];
