@@ -20,8 +20,9 @@ export const count = z.int().min(0).default(0);
 export const amount = z.number().min(0).default(0);
 export const statusCode = z.int().min(100).max(599);
 export const statusCodes = z.array(statusCode).default([]);
-/** 0 stands for "not said". */
-export const optionalStatus = z.union([z.literal(0), statusCode]).default(0);
+/** What the gateway itself may answer with: anything below 200 is not an answer yet. 0 stands for "not said". */
+export const givenStatus = z.union([z.literal(0), z.int().min(200).max(599)]);
+export const optionalStatus = givenStatus.default(0);
 export const port = z.int().min(0).max(65_535).default(0);
 
 /** One of a few words; the empty text stands for "not said". */

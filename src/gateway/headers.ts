@@ -104,6 +104,9 @@ export const hopByHop: ReadonlySet<string> = new Set([
   'http2-settings',
 ]);
 
+/** They say where a message ends, or speak of one connection. Only whoever sends the message knows. */
+export const framing: ReadonlySet<string> = new Set([...hopByHop, 'content-length', 'expect']);
+
 /** What nobody takes away by naming it in `Connection`: headers others rely on. */
 const relied =
   /^(?:host|content-|authorization$|cookie$|set-cookie$|cache-control$|vary$|x-real-ip$|forwarded|x-forwarded)/;

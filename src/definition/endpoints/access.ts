@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { flag, text, textMap } from '../rules.ts';
+import { flag, givenStatus, optionalStatus, text, textMap } from '../rules.ts';
 import { headerPairs } from '../wires.ts';
 import { feature } from './feature.ts';
 
@@ -10,7 +10,7 @@ const replies = {
       z
         .looseObject({
           action: z.string().optional(),
-          code: z.int().optional(),
+          code: givenStatus.optional(),
           data: z.string().optional(),
           headers: z.record(z.string(), z.string()).nullable().optional(),
         })
@@ -62,7 +62,7 @@ export const mockResponse = feature({
   oas: 'mockResponse',
   fields: {
     ignoreCase: { ...ignoreCase, oas: null },
-    code: { rule: z.int().min(0).max(599).default(0), about: 'The status; 0 for 200.' },
+    code: { rule: optionalStatus, about: 'The status; 0 for 200.' },
     body: { rule: text, about: 'The body.' },
     headers: { rule: textMap, oas: headerPairs('headers'), about: 'The headers.' },
     fromExamples: {
@@ -72,7 +72,7 @@ export const mockResponse = feature({
       about: 'Takes the answer from the examples and schemas of the document.',
     },
     exampleCode: {
-      rule: z.int().min(0).max(599).default(0),
+      rule: optionalStatus,
       classic: null,
       oas: 'fromOASExamples.code',
       about: 'The status whose example is used.',

@@ -8,6 +8,7 @@ import { bodyOf } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { refusalAnswer } from '../refusals.ts';
 import type { Unservable } from '../step.ts';
+import { headerEscaped } from '../variables/variables.ts';
 import type { ResponseRule } from './rules.ts';
 
 /** What is said in place of an error. */
@@ -43,7 +44,7 @@ export function replacementOf(
       : message
         ? worded
         : undefined;
-  const added = Object.entries(headers ?? {});
+  const added = Object.entries(headers ?? {}).map(([name, value]) => [name, headerEscaped(value)] as const);
   return {
     hasBody: text !== undefined,
     apply(call, given, said) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
+import { framing } from '../headers.ts';
 import { Unservable } from '../step.ts';
 import { flagOf, upstreamFlag } from './flags.ts';
 import { type Replacement, replacementOf } from './replacement.ts';
@@ -21,6 +22,11 @@ const Match = z.preprocess(
     bodyValue: z.string().nullish(),
   }),
 );
+/** How an answer is framed is for the transport to say. */
+const headerName = z
+  .string()
+  .regex(/^[\w!#$%&'*+\-.^`|~]+$/)
+  .refine(name => !framing.has(name.toLowerCase()), 'the gateway sends this header itself');
 const Response = z.preprocess(
   spelt({ status_code: 'statusCode' }),
   z.object({
@@ -28,7 +34,7 @@ const Response = z.preprocess(
     body: z.string().nullish(),
     message: z.string().nullish(),
     template: z.string().nullish(),
-    headers: z.record(z.string().regex(/^[\w!#$%&'*+\-.^`|~]+$/), z.string().regex(/^[^\r\n\0]*$/)).nullish(),
+    headers: z.record(headerName, z.string().regex(/^\P{Cc}*$/u)).nullish(),
   }),
 );
 const Rule = z.object({ match: Match.nullish(), response: Response });

@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange.ts';
-import { type HeaderList, hopByHop } from '../headers.ts';
+import { framing, type HeaderList } from '../headers.ts';
 import { Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
 import { headerEscaped, variables } from '../variables/variables.ts';
@@ -23,8 +23,6 @@ interface HeaderSet {
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** They say where a message ends, or speak of one connection. Only whoever sends the message knows. */
-const framing: ReadonlySet<string> = new Set([...hopByHop, 'content-length', 'expect']);
 
 /** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
 export function headerChange({ remove, add }: HeaderWish, tools: Pick<GatewayTools, 'settings'>) {

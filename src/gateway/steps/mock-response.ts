@@ -2,7 +2,7 @@ import { Answer, answer } from '../answer.ts';
 import { bodyOf, noBody } from '../body.ts';
 import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
-import { HeaderList, hopByHop } from '../headers.ts';
+import { framing, HeaderList } from '../headers.ts';
 import { openApiOf, readable } from '../openapi/document.ts';
 import { accepted } from '../openapi/media-types.ts';
 import { type Find, operationMatcher } from '../openapi/operations.ts';
@@ -76,7 +76,7 @@ function checkedHeaders(headers: readonly (readonly [string, string])[], path: s
   for (const [name, value] of headers)
     if (!token.test(name) || !fieldValue.test(value))
       throw new Unservable(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
-  return headers.filter(([name]) => !hopByHop.has(name.toLowerCase()) && name.toLowerCase() !== 'content-length');
+  return headers.filter(([name]) => !framing.has(name.toLowerCase()));
 }
 
 const codeHeader = 'x-gw-accept-example-code';
@@ -88,7 +88,7 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
   const sendable = new Map([...replies.values()].map(it => [it, checkedHeaders(pairs(it.headers), path).flat()]));
   return call => {
     const asked = call.headers.get(codeHeader) || String(exampleCode || 200);
-    if (!/^[1-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
+    if (!/^[2-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
     const code = Number(asked);
     const reply = replyFor(replies, code);
     if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });

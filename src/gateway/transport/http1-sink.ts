@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Connection } from './http1-connection.ts';
-import type { Sink } from './sink.ts';
+import { checkFinal, type Sink } from './sink.ts';
 
 /** An answer over HTTP/1.1. */
 export class Http1Sink implements Sink {
@@ -37,9 +37,10 @@ export class Http1Sink implements Sink {
     if (status === 204) dropLength(headers);
     if (connection.isEnding) headers.push('Connection', 'close');
     try {
+      checkFinal(status);
       this.#response.writeHead(status, headers);
     } catch (error) {
-      // A name or value that no header may have: written as it is, it could pass for something else.
+      // A status or header that no answer may have: written as it is, it could pass for something else.
       this.#onFault(error as Error);
       this.#response.writeHead(500, connection.isEnding ? ['Connection', 'close'] : []);
     }

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { hopByHop } from '../headers.ts';
-import type { Sink } from './sink.ts';
+import { checkFinal, type Sink } from './sink.ts';
 
 /** An answer over HTTP/2. */
 export class Http2Sink implements Sink {
@@ -26,11 +26,12 @@ export class Http2Sink implements Sink {
     if (stream.destroyed) return;
     this.#bodiless = status === 204 || status === 304 || (stream.sentHeaders === undefined && isHead(stream));
     try {
+      checkFinal(status);
       const { flat, hasLength } = headOf(status, headers);
       this.#waits = !hasLength && !this.#bodiless;
       stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
     } catch (error) {
-      // A name or value that no header may have.
+      // A status or header that no answer may have.
       this.#onFault(error as Error);
       if (!stream.headersSent) stream.respond({ ':status': 500 }, { endStream: true });
       this.#bodiless = true;

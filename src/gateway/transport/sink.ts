@@ -19,6 +19,11 @@ export interface Sink {
   switchProtocol?(headers: string[]): Duplex;
 }
 
+/** After anything below 200 the caller waits on, and takes the next answer on its connection for this one. */
+export function checkFinal(status: number): void {
+  if (status < 200) throw new RangeError(`${status} is not the status of an answer`);
+}
+
 /** What a transport hands calls to. It never throws and never rejects. */
 export interface Handler {
   handle(call: Exchange, sink: Sink): void;
