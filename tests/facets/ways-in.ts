@@ -134,7 +134,8 @@ export function signedCall(keyId: string, algorithm = 'hmac-sha256', atMs = Date
   };
 }
 const hmacSecret = 'a secret that calls are signed with';
-export const signingKey = (at: Served) => at.key({ hmac_enabled: true, hmac_string: hmacSecret });
+export const signingKey = (at: Served, more: Bag = {}) =>
+  at.key({ hmac_enabled: true, hmac_string: hmacSecret, ...more });
 
 export const redirect = 'https://app.example/back';
 /** A client of the API's own OAuth provider. */

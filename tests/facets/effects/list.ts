@@ -1,6 +1,7 @@
 import type { Effect } from '../effect.ts';
 import { bodies } from './bodies.ts';
 import { caches } from './caches.ts';
+import { callers } from './callers.ts';
 import { checks } from './checks.ts';
 import { endpoints } from './endpoints.ts';
 import { pages } from './pages.ts';
@@ -12,6 +13,7 @@ export const effects: readonly Effect[] = [
   ...pages,
   ...caches,
   ...bodies,
+  ...callers,
   ...checks,
   ...endpoints,
   ...server,

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import type { Bag } from '#definition/tree.ts';
+import { ecPair, mint, rsaPair } from '../../tokens.ts';
+import { eventually } from '../../upstream.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
+import {
+  bearer,
+  classic,
+  entryChange,
+  guarded,
+  keepsOutWith,
+  keySet,
+  letsIn,
+  letsInWith,
+  now,
+  oauthClient,
+  otherPolicy,
+  policyFor,
+  publicSource,
+  publishes,
+  sharedToken,
+  signedToken,
+  signer,
+} from '../ways-in.ts';
+
+/** Callers send a JSON Web Token. */
+
+interface Said {
+  readonly classic?: Bag;
+  readonly oas: Bag;
+}
+
+/** Tokens signed with the key of the definition, whose callers have the rights of a policy, and what is said on top. */
+const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick<Effect, 'classic' | 'oas'> => ({
+  classic: async at => {
+    const policy = await policyFor(at);
+    const said = await say(at, policy);
+    const base = { jwt_source: publicSource, jwt_signing_method: 'ecdsa', jwt_default_policies: [policy] };
+    return classic('jwt', { ...base, ...said.classic });
+  },
+  oas: async at => {
+    const policy = await policyFor(at);
+    const said = await say(at, policy);
+    return guarded('jwt', {
+      header: { enabled: true, name: 'Authorization' },
+      source: publicSource,
+      signingMethod: 'ecdsa',
+      defaultPolicies: [policy],
+      ...said.oas,
+    });
+  },
+});
+
+/** For what only the OpenAPI form can say. */
+const tokensOas = (say: (at: Ground, policy: string) => Bag | Promise<Bag>): Pick<Effect, 'oas'> => ({
+  oas: tokens(async (at, policy) => ({ oas: await say(at, policy) })).oas!,
+});
+
+/** What makes a token good and what makes it bad, claim by claim. */
+const claims =
+  (good: Bag, ...bad: readonly Bag[]) =>
+  async (at: Served): Promise<void> => {
+    await letsInWith(at, bearer({ sub: 'ann', ...good }));
+    await keepsOutWith(at, ...bad.map(wrong => bearer({ sub: 'ann', ...good, ...wrong })));
+  };
+
+const pagesOf = ({ id }: Ground) => ({ first: `/${id}/first`, second: `/${id}/second` });
+const stranger = ecPair();
+
+const trust: readonly Effect[] = [
+  {
+    rows: 'jwt.source,signingMethod,defaultPolicies',
+    promise: 'tokens are signed with the key and in the way of the definition, and get its policies',
+    ...tokens((_at, policy) => ({
+      classic: { jwt_source: publicSource, jwt_signing_method: 'ecdsa', jwt_default_policies: [policy] },
+      oas: { source: publicSource, signingMethod: 'ecdsa', defaultPolicies: [policy] },
+    })),
+    async observe(at) {
+      await letsInWith(at, bearer({ sub: 'ann' }), signedToken({ sub: 'ann' }));
+      await keepsOutWith(
+        at,
+        signedToken({ sub: 'ann' }, {}, stranger.privateKey),
+        mint({ sub: 'ann' }, rsaPair().privateKey),
+        sharedToken({ sub: 'ann' }, publicSource),
+        mint({ sub: 'ann' }, signer.privateKey, { alg: 'none' }),
+      );
+    },
+  },
+  {
+    rows: 'jwt.keySets jwt.keySets[].url jwt.keySets[].cacheTimeout',
+    promise: 'keys of any key set named are trusted for as long as each is remembered',
+    settings: { 'jwks.refresh_pause_seconds': '0' },
+    ...tokens(at => {
+      const { first, second } = pagesOf(at);
+      publishes(at.upstream, { [first]: () => keySet('other', stranger.publicKey), [second]: () => keySet() });
+      const urls = [first, second].map(path => at.upstream.url + path);
+      return {
+        classic: { jwt_jwks_uris: urls.map(url => ({ url, cache_timeout: 1 })) },
+        oas: { jwksURIs: urls.map(url => ({ url, cacheTimeout: '1s' })) },
+      };
+    }),
+    async observe(at) {
+      const others = signedToken({ sub: 'ann' }, { kid: 'other' }, stranger.privateKey);
+      await letsInWith(at, bearer({ sub: 'ann' }), others);
+      publishes(at.upstream, Object.fromEntries(Object.values(pagesOf(at)).map(path => [path, () => keySet()])));
+      await eventually(() => keepsOutWith(at, others));
+      await letsInWith(at, bearer({ sub: 'ann' }));
+    },
+  },
+  {
+    rows: 'jwt.skipKid',
+    promise: 'the caller whose key signed a token may be named by its subject, whatever its kid says',
+    classic: () => classic('jwt', { jwt_signing_method: 'hmac', jwt_skip_kid: true }),
+    oas: () => guarded('jwt', { header: { enabled: true }, signingMethod: 'hmac', skipKid: true }),
+    async observe(at) {
+      const secret = 'a shared secret of one caller, long enough';
+      const sub = await at.key({ jwt_data: { secret } });
+      await letsInWith(at, sharedToken({ sub }, secret, 'anything'));
+      await keepsOutWith(at, sharedToken({ sub }, `${secret}!`), sharedToken({ sub: 'nobody' }, secret, sub));
+    },
+  },
+  {
+    rows: 'jwt.issuedAtSkewSeconds,notBeforeSkewSeconds,expiresAtSkewSeconds',
+    promise: 'clocks may differ by as much as is said for each time of a token',
+    ...tokens(() => ({
+      classic: {
+        jwt_issued_at_validation_skew: 100,
+        jwt_not_before_validation_skew: 200,
+        jwt_expires_at_validation_skew: 300,
+      },
+      oas: { issuedAtValidationSkew: 100, notBeforeValidationSkew: 200, expiresAtValidationSkew: 300 },
+    })),
+    async observe(at) {
+      const when = (claim: string, seconds: number) => bearer({ sub: 'ann', [claim]: now() + seconds });
+      await letsInWith(at, when('iat', 90), when('nbf', 190), when('exp', -200));
+      await keepsOutWith(at, when('iat', 190), when('nbf', 290), when('exp', -301));
+    },
+  },
+];
+
+const whoAndWhat: readonly Effect[] = [
+  {
+    rows: 'jwt.identityBaseField',
+    promise: 'the claim that is named names the caller',
+    ...tokens(() => ({ classic: { jwt_identity_base_field: 'user' }, oas: { identityBaseField: 'user' } })),
+    async observe(at) {
+      await letsInWith(at, bearer({ user: 'ann' }));
+      await keepsOutWith(at, bearer({ name: 'ann' }), bearer({ user: '', sub: 'ann' }));
+    },
+  },
+  {
+    rows: 'jwt.subjectClaims',
+    promise: 'any of several claims may name the caller',
+    ...tokensOas(() => ({ subjectClaims: ['user', 'mail'] })),
+    async observe(at) {
+      await letsInWith(at, bearer({ user: 'ann' }), bearer({ mail: 'ann' }));
+      await keepsOutWith(at, bearer({ name: 'ann' }));
+    },
+  },
+  {
+    rows: 'jwt.policyFieldName',
+    promise: 'a token may name the policy of its holder',
+    ...tokens(() => ({ classic: { jwt_policy_field_name: 'pol' }, oas: { policyFieldName: 'pol' } })),
+    async observe(at) {
+      await letsInWith(at, bearer({ sub: 'ann' }), bearer({ sub: 'ann', pol: await policyFor(at) }));
+      await keepsOutWith(at, bearer({ sub: 'ann', pol: await otherPolicy(at) }), bearer({ sub: 'ann', pol: 'none' }));
+    },
+  },
+  {
+    rows: 'jwt.basePolicyClaims',
+    promise: 'any of several claims may name it',
+    ...tokensOas(() => ({ basePolicyClaims: ['pol', 'plan'] })),
+    async observe(at) {
+      await letsInWith(at, bearer({ sub: 'ann', plan: await policyFor(at) }));
+      for (const claim of ['pol', 'plan'])
+        await keepsOutWith(at, bearer({ sub: 'ann', [claim]: await otherPolicy(at) }));
+    },
+  },
+  {
+    rows: 'jwt.clientBaseField',
+    promise: 'a token may name a client, whose policy its holder gets',
+    ...tokens(async at => {
+      const closed = [await otherPolicy(at)];
+      return {
+        classic: { jwt_client_base_field: 'azp', jwt_default_policies: closed },
+        oas: { clientBaseField: 'azp', defaultPolicies: closed },
+      };
+    }),
+    async observe(at) {
+      const client = await at.key({ access_rights: {}, apply_policies: [await policyFor(at)] });
+      await letsInWith(at, bearer({ sub: 'ann', azp: client }));
+      await keepsOutWith(at, bearer({ sub: 'ann' }));
+    },
+  },
+  {
+    rows: 'jwt.scopeClaimName,scopeToPolicy',
+    promise: 'scopes of a token stand for policies',
+    ...tokens((_at, policy) => ({
+      classic: {
+        scopes: { jwt: { scope_claim_name: 'may', scope_to_policy: { 'orders:read': policy } } },
+        jwt_default_policies: [],
+      },
+      oas: {
+        scopes: { claimName: 'may', scopeToPolicyMapping: [{ scope: 'orders:read', policyId: policy }] },
+        defaultPolicies: [],
+      },
+    })),
+    observe: claims({ may: 'x orders:read' }, { may: 'orders' }, { may: undefined, scope: 'orders:read' }),
+  },
+  {
+    rows: 'jwt.scopeClaims',
+    promise: 'any of several claims may list them',
+    ...tokensOas((_at, policy) => ({
+      scopes: { claims: ['may', 'roles'], scopeToPolicyMapping: [{ scope: 'orders:read', policyId: policy }] },
+      defaultPolicies: [],
+    })),
+    observe: claims({ roles: ['orders:read'] }, { roles: [] }, { roles: undefined, scope: 'orders:read' }),
+  },
+  {
+    rows: 'jwt.idpClientIdMappingDisabled',
+    promise: 'a client that a token names is not taken for the client of that name here',
+    ...tokens(() => ({
+      classic: {
+        idp_client_id_mapping_disabled: true,
+        version_data: { versions: { Default: { global_headers: { 'x-team': '[$gw_meta.team]' } } } },
+      },
+      oas: { idpClientIdMappingDisabled: true },
+    })),
+    async observe(at) {
+      const { id } = await oauthClient(at, { meta_data: { team: 'blue' } });
+      const headers = { authorization: bearer({ sub: 'ann', client_id: id }) };
+      const team = async () => (await letsIn(at, '/thing', headers)).body.headers['x-team'];
+      if (at.form === 'oas')
+        await at.change({
+          middleware: {
+            global: {
+              transformRequestHeaders: { enabled: true, add: [{ name: 'x-team', value: '[$gw_meta.team]' }] },
+            },
+          },
+        });
+      assert.equal(await team(), '[]');
+      const mapped = {
+        classic: { idp_client_id_mapping_disabled: false } as Bag,
+        oas: entryChange({ idpClientIdMappingDisabled: false }),
+      };
+      await at.change(mapped[at.form]);
+      assert.equal(await team(), '[blue]');
+    },
+  },
+];
+
+const rules: readonly Effect[] = [
+  {
+    rows: 'jwt.allowedIssuers,allowedAudiences,allowedSubjects,jtiRequired',
+    promise: 'tokens of others, for others, of other subjects and without an id are refused',
+    ...tokensOas(() => ({
+      allowedIssuers: ['https://one.example', 'https://two.example'],
+      allowedAudiences: ['shop'],
+      allowedSubjects: ['ann', 'bob'],
+      jtiValidation: { enabled: true },
+    })),
+    observe: claims(
+      { iss: 'https://two.example', aud: ['other', 'shop'], sub: 'bob', jti: '1' },
+      { iss: 'https://three.example' },
+      { iss: undefined },
+      { aud: 'other' },
+      { sub: 'eve' },
+      { jti: undefined },
+    ),
+  },
+  {
+    rows: 'jwt.customClaims jwt.customClaims.*.type jwt.customClaims.*.allowedValues jwt.customClaims.*.nonBlocking',
+    promise: 'claims are as the definition asks, unless that is only to be noted',
+    ...tokensOas(() => ({
+      customClaimValidation: {
+        team: { type: 'required', allowedValues: [], nonBlocking: false },
+        plan: { type: 'exact_match', allowedValues: ['gold', 7], nonBlocking: false },
+        'user.roles': { type: 'contains', allowedValues: ['admin'], nonBlocking: false },
+        region: { type: 'exact_match', allowedValues: ['north'], nonBlocking: true },
+      },
+    })),
+    observe: claims(
+      { team: 'a', plan: 'gold', user: { roles: ['x', 'admin'] }, region: 'south' },
+      { team: undefined },
+      { plan: 'golden' },
+      { plan: '7' },
+      { user: { roles: ['x'] } },
+    ),
+  },
+];
+
+export const jwt: readonly Effect[] = [...trust, ...whoAndWhat, ...rules];

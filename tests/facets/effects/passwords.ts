@@ -1,0 +1,68 @@
+import type { Bag } from '#definition/tree.ts';
+import type { Effect, Served } from '../effect.ts';
+import { basic, basicUser, classic, guarded, keepsOut, letsIn, password, signedCall, signingKey } from '../ways-in.ts';
+
+/** Callers send user name and password, or sign their calls. */
+
+const header = { enabled: true, name: 'Authorization' };
+
+/** A call signed some time from now. */
+async function signedAt(at: Served, algorithm: string, fromNowMs: number): Promise<Record<string, string>> {
+  const { text, headers } = signedCall(await signingKey(at), algorithm, Date.now() + fromNowMs);
+  return { ...headers, authorization: text };
+}
+
+export const passwords: readonly Effect[] = [
+  {
+    rows: 'basic.extractFromBody,userRegexp,passwordRegexp',
+    promise: 'user and password may stand in the body, where the expressions find them',
+    classic: () =>
+      classic('basic', {
+        basic_auth: {
+          extract_from_body: true,
+          body_user_regexp: '<user>(.*)</user>',
+          body_password_regexp: '<word>(.*)</word>',
+        },
+      }),
+    oas: () =>
+      guarded('basic', {
+        header,
+        extractCredentialsFromBody: {
+          enabled: true,
+          userRegexp: '<user>(.*)</user>',
+          passwordRegexp: '<word>(.*)</word>',
+        },
+      }),
+    async observe(at) {
+      const user = await basicUser(at);
+      const body = `<user>${user}</user><word>${password}</word>`;
+      await letsIn(at, '/thing', {}, { method: 'POST', body });
+      await letsIn(at, '/thing', { authorization: basic(user) });
+      for (const wrong of [
+        body.replaceAll('user', 'who'),
+        body.replaceAll('word', 'pass'),
+        `${body.slice(0, -8)}x</word>`,
+      ])
+        await keepsOut(at, '/thing', {}, { method: 'POST', body: wrong });
+    },
+  },
+  {
+    rows: 'hmac.allowedAlgorithms,allowedClockSkewMs',
+    promise: 'calls are signed in one of the ways named, not long ago and not long ahead',
+    classic: () =>
+      classic('hmac', { hmac_allowed_algorithms: ['hmac-sha384', 'hmac-sha512'], hmac_allowed_clock_skew: 600_000 }),
+    oas: () =>
+      guarded('hmac', {
+        header,
+        allowedAlgorithms: ['hmac-sha384', 'hmac-sha512'],
+        allowedClockSkew: 600_000,
+      } satisfies Bag),
+    async observe(at) {
+      for (const offset of [-500_000, 0, 500_000])
+        await letsIn(at, '/thing', await signedAt(at, 'hmac-sha512', offset));
+      await letsIn(at, '/thing', await signedAt(at, 'hmac-sha384', 0));
+      await keepsOut(at, '/thing', await signedAt(at, 'hmac-sha256', 0));
+      for (const offset of [-601_000, 700_000]) await keepsOut(at, '/thing', await signedAt(at, 'hmac-sha512', offset));
+    },
+  },
+];

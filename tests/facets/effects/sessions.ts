@@ -1,0 +1,100 @@
+import type { Bag } from '#definition/tree.ts';
+import { eventually } from '../../upstream.ts';
+import type { Effect, Served } from '../effect.ts';
+import {
+  basic,
+  basicUser,
+  classic,
+  guarded,
+  keepsOut,
+  keepsOutWith,
+  letsIn,
+  letsInWith,
+  now,
+  signedCall,
+  signingKey,
+} from '../ways-in.ts';
+
+/** Which of several ways in gives the session, and how long keys are kept. */
+
+/** Each way in by what a definition calls it when it names the one that counts. Where it names none, the last does. */
+const last = 'auth_token';
+type Identity = 'basic_auth_user' | 'hmac_key' | typeof last;
+const stateOf = (identity: Identity, counts: Identity): Bag => ({ is_inactive: identity !== counts });
+
+/** Callers who show all three, of which only the one that counts is in force. */
+async function shown(at: Served, counts: Identity): Promise<Record<string, string>> {
+  const user = await basicUser(at, stateOf('basic_auth_user', counts));
+  const { text, headers } = signedCall(await signingKey(at, stateOf('hmac_key', counts)));
+  return {
+    ...headers,
+    authorization: basic(user),
+    'x-signed': text,
+    'x-key': await at.key(stateOf(last, counts)),
+  };
+}
+
+const several = (counts: Identity): Effect => ({
+  rows: 'authentication.baseIdentityProvider',
+  promise: `of several ways in, all have to be gone, and the session is that of ${counts}`,
+  classic: () => ({
+    ...classic('basic'),
+    ...classic('hmac'),
+    ...classic('token'),
+    base_identity_provided_by: counts,
+    auth_configs: { hmac: { auth_header_name: 'X-Signed' }, authToken: { auth_header_name: 'X-Key' } },
+  }),
+  oas: () => ({
+    components: {
+      securitySchemes: {
+        words: { type: 'http', scheme: 'basic' },
+        keys: { type: 'apiKey', in: 'header', name: 'X-Key' },
+      },
+    },
+    security: [{ words: [], keys: [] }],
+    x: {
+      server: {
+        authentication: {
+          enabled: true,
+          baseIdentityProvider: counts,
+          hmac: { enabled: true, header: { enabled: true, name: 'X-Signed' } },
+          securitySchemes: {
+            words: { enabled: true, header: { enabled: true, name: 'Authorization' } },
+            keys: { enabled: true },
+          },
+        },
+      },
+    },
+  }),
+  async observe(at) {
+    const headers = await shown(at, counts);
+    await letsIn(at, '/thing', headers);
+    for (const missing of ['authorization', 'x-signed', 'x-key']) {
+      const { [missing]: _, ...rest } = headers;
+      await keepsOut(at, '/thing', rest);
+    }
+    await keepsOut(at, '/thing', await shown(at, last));
+  },
+});
+
+export const sessions: readonly Effect[] = [
+  several('basic_auth_user'),
+  several('hmac_key'),
+  {
+    rows: 'authentication.sessionLifetimeEnabled,sessionLifetimeSeconds,sessionLifetimeRespectsExpiry',
+    promise: 'a key lasts as long as its API says, and at least until it expires',
+    classic: () => classic('token', { session_lifetime: 2, session_lifetime_respects_key_expiration: true }),
+    oas: () => guarded('token', {}, { customKeyLifetime: { enabled: true, value: '2s', respectValidity: true } }),
+    async observe(at) {
+      const respects = (on: boolean): Bag =>
+        at.form === 'classic'
+          ? { session_lifetime_respects_key_expiration: on }
+          : { server: { authentication: { customKeyLifetime: { respectValidity: on } } } };
+      const key = await at.key({ expires: now() + 3600 });
+      await at.change(respects(false));
+      await eventually(() => keepsOutWith(at, key));
+      await at.change(respects(true));
+      await letsInWith(at, key);
+    },
+  },
+];
