@@ -9,10 +9,9 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { createServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import type { TLSSocket, TlsOptions } from 'node:tls';
+import type { TlsOptions } from 'node:tls';
 import {
   type MadeCertificate,
   makeAuthority,
@@ -22,63 +21,8 @@ import {
 } from './certificates.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { call } from './hostile/raw.ts';
+import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './secure-upstream.ts';
 import { openApi, publish, settled } from './traffic.ts';
-
-/** An upstream behind TLS that says how it was reached. */
-interface SecureUpstream {
-  readonly port: number;
-  connections: number;
-  close(): Promise<void>;
-}
-
-interface Reached {
-  readonly protocol: string;
-  readonly cipher: string;
-  readonly caller: string | undefined;
-  readonly serverName: string | false;
-  readonly host: string;
-  readonly url: string;
-}
-
-const closing = (server: Server, sockets: ReadonlySet<Socket>) => () =>
-  new Promise<void>(resolve => {
-    server.close(() => resolve());
-    for (const socket of sockets) socket.destroy();
-  });
-
-function tracked(server: Server): Set<Socket> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined);
-  });
-  return sockets;
-}
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
-
-async function startSecure(options: TlsOptions): Promise<SecureUpstream> {
-  const server = createServer({ requestCert: true, rejectUnauthorized: false, ...options }, (request, response) => {
-    const socket = request.socket as TLSSocket;
-    const reached: Reached = {
-      protocol: socket.getProtocol()!,
-      cipher: socket.getCipher().name,
-      caller: socket.getPeerCertificate().subject?.CN as string | undefined,
-      serverName: (socket as TLSSocket & { servername: string | false }).servername,
-      host: request.headers.host!,
-      url: request.url!,
-    };
-    response.end(JSON.stringify(reached));
-  });
-  const sockets = tracked(server);
-  const upstream: SecureUpstream = { port: await listen(server), connections: 0, close: closing(server, sockets) };
-  server.on('secureConnection', () => upstream.connections++);
-  return upstream;
-}
 
 describe('upstreams behind TLS', () => {
   const authority = makeAuthority('Upstream authority');
