@@ -44,7 +44,10 @@ export function oasOfClassic(classic: ClassicDefinition, wanted?: string): OasDe
 /** The classic definition of a document. */
 export function classicOfOas(document: OasDefinition): ClassicDefinition {
   const { extension, anchors: schemes } = settledOas(document);
-  const key = chosenVersion(bagOf(extension[bagName.classic]) as ClassicDefinition) ?? '';
+  const home = bagOf(extension[bagName.classic]) as ClassicDefinition;
+  const key = chosenVersion(home) ?? '';
+  // A definition that comes home with its versions has said whether calls name theirs.
+  const hasVersions = !isSilent(home.version_data?.versions);
   const passage = depart('oas', 'classic', extension, {
     classic: { '@version': ['version_data', 'versions', key] },
     oas: schemes,
@@ -54,7 +57,7 @@ export function classicOfOas(document: OasDefinition): ClassicDefinition {
   labelSchemes(schemes, passage);
   const version = bagOf(at(target, ['version_data', 'versions', key]));
   endpointsToClassic(document.paths, extension, rest, version);
-  if (at(target, ['version_data', 'not_versioned']) === undefined) put(target, ['version_data', 'not_versioned'], true);
+  if (!hasVersions) put(target, ['version_data', 'not_versioned'], true);
   put(target, ['version_data', 'versions', key], { name: key, ...version, use_extended_paths: true });
   const { 'x-gw-api-gateway': _, ...openApi } = structuredClone(document) as Bag;
   return { ...target, is_oas: true, [bagName.oas]: { ...openApi, 'x-gw-api-gateway': rest } } as ClassicDefinition;
