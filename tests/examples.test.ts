@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
+import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { features } from '#definition/definition.ts';
+import { type Model, modelOfClassic, modelOfOas, type VersionModel } from '#definition/model.ts';
+import { checkOas, type OasDefinition } from '#definition/oas.ts';
+import type { Bag } from '#definition/tree.ts';
+import { order } from '#gateway/order.ts';
+import {
+  definitionFiles,
+  type Example,
+  endings,
+  type Form,
+  fileOf,
+  forms,
+  readExample,
+  textOf,
+} from './examples/example.ts';
+import { examples } from './examples/list.ts';
+import { page, shownBy } from './examples/page.ts';
+import { placeOf, type Surroundings, surroundings } from './examples/place.ts';
+import { run } from './examples/run.ts';
+import type { TestApp } from './harness.ts';
+
+test('there are enough of them, each has its calls, and nothing else is in the folder', () => {
+  for (const form of forms) {
+    const count = definitionFiles.filter(file => file.endsWith(endings[form])).length;
+    assert.ok(count >= 20, `${count} in the form ${form}`);
+  }
+  const expected = [...examples.keys()].flatMap(name => forms.flatMap(form => fileOf(name, form) ?? []));
+  assert.deepEqual(definitionFiles, expected.sort());
+  for (const [name, example] of examples) assert.ok(shownBy(name, example), `${name} does not say what it shows`);
+});
+
+test('their page is fresh', () => {
+  assert.equal(textOf('README.md'), page(), 'examples/README.md is stale: run node tests/examples/page.ts');
+});
+
+/** Hears what became of calls, and decides nothing that could be explained. */
+const silentSteps = [
+  'unsupported',
+  'discovery',
+  'tracing',
+  'resource-metadata',
+  'alternatives',
+  'bearer',
+  'scope-check',
+  'token-exchange',
+];
+/** Plugins, GraphQL, jq; and checks against a document, of which the classic form has none. */
+const otherFeatures = [
+  'classic.validateRequest',
+  'virtualEndpoint',
+  'endpointPlugin',
+  'persistGraphql',
+  'transformJq',
+  'transformJqResponse',
+  'scopeCheck',
+  'exchange',
+];
+
+describe('examples are served and do what they show', () => {
+  let around: Surroundings;
+  const apps = new Map<string, Promise<TestApp>>();
+  const steps = new Set(silentSteps);
+  before(async () => {
+    around = await surroundings();
+  });
+  after(async () => {
+    for (const app of apps.values()) await (await app).close();
+    await around.close();
+  });
+  /** Both forms are the same API with the same keys and policies: each has a gateway of its own. */
+  const appFor = ({ settings = {} }: Example, form: Form) => {
+    const name = JSON.stringify([form, settings]);
+    const app = apps.get(name) ?? around.start(settings);
+    apps.set(name, app);
+    return app;
+  };
+
+  for (const form of forms)
+    for (const [name, example] of [...examples].filter(([it]) => fileOf(it, form)))
+      test(`${name} (${form})`, async () => {
+        for (const step of await run(placeOf(around, await appFor(example, form)), name, form, example))
+          steps.add(step);
+      });
+
+  test('every step of the gateway has an example', () => {
+    const all = order.map(({ step }) => step.name);
+    assert.deepEqual(
+      all.filter(name => !steps.has(name)),
+      [],
+    );
+  });
+});
+
+test('every feature of endpoints has an example, in every form that can say it', () => {
+  for (const form of forms) {
+    const used = definitionFiles
+      .filter(file => file.endsWith(endings[form]))
+      .flatMap(file => modelOf(readExample(file), form).versions)
+      .flatMap(({ endpoints }) => Object.entries(endpoints))
+      .filter(([, entries]) => entries.some(({ enabled }) => enabled))
+      .map(([name]) => name);
+    const sayable = Object.entries(features).filter(([, feature]) => feature[form]);
+    const names = sayable
+      .map(([name]) => name)
+      .filter(name => !otherFeatures.includes(name) && !otherFeatures.includes(`${form}.${name}`));
+    assert.deepEqual(
+      names.filter(name => !used.includes(name)),
+      [],
+      form,
+    );
+  }
+});
+
+const modelOf = (definition: Bag, form: Form): Model =>
+  form === 'classic' ? modelOfClassic(definition as ClassicDefinition) : modelOfOas(definition as OasDefinition);
+
+/** What the OpenAPI form says in its own way, or need not say. */
+const ownWords = new Set(['isOas', 'label', 'useExtendedPaths', 'cachedPaths']);
+
+/** A model without them, and with endpoint lists in one order. */
+function told(model: Model): unknown {
+  const inOrder = ({ endpoints }: VersionModel) =>
+    Object.entries(endpoints).map(([name, list]) => [
+      name,
+      list.map(entry => JSON.stringify([entry.path, entry.method, entry])).sort(),
+    ]);
+  const versions = model.versions.map(version => ({ ...version, endpoints: inOrder(version) }));
+  const words = JSON.stringify({ ...model, versions }, (name, value) => (ownWords.has(name) ? undefined : value));
+  return JSON.parse(words);
+}
+
+for (const file of definitionFiles.filter(it => it.endsWith(endings.classic)))
+  test(`${file} becomes an OpenAPI document and comes home without loss`, () => {
+    const classic = readExample(file) as ClassicDefinition;
+    const document = oasOfClassic(classic);
+    assert.deepEqual(checkOas(document), { ok: true, definition: document });
+    const home = classicOfOas(document);
+    assert.deepEqual(checkClassic(home), { ok: true, definition: home });
+    assert.deepEqual(told(modelOfClassic(home)), told(modelOfClassic(classic)));
+  });

@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Call, type Example, fileOf, folder, forms, readExample } from './example.ts';
+import { groups } from './list.ts';
+
+/**
+ * `examples/README.md`, made from the examples and from the calls that tests make of them. `node tests/examples/page.ts`
+ * writes it.
+ */
+const head = `# Examples
+
+Complete API definitions, each in the classic form, in the OpenAPI form, or in both. Every one of them is published and called by \`tests/examples.test.ts\`, and this page is made from it.
+
+With Gatewright running, and anything that answers HTTP at port 9000 as the upstream:
+
+    secret=$(node -p "JSON.parse(fs.readFileSync('data/credentials.json')).gateway_secret")
+    GATEWAY=http://127.0.0.1:8080
+
+    curl -H "X-Gw-Authorization: $secret" http://127.0.0.1:3000/gw/apis --data-binary @examples/keyless.json
+    curl -H "X-Gw-Authorization: $secret" -H 'Content-Type: application/yaml' http://127.0.0.1:3000/gw/apis/oas --data-binary @examples/cors.oas.yaml
+
+or, with \`gw\`, \`GW_URL=http://127.0.0.1:3000 GW_SECRET=$secret bin/gw apis apply -f examples/keyless.json\`. Both forms of an example are the same API, under the same id and address:
+publish one of them. \`GET /gw/apis/{id}/status\` says whether an API is served and, if not, what it lacks.
+
+| Placeholder | Stands for |
+|---|---|
+| \`127.0.0.1:9000\`, \`:9001\`, \`localhost:9443\`, \`tcp://127.0.0.1:9200\` | your upstreams |
+| \`127.0.0.1:9100\` | your issuer of tokens, registry, receiver of webhooks |
+| \`9300\`, \`9301\` | ports of the setting \`gateway.extra_ports\`; \`gateway.tls.certificate_file\` and \`key_file\` are needed for TLS |
+| \`ID-OF-…\` | the id that \`POST /gw/certs\` gave |
+| \`REPLACE-WITH-…\` | a secret |
+| \`$KEY\` in calls | the key that \`POST /gw/keys\` with \`{"access_rights": {"<api id>": {}}}\` gives |
+| \`$CREDENTIALS\`, \`$TOKEN\`, \`$SIGNATURE\` | \`name:password\` in base64, a token, a signature |
+`;
+
+export function page(): string {
+  const tables = Object.entries(groups).map(([title, group]) => {
+    const rows = Object.entries(group).map(([name, example]) => rowOf(name, example));
+    return `\n## ${title}\n\n| Example | Shows | Call |\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return head + tables.join('');
+}
+
+export function shownBy(name: string, { shows }: Example): string {
+  const file = fileOf(name, 'oas');
+  return file ? String((readExample(file).info as { description: string }).description) : (shows ?? '');
+}
+
+const words = { classic: 'classic', oas: 'OpenAPI' };
+
+function rowOf(name: string, example: Example): string {
+  const links = forms.flatMap(form => {
+    const file = fileOf(name, form);
+    return file ? `[${words[form]}](${file})` : [];
+  });
+  const call = example.calls.find(({ status }) => status < 400) ?? example.calls[0];
+  const command = example.command ?? curlOf(call!);
+  return `| ${name}: ${links.join(', ')} | ${shownBy(name, example)} | \`${command.replaceAll('|', '\\|')}\` |`;
+}
+
+/** Texts that name something for the shell to fill in stand in double quotes. */
+const quoted = (text: string) => (/\$[A-Z]/.test(text) ? `"${text}"` : `'${text}'`);
+const shortened = (text: string) => (/^(.)\1{20,}$/.test(text) ? `${text.slice(0, 3)}…` : text);
+
+function curlOf({ ask, headers = {}, body, withCertificate }: Call): string {
+  const [method = 'GET', address = ''] = ask.split(' ');
+  const url = address.startsWith('/') ? `$GATEWAY${address}` : address;
+  const usual = body === undefined ? 'GET' : 'POST';
+  return [
+    'curl',
+    ...(method === usual ? [] : [`-X ${method}`]),
+    ...(withCertificate ? ['-k --cert client.pem --key client.key'] : []),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d '${shortened(body)}'`]),
+    /[?&]/.test(url) ? `"${url}"` : url,
+  ].join(' ');
+}
+
+if (import.meta.main) writeFileSync(join(folder, 'README.md'), page());

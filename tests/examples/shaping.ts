@@ -1,0 +1,164 @@
+import type { Example } from './example.ts';
+
+/** Calls and answers that are changed, checked or made up on their way. */
+
+const json = { 'Content-Type': 'application/json' };
+
+export const shaping: Readonly<Record<string, Example>> = {
+  headers: {
+    answer(_request, response) {
+      response.writeHead(200, { 'x-powered-by': 'old things', 'set-cookie': 'a=b' }).end('[]');
+    },
+    calls: [
+      {
+        ask: 'GET /hotels/rooms',
+        headers: { Cookie: 'a=b', 'X-Debug': '1' },
+        status: 200,
+        sees: { 'x-source': 'gateway', 'x-kind': 'rooms', cookie: null, 'x-debug': null },
+        tells: {
+          'strict-transport-security': 'max-age=31536000',
+          'cache-control': 'max-age=60',
+          'x-powered-by': null,
+          'set-cookie': null,
+        },
+      },
+    ],
+  },
+  'body-json': {
+    answer: (_request, response) => void response.end('{"id": 7, "paid": true}'),
+    calls: [
+      {
+        ask: 'POST /checkout/orders',
+        headers: json,
+        body: '{"name": "Ann", "items": ["tea", "milk"]}',
+        status: 200,
+        gets: /^\{"customer": "Ann", "lines": 2\}$/,
+        says: /^\{"order": 7, "state": "paid"\}$/,
+      },
+    ],
+  },
+  'body-xml': {
+    answer: (_request, response) => void response.end('{"id": 7, "state": "taken"}'),
+    calls: [
+      {
+        ask: 'POST /suppliers/orders',
+        headers: { 'Content-Type': 'application/xml' },
+        body: '<order><id>7</id><item>tea</item></order>',
+        status: 200,
+        gets: /^\{"id": 7, "item": "tea"\}$/,
+        sees: { 'content-type': 'application/json' },
+        says: /^<order><id>7<\/id><state>taken<\/state><\/order>$/,
+        tells: { 'content-type': 'application/xml' },
+      },
+    ],
+  },
+  rewrite: {
+    calls: [
+      { ask: 'GET /users/ann/orders', status: 200, reaches: 'GET /orders?user=ann' },
+      {
+        ask: 'GET /users/ann/orders',
+        headers: { 'X-Trial': 'yes' },
+        status: 200,
+        reaches: 'GET /trial/ann',
+        elsewhere: true,
+      },
+      { ask: 'GET /users/ann/orders?year=1999', status: 200, reaches: 'GET /orders?user=ann&year=1999' },
+    ],
+  },
+  method: { calls: [{ ask: 'GET /lookups/rates', status: 200, reaches: 'POST /rates' }] },
+  'context-variables': {
+    calls: [
+      {
+        ask: 'GET /visits/new?place=oslo',
+        status: 200,
+        sees: { 'x-caller': '127.0.0.1', 'x-place': 'oslo', 'x-request-id': /./ },
+      },
+    ],
+  },
+  'metadata-variables': {
+    after: async (at, id) => ({ KEY: await at.key(id, { meta_data: { tenant: 'acme' } }) }),
+    calls: [
+      {
+        ask: 'GET /tenants/invoices',
+        headers: { Authorization: '$KEY', 'X-Tenant': 'another' },
+        status: 200,
+        sees: { 'x-tenant': 'acme' },
+      },
+    ],
+  },
+  secrets: {
+    calls: [{ ask: 'GET /geocoding/find', status: 200, sees: { 'x-upstream-key': 'a-key-of-the-operator' } }],
+  },
+  'response-processors': {
+    shows: 'Headers set on every answer, and redirects of the upstream that name the gateway instead.',
+    answer(request, response) {
+      const location = `http://${request.headers.host}/files/7`;
+      response.writeHead(302, { location, server: 'old things' }).end();
+    },
+    calls: [
+      {
+        ask: 'GET /downloads/latest',
+        status: 302,
+        tells: { location: 'https://api.example/downloads/files/7', 'x-served-by': 'gateway', server: null },
+      },
+    ],
+  },
+  'validate-json': {
+    shows: 'Bodies are checked against a JSON Schema; whatever is wrong is told in one answer.',
+    calls: [
+      { ask: 'POST /bookings/new', headers: json, body: '{"product": "tea", "count": 2}', status: 200 },
+      { ask: 'POST /bookings/new', headers: json, body: '{"count": 0}', status: 422, says: /product.*count/ },
+      { ask: 'POST /bookings/new', headers: json, body: '{', status: 400, says: /JSON parsing error/ },
+    ],
+  },
+  'validate-request': {
+    calls: [
+      { ask: 'GET /parcels/find?day=1999-12-31', status: 200 },
+      { ask: 'GET /parcels/find?limit=101', status: 400, says: /query\.day.*query\.limit/, reaches: null },
+      { ask: 'POST /parcels/new', headers: json, body: '{"to": "Ann", "grams": 500}', status: 200 },
+      { ask: 'POST /parcels/new', headers: json, body: '{"to": "Ann"}', status: 422, says: /grams/, reaches: null },
+    ],
+  },
+  mock: {
+    calls: [
+      {
+        ask: 'GET /garden/plants',
+        status: 200,
+        says: /^\[\{"name":"Rose"\}\]$/,
+        tells: { 'content-type': /json/ },
+        reaches: null,
+      },
+      { ask: 'GET /garden/beds', status: 200, reaches: 'GET /beds' },
+    ],
+  },
+  'mock-examples': {
+    calls: [
+      { ask: 'GET /zoo/animals', status: 200, says: /^\[\{"name":"Otter"\}\]$/, reaches: null },
+      { ask: 'GET /zoo/animals', headers: { 'X-Gw-Accept-Example-Name': 'empty' }, status: 200, says: /^\[\]$/ },
+      {
+        ask: 'GET /zoo/animals',
+        headers: { 'X-Gw-Accept-Example-Code': '404', 'X-Gw-Accept-Example-Name': '' },
+        status: 404,
+        says: /"error"/,
+      },
+    ],
+  },
+  'error-overrides': {
+    after: async (at, id) => ({ KEY: await at.key(id) }),
+    answer: (_request, response) => void response.writeHead(500).end('a stack trace'),
+    calls: [
+      {
+        ask: 'GET /tours/7',
+        status: 401,
+        says: /^\{"message": "Please send your key"\}$/,
+        tells: { 'x-help': /help/ },
+      },
+      {
+        ask: 'GET /tours/7',
+        headers: { Authorization: '$KEY' },
+        status: 502,
+        says: /^\{"message": "Please come back later"\}$/,
+      },
+    ],
+  },
+};
