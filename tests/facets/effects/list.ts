@@ -4,12 +4,17 @@ import { caches } from './caches.ts';
 import { callers } from './callers.ts';
 import { checks } from './checks.ts';
 import { endpoints } from './endpoints.ts';
+import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
+import { resilience } from './resilience.ts';
 import { server } from './server.ts';
 import { transforms } from './transforms.ts';
+import { upstreamAuth } from './upstream-auth.ts';
 import { versions } from './versions.ts';
 
 export const effects: readonly Effect[] = [
+  ...resilience,
+  ...listeners,
   ...pages,
   ...caches,
   ...bodies,
@@ -18,5 +23,6 @@ export const effects: readonly Effect[] = [
   ...endpoints,
   ...server,
   ...transforms,
+  ...upstreamAuth,
   ...versions,
 ];

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import type { Bag } from '#definition/tree.ts';
+import { eventually } from '../../upstream.ts';
 import type { Effect, Served } from '../effect.ts';
 import { basic, basicUser, classic, guarded, keepsOut, letsIn, password, signedCall, signingKey } from '../ways-in.ts';
 
@@ -11,6 +13,16 @@ async function signedAt(at: Served, algorithm: string, fromNowMs: number): Promi
   const { text, headers } = signedCall(await signingKey(at), algorithm, Date.now() + fromNowMs);
   return { ...headers, authorization: text };
 }
+
+/** What a call costs the process, in processor time: checking a password is dear by design, remembering it is not. */
+async function cost(call: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await call();
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
+}
+/** Far from both: a check costs a hundred times what a call costs without. */
+const isChecked = (spent: number, check: number) => spent > check / 4;
 
 export const passwords: readonly Effect[] = [
   {
@@ -44,6 +56,31 @@ export const passwords: readonly Effect[] = [
         `${body.slice(0, -8)}x</word>`,
       ])
         await keepsOut(at, '/thing', {}, { method: 'POST', body: wrong });
+    },
+  },
+  {
+    rows: 'basic.disableCaching',
+    promise: 'passwords are checked each time where nothing may be remembered',
+    classic: () => classic('basic', { basic_auth: { disable_caching: true } }),
+    oas: () => guarded('basic', { header, disableCaching: true }),
+    async observe(at) {
+      const authorization = basic(await basicUser(at));
+      const call = () => letsIn(at, '/thing', { authorization });
+      const check = await cost(call);
+      assert.ok(isChecked(await cost(call), check));
+    },
+  },
+  {
+    rows: 'basic.cacheTTL',
+    promise: 'passwords are remembered for as long as is said',
+    classic: () => classic('basic', { basic_auth: { cache_ttl: 2 } }),
+    oas: () => guarded('basic', { header, cacheTTL: 2 }),
+    async observe(at) {
+      const authorization = basic(await basicUser(at));
+      const call = () => letsIn(at, '/thing', { authorization });
+      const check = await cost(call);
+      await eventually(async () => assert.ok(!isChecked(await cost(call), check), 'it is not remembered'));
+      await eventually(async () => assert.ok(isChecked(await cost(call), check), 'it is not checked again'));
     },
   },
   {

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type MadeCertificate,
+  makeAuthority,
+  makeClientCertificate,
+  makeServerCertificate,
+} from '../../certificates.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
+import { classic, guarded } from '../ways-in.ts';
+
+/** Callers show a certificate, to a gateway that speaks TLS. */
+
+const authority = makeAuthority();
+const settings = securedSettings(makeServerCertificate(authority));
+
+/** The gateway reads its own certificate from files. */
+function securedSettings({ chainPem, keyPem }: MadeCertificate): NonNullable<Effect['settings']> {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-effects-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const [certificate, key] = ['certificate.pem', 'key.pem'].map(name => join(directory, name)) as [string, string];
+  writeFileSync(certificate, chainPem);
+  writeFileSync(key, keyPem);
+  return { 'gateway.tls.enabled': 'true', 'gateway.tls.certificate_file': certificate, 'gateway.tls.key_file': key };
+}
+
+/** The status of a call over a connection of its own. */
+async function statusWith({ url }: Served, client?: MadeCertificate, headers: Record<string, string> = {}) {
+  const shown = client && { cert: client.chainPem, key: client.keyPem };
+  const call = request(`${url}/thing`, { ca: authority.certPem, agent: false, headers, ...shown });
+  call.end();
+  const [{ statusCode }] = (await once(call, 'response', { signal: AbortSignal.timeout(20_000) })) as [IncomingMessage];
+  call.destroy();
+  return statusCode!;
+}
+
+const uploaded = async ({ app }: Ground, { certPem }: MadeCertificate): Promise<string> =>
+  (await app.ask('POST', '/api/certs', { body: certPem })).body.id;
+
+/** Made anew for each API: a certificate stands for one key only. */
+const clients = new Map<string, MadeCertificate>();
+function clientOf({ id }: Ground): MadeCertificate {
+  const known = clients.get(id) ?? makeClientCertificate(authority, `client of ${id}`);
+  clients.set(id, known);
+  return known;
+}
+
+async function standsForKey(at: Served): Promise<void> {
+  const mine = clientOf(at);
+  const certificate = await uploaded(at, mine);
+  const key = await at.key({ certificate });
+  assert.equal(await statusWith(at, mine), 200);
+  assert.equal(await statusWith(at, makeClientCertificate(authority, 'stranger')), 401);
+  assert.equal(await statusWith(at), 401);
+  assert.equal(await statusWith(at, undefined, { authorization: key }), 401);
+}
+
+export const certificates: readonly Effect[] = [
+  {
+    rows: 'clientCertificates.enabled,allowlist',
+    promise: 'only callers with a listed certificate are let in',
+    settings,
+    classic: async at => ({ use_mutual_tls_auth: true, client_certificates: [await uploaded(at, clientOf(at))] }),
+    oas: async at => ({
+      x: { server: { clientCertificates: { enabled: true, allowlist: [await uploaded(at, clientOf(at))] } } },
+    }),
+    async observe(at) {
+      assert.equal(await statusWith(at, clientOf(at)), 200);
+      assert.equal(await statusWith(at, makeClientCertificate(authority, 'stranger')), 403);
+      assert.equal(await statusWith(at), 403);
+    },
+  },
+  {
+    rows: 'token.useCertificate',
+    promise: 'the certificate of a caller may stand for the key',
+    settings,
+    classic: () => classic('token', { auth_configs: { authToken: { use_certificate: true } } }),
+    oas: () => guarded('token', { enableClientCertificate: true }),
+    observe: standsForKey,
+  },
+  {
+    rows: 'olderAuth.useCertificate',
+    promise: 'which older definitions say for all ways in',
+    settings,
+    classic: () => classic('token', { auth: { use_certificate: true } }),
+    observe: standsForKey,
+  },
+];

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import type { TlsOptions } from 'node:tls';
+import type { Bag } from '#definition/tree.ts';
+import {
+  type MadeCertificate,
+  makeAuthority,
+  makeClientCertificate,
+  makeServerCertificate,
+} from '../../certificates.ts';
+import { startSecure } from '../../secure-upstream.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
+
+/** How the gateway speaks to upstreams behind TLS, and through whom. */
+
+const authority = makeAuthority('Upstream authority');
+const leaf = makeServerCertificate(authority);
+
+/** Starts an upstream that says how it was reached, for as long as the effect is shown. */
+async function secured({ open }: Ground, more: TlsOptions = {}): Promise<string> {
+  const made = await startSecure({ cert: leaf.chainPem, key: leaf.keyPem, ...more });
+  open.push(made);
+  return `https://127.0.0.1:${made.port}`;
+}
+
+const uploaded = async ({ app }: Ground, pem: string): Promise<string> =>
+  (await app.ask('POST', '/api/certs', { body: pem })).body.id;
+/** The key of the upstream, which the store takes once. */
+const pins = new WeakMap<object, Promise<string>>();
+function leafPin(at: Ground): Promise<string> {
+  const known = pins.get(at.app) ?? uploaded(at, leaf.publicKeyPem);
+  pins.set(at.app, known);
+  return known;
+}
+const withKey = ({ certPem, keyPem }: MadeCertificate) => certPem + keyPem;
+
+/** An API whose upstream is behind TLS; what is said of it stands beside its address. */
+const over = (
+  said: { classic(at: Ground): Bag | Promise<Bag>; oas(at: Ground): Bag | Promise<Bag> },
+  server: TlsOptions = {},
+): Pick<Effect, 'classic' | 'oas'> => ({
+  classic: async at => {
+    const { proxy, ...rest } = (await said.classic(at)) as { proxy?: Bag };
+    return { ...rest, proxy: { target_url: await secured(at, server), ...proxy } };
+  },
+  oas: async at => ({ x: { upstream: { url: await secured(at, server), ...(await said.oas(at)) } } }),
+});
+
+const transport = (classic: Bag, oas: Bag, server: TlsOptions = {}) =>
+  over({ classic: () => ({ proxy: { transport: classic } }), oas: () => ({ tlsTransport: oas }) }, server);
+const transportChange = ({ form }: Served, classic: Bag, oas: Bag): Bag =>
+  form === 'classic' ? { proxy: { transport: classic } } : { upstream: { tlsTransport: oas } };
+
+const suite = 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384';
+const status = async ({ call }: Served): Promise<number> => (await call()).status;
+
+export const securedUpstreams: readonly Effect[] = [
+  {
+    rows: 'transport.insecureSkipVerify',
+    promise: 'an upstream nobody vouches for is spoken to only where the definition says so',
+    ...transport({ ssl_insecure_skip_verify: true }, { insecureSkipVerify: true }),
+    async observe(at) {
+      assert.equal(await status(at), 200);
+      await at.change(transportChange(at, { ssl_insecure_skip_verify: false }, { insecureSkipVerify: false }));
+      assert.equal(await status(at), 500);
+    },
+  },
+  {
+    rows: 'transport.ciphers,maxVersion',
+    promise: 'only the suites named are offered, in no newer version than named',
+    ...transport(
+      { ssl_insecure_skip_verify: true, ssl_max_version: 771, ssl_ciphers: [suite] },
+      { insecureSkipVerify: true, maxVersion: '1.2', ciphers: [suite] },
+    ),
+    async observe({ call }) {
+      const { protocol, cipher } = (await call()).body;
+      assert.deepEqual([protocol, cipher], ['TLSv1.2', 'ECDHE-ECDSA-AES256-GCM-SHA384']);
+    },
+  },
+  {
+    rows: 'transport.minVersion',
+    promise: 'an upstream that speaks an older version than named is not spoken to',
+    ...transport(
+      { ssl_insecure_skip_verify: true, ssl_min_version: 772 },
+      { insecureSkipVerify: true, minVersion: '1.3' },
+      { maxVersion: 'TLSv1.2' },
+    ),
+    async observe(at) {
+      assert.equal(await status(at), 500);
+      await at.change(transportChange(at, { ssl_min_version: 771 }, { minVersion: '1.2' }));
+      assert.equal(await status(at), 200);
+    },
+  },
+  {
+    rows: 'transport.forceCommonNameCheck',
+    promise: 'the common name is the host where that is asked for, whatever else is not',
+    ...transport(
+      { ssl_insecure_skip_verify: true, ssl_force_common_name_check: true },
+      { insecureSkipVerify: true, forceCommonNameCheck: true },
+    ),
+    async observe(at) {
+      assert.equal(await status(at), 500);
+      await at.change(transportChange(at, { ssl_force_common_name_check: false }, { forceCommonNameCheck: false }));
+      assert.equal(await status(at), 200);
+    },
+  },
+  {
+    rows: 'transport.proxyEnabled,proxyUrl',
+    promise: 'calls go to the upstream through the forward proxy named',
+    classic: ({ upstream }) => ({
+      proxy: { target_url: 'http://service.invalid:8000/base', transport: { proxy_url: upstream.url } },
+    }),
+    oas: ({ upstream }) => ({
+      x: { upstream: { url: 'http://service.invalid:8000/base', proxy: { enabled: true, url: upstream.url } } },
+    }),
+    async observe(at) {
+      assert.equal((await at.call()).body.url, 'http://service.invalid:8000/base/thing');
+      await at.change(
+        at.form === 'classic'
+          ? { proxy: { transport: { proxy_url: '' } } }
+          : { upstream: { proxy: { enabled: false } } },
+      );
+      assert.equal(await status(at), 500);
+    },
+  },
+  {
+    rows: 'mutualTls.enabled,certificates',
+    promise: 'upstreams are shown the certificate of their host',
+    ...over({
+      classic: async at => ({
+        upstream_certificates_disabled: false,
+        upstream_certificates: { '127.0.0.1': await uploaded(at, withKey(makeClientCertificate(authority, 'us'))) },
+        proxy: { transport: { ssl_insecure_skip_verify: true } },
+      }),
+      oas: async at => {
+        const certificate = await uploaded(at, withKey(makeClientCertificate(authority, 'us')));
+        return {
+          mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '127.0.0.1', certificate }] },
+          tlsTransport: { insecureSkipVerify: true },
+        };
+      },
+    }),
+    async observe(at) {
+      assert.equal((await at.call()).body.caller, 'us');
+      const off = {
+        classic: { upstream_certificates_disabled: true },
+        oas: { upstream: { mutualTLS: { enabled: false } } },
+      };
+      await at.change(off[at.form]);
+      assert.equal((await at.call()).body.caller, undefined);
+    },
+  },
+  {
+    rows: 'certificatePinning.enabled,publicKeys',
+    promise: 'an upstream with a key that is pinned needs no authority, and one with another is not spoken to',
+    ...over({
+      classic: async at => ({
+        certificate_pinning_disabled: false,
+        pinned_public_keys: { '127.0.0.1': await leafPin(at) },
+      }),
+      oas: async at => ({
+        certificatePinning: {
+          enabled: true,
+          domainToPublicKeysMapping: [{ domain: '127.0.0.1', publicKeys: [await leafPin(at)] }],
+        },
+      }),
+    }),
+    async observe(at) {
+      assert.equal(await status(at), 200);
+      const other = await uploaded(at, makeServerCertificate(authority).publicKeyPem);
+      const pinned = [{ domain: '127.0.0.1', publicKeys: [other] }];
+      const wrong = {
+        classic: { pinned_public_keys: { '127.0.0.1': other } },
+        oas: { upstream: { certificatePinning: { domainToPublicKeysMapping: pinned } } },
+      };
+      await at.change({ ...wrong[at.form] });
+      assert.equal(await status(at), 500);
+      await at.change(transportChange(at, { ssl_insecure_skip_verify: true }, { insecureSkipVerify: true }));
+      assert.equal(await status(at), 500);
+      const off = {
+        classic: { certificate_pinning_disabled: true },
+        oas: { upstream: { certificatePinning: { enabled: false } } },
+      };
+      await at.change(off[at.form]);
+      assert.equal(await status(at), 200);
+    },
+  },
+];
