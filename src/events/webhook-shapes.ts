@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { fieldValue, token } from '#base/header-fields.ts';
 import { maxUrlCharacters } from '#base/outbound-target.ts';
 
 /** What any webhook of ours may be told to do, whoever keeps it. */
 
-export const webhookMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-export const webhookMethod = z.enum(webhookMethods);
+export const webhookMethod = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** The parser alone would take `http:host` or a line break and repair it; what is stored must be what was meant. */
 function isAbsolute(text: string): boolean {
@@ -19,10 +19,6 @@ export const webhookUrl = z
   .refine(isAbsolute, 'must be an absolute http or https URL without user name or password');
 
 /** Characters of an HTTP field name; anything else would be refused when the hook is called. */
-export const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,256}$/, 'is not a header name');
-/** A line break in a value would begin another header. */
-export const headerValue = z
-  .string()
-  .max(8192)
-  .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'holds characters a header cannot carry');
+export const headerName = z.string().max(256).regex(token, 'is not a header name');
+export const headerValue = z.string().max(8192).regex(fieldValue, 'holds characters a header cannot carry');
 export const maxHeaders = 100;

@@ -1,3 +1,4 @@
+import { token } from '#base/header-fields.ts';
 import type { Model } from '#definition/model.ts';
 import { type Answer, answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -123,9 +124,7 @@ const nameTest = (list: readonly string[], spelt: (text: string) => string): Nam
 
 /** Asking is always allowed: an OPTIONS call changes nothing. */
 const mayUse = (methods: Names, method: string) =>
-  methods === undefined ? isToken(method) : method === 'OPTIONS' || methods.has(method);
-
-const isToken = (text: string) => /^[\w!#$%&'*+\-.^`|~]+$/.test(text);
+  methods === undefined ? token.test(method) : method === 'OPTIONS' || methods.has(method);
 
 function asksFor(names: Names, asked: string): boolean {
   if (names === undefined || asked === '') return true;

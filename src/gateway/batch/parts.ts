@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { token } from '#base/header-fields.ts';
 import { bodyOf, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { HeaderList, hopByHop } from '../headers.ts';
 import { type ArrivalOptions, arrive } from '../transport/arrival.ts';
 import { type BadHead, isAboutCaller } from '../transport/head.ts';
 
-const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
 
 /** An address names a host, which is not for a part to choose. */

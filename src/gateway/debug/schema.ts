@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http';
 import { z } from 'zod';
 import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
+import { token } from '#base/header-fields.ts';
 import { oasSchema } from '#definition/oas.ts';
 
-const token = /^[\w!#$%&'*+\-.^`|~]+$/;
 /** As on a connection, where a value ends with its line. */
 const value = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text), { error: 'must be one line of text' });
 const values = z.union([value, z.array(value)], { error: 'must be one line of text, or an array of them' });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { token } from '#base/header-fields.ts';
 import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import { framing } from '../headers.ts';
 import { Unservable } from '../step.ts';
@@ -25,7 +26,7 @@ const Match = z.preprocess(
 /** How an answer is framed is for the transport to say. */
 const headerName = z
   .string()
-  .regex(/^[\w!#$%&'*+\-.^`|~]+$/)
+  .regex(token, 'is not a header name')
   .refine(name => !framing.has(name.toLowerCase()), 'the gateway sends this header itself');
 const Response = z.preprocess(
   spelt({ status_code: 'statusCode' }),

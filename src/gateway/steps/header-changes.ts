@@ -1,3 +1,4 @@
+import { token } from '#base/header-fields.ts';
 import type { Exchange } from '../exchange.ts';
 import { framing, type HeaderList } from '../headers.ts';
 import { Unservable } from '../step.ts';
@@ -21,8 +22,6 @@ interface HeaderSet {
   readonly name: string;
   value(call: Exchange): string;
 }
-
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
 export function headerChange({ remove, add }: HeaderWish, tools: Pick<GatewayTools, 'settings'>) {

@@ -1,3 +1,4 @@
+import { fieldValue, token } from '#base/header-fields.ts';
 import { Answer, answer } from '../answer.ts';
 import { bodyOf, noBody } from '../body.ts';
 import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
@@ -68,9 +69,6 @@ function literal({ code, body, headers, path }: Entry): Reply {
   return () => answer(code || 200, sendable, bytes);
 }
 
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 /** How an answer is framed is for the transport to say. */
 function checkedHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
@@ -80,9 +78,9 @@ function checkedHeaders(headers: readonly (readonly [string, string])[], path: s
 }
 
 const codeHeader = 'x-gw-accept-example-code';
+const nameHeader = 'x-gw-accept-example-name';
 /** How much of what a caller asked for is repeated. */
 const longestAsked = 200;
-const nameHeader = 'x-gw-accept-example-name';
 
 function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: Replies): Reply {
   const sendable = new Map([...replies.values()].map(it => [it, checkedHeaders(pairs(it.headers), path).flat()]));

@@ -1,10 +1,10 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { token } from '#base/header-fields.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
 import { type Step, type StepContext, Unservable } from '../step.ts';
 import { byCertificate, sharedSecretHashes, signerOf } from '../upstream/signer.ts';
 
 const usualHeader = 'Authorization';
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Calls are signed for the upstream, once it is settled what is sent. */
 export const requestSigning: Step = {
@@ -15,7 +15,7 @@ export const requestSigning: Step = {
     const fault = faultOf(context);
     if (fault) return { request: call => refuse(call, fault) };
     const name = signatureHeader || usualHeader;
-    if (!headerName.test(name)) throw new Unservable('the header of its signatures is not one');
+    if (!token.test(name)) throw new Unservable('the header of its signatures is not one');
     if (!/^[ !#-~]+$/.test(keyId)) throw new Unservable('the key id of its signatures cannot stand in a header');
     const sign = signerOf(
       {

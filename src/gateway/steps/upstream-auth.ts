@@ -1,3 +1,4 @@
+import { token } from '#base/header-fields.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
 import { refuse } from '../refusals.ts';
@@ -5,7 +6,6 @@ import { type Made, type Outcome, type Step, type StepContext, Unservable } from
 import { type UpstreamToken, upstreamTokens } from '../upstream/tokens.ts';
 
 const usualHeader = 'Authorization';
-const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** The gateway signs in at the upstream, in place of the caller. */
 export const upstreamAuth: Step = {
@@ -21,7 +21,7 @@ export const upstreamAuth: Step = {
 
 function headerOf(enabled: boolean, name: string): string {
   const chosen = (enabled && name) || usualHeader;
-  if (!headerName.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
+  if (!token.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
   return chosen;
 }
 

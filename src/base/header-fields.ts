@@ -1,0 +1,5 @@
+/** What the name of a header or a method is made of. */
+export const token = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/** What the value of a header may hold: a line break would begin another header. One character is one byte here. */
+export const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
