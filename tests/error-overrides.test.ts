@@ -150,7 +150,7 @@ describe('other answers in place of errors', () => {
         form,
       );
       const asXml = await told(`${url}/x`, { 'content-type': 'text/xml' });
-      assert.deepEqual(asXml, [401, 'application/xml', '<file code="401">a &#34;word&#34; &#60;b&#62;</file>']);
+      assert.deepEqual(asXml, [401, 'application/xml', '<file code="401">a &#34;word&#34; &lt;b&gt;</file>']);
     }
     for (const { url } of await published({ '401': [{ response: { ...response, body: 'written' } }] }, guarded))
       assert.equal((await told(`${url}/x`))[2], 'written');

@@ -1,3 +1,4 @@
+import { mediaType } from '#base/media-type.ts';
 import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
 import type { ImportAsked } from './oas-import.ts';
 import type { Bag, Path } from './tree.ts';
@@ -72,7 +73,7 @@ export function forgetGoneOperations(extension: Bag, document: Bag): void {
 function canBeValidated(document: Bag, item: Bag, operation: Bag): boolean {
   if (listOf(operation.parameters).length + listOf(item.parameters).length > 0) return true;
   const { content } = bagOf(resolved(document, operation.requestBody));
-  return Object.keys(bagOf(content)).some(type => type.split(';')[0]!.trim().toLowerCase() === 'application/json');
+  return Object.keys(bagOf(content)).some(type => mediaType(type) === 'application/json');
 }
 
 const canBeMocked = (document: Bag, operation: Bag): boolean =>

@@ -1,16 +1,12 @@
-import { Answer } from './answer.ts';
-import { bodyOf, problem } from './body.ts';
+import type { Answer } from './answer.ts';
+import { problem } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { HeaderList } from './headers.ts';
-import { refusals, refuse } from './refusals.ts';
+import { refuse, refusePlainly } from './refusals.ts';
 
-/** Said in plain text, like everything that is settled before a call has an API; a definition's own limit has its words. */
+/** A definition's own limit has its own words. */
 export function tooLarge(call: Exchange): Answer {
   if (call.refusal === 'request_too_large') return refuse(call, 'request_too_large');
-  const { status, message } = refusals.body_too_large;
-  call.refusal = 'body_too_large';
-  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
-  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+  return refusePlainly(call, 'body_too_large');
 }
 
 /**

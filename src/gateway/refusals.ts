@@ -1,3 +1,5 @@
+import { markupText } from '#base/markup.ts';
+import { mediaType } from '#base/media-type.ts';
 import { Answer } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -14,6 +16,14 @@ export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Reco
   return refusalAnswer(call, status, text);
 }
 
+/** In plain text, like everything that is said before a call has an API, or by what stands in front of many. */
+export function refusePlainly(call: Exchange, code: RefusalCode): Answer {
+  const { status, message } = refusals[code];
+  call.refusal = code;
+  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
+  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+}
+
 /** The answer itself, for refusals whose status or words come from a definition. */
 export function refusalAnswer(call: Exchange, status: number, message: string): Answer {
   const [type, body] = rendered(call, message);
@@ -23,21 +33,12 @@ export function refusalAnswer(call: Exchange, status: number, message: string): 
 }
 
 const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);
-const xmlEscapes: Readonly<Record<string, string>> = {
-  '<': '&lt;',
-  '>': '&gt;',
-  '&': '&amp;',
-  "'": '&#39;',
-  '"': '&#34;',
-};
 
 /** In the caller's own notation: XML for those who sent XML, JSON for everybody else. */
 function rendered(call: Exchange, message: string): [type: string, body: string] {
   const given = call.headers.get('content-type');
-  const type = (given ?? '').split(';', 1)[0]!.trim().toLowerCase();
-  if (xmlTypes.has(type)) {
-    const escaped = message.replaceAll(/[<>&'"]/g, character => xmlEscapes[character]!);
-    return [given!, `<?xml version="1.0" encoding="UTF-8"?>\n<error>${escaped}</error>`];
+  if (xmlTypes.has(mediaType(given))) {
+    return [given!, `<?xml version="1.0" encoding="UTF-8"?>\n<error>${markupText(message)}</error>`];
   }
   return ['application/json', `{\n    "error": ${JSON.stringify(message)}\n}`];
 }

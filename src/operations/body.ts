@@ -1,5 +1,6 @@
 import type { Json } from '#base/json.ts';
 import { parseJson, refuseNul } from '#base/json.ts';
+import { mediaType } from '#base/media-type.ts';
 import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
 import { problem } from './problems.ts';
@@ -9,8 +10,6 @@ export interface Upload {
   readonly name: string;
   readonly bytes: Buffer;
 }
-
-const mediaType = (contentType: string | undefined) => (contentType ?? '').split(';')[0]!.trim().toLowerCase();
 
 /** Refuses a media type the operation does not take: known from the head, before the body is read. */
 export function checkMediaType(kind: BodyKind, contentType: string | undefined): void {

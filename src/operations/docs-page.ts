@@ -1,8 +1,6 @@
+import { markupText } from '#base/markup.ts';
 import type { AnyOperation, SurfaceName } from './operation.ts';
 import { surfaces } from './surfaces.ts';
-
-const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string) => text.replaceAll(/[&<>"]/g, character => escapes[character]!);
 
 const css = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c2430}
 h1{font-size:1.6rem}h2{margin-top:2.5rem;border-bottom:1px solid #d5dbe3}
@@ -33,15 +31,15 @@ export function docsPage(
 function surfacePart(name: SurfaceName, operations: readonly AnyOperation[]): string {
   const { title, about, credentialHeader } = surfaces[name];
   const nouns = Map.groupBy(operations, it => it.noun);
-  const body = [...nouns].map(([noun, list]) => `<h3>${escaped(noun)}</h3>${list.map(operationPart).join('')}`);
+  const body = [...nouns].map(([noun, list]) => `<h3>${markupText(noun)}</h3>${list.map(operationPart).join('')}`);
   const credential = `Credential in the header <code>${credentialHeader}</code>.`;
-  return `<h2>${escaped(title)}</h2><p>${escaped(about)} ${credential}</p>${body.join('')}`;
+  return `<h2>${markupText(title)}</h2><p>${markupText(about)} ${credential}</p>${body.join('')}`;
 }
 
 function operationPart(it: AnyOperation): string {
   const failures = (it.problems ?? []).map(
-    ({ status, message }) => `<p class="small">${status}: ${escaped(message)}</p>`,
+    ({ status, message }) => `<p class="small">${status}: ${markupText(message)}</p>`,
   );
-  return `<article id="${escaped(it.name)}"><span class="method">${it.method}</span><code>${escaped(it.path)}</code>
-<p>${escaped(it.about)}</p><p class="small">Needs: ${escaped(it.permission)}</p>${failures.join('')}</article>`;
+  return `<article id="${markupText(it.name)}"><span class="method">${it.method}</span><code>${markupText(it.path)}</code>
+<p>${markupText(it.about)}</p><p class="small">Needs: ${markupText(it.permission)}</p>${failures.join('')}</article>`;
 }

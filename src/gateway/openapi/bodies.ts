@@ -1,10 +1,11 @@
+import { isJsonType, mediaType } from '#base/media-type.ts';
 import { type Bag, bagOf } from '#definition/tree.ts';
 import type { HeaderList } from '../headers.ts';
 import { readJson } from '../schemas/json-body.ts';
 import type { Check, Run } from '../schemas/run.ts';
 import { type Coercion, coercionOf } from './coercion.ts';
 import type { OpenApi } from './document.ts';
-import { declaredFor, isJsonType, mediaType } from './media-types.ts';
+import { declaredFor } from './media-types.ts';
 import { type Part, partsOf } from './multipart.ts';
 import { delimited, Miswritten, only, type Pairs, pairsOf, queryDecoded } from './styles.ts';
 

@@ -1,7 +1,4 @@
-/** `type/subtype` of a header's value, without parameters, lower-case. */
-export const mediaType = (text: string): string => text.split(';', 1)[0]!.trim().toLowerCase();
-
-export const isJsonType = (type: string): boolean => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(type);
+import { mediaType } from '#base/media-type.ts';
 
 const covers = (range: string, type: string): boolean =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));

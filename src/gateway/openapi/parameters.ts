@@ -1,3 +1,4 @@
+import { isJsonType, mediaType } from '#base/media-type.ts';
 import { type Bag, bagOf, listOf } from '#definition/tree.ts';
 import type { HeaderList } from '../headers.ts';
 import { readJson } from '../schemas/json-body.ts';
@@ -118,7 +119,7 @@ const kindOf = ({ types }: Facts): Style['kind'] => {
 function asContent(it: Bag, document: OpenApi): Reading {
   const [[type, media] = ['', {}]] = Object.entries(bagOf(it.content));
   const check = document.check(bagOf(media).schema ?? {});
-  const isJson = /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
+  const isJson = isJsonType(mediaType(type));
   const how: Style = { name: it.name as string, style: 'form', explode: true, kind: 'plain' };
   return {
     read(places) {

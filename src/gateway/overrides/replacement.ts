@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { resolve, sep } from 'node:path';
+import { markupText } from '#base/markup.ts';
 import { TemplateFault } from '#base/templates/fault.ts';
 import { compileTemplate } from '#base/templates/template.ts';
 import type { Answer } from '../answer.ts';
@@ -71,7 +72,7 @@ const worded: Text = (call, { Message, StatusCode }) => {
 
 const escapes: Readonly<Record<string, (text: string) => string>> = {
   [json]: text => JSON.stringify(text).slice(1, -1),
-  [xml]: text => text.replaceAll(/[<>&'"]/g, it => `&#${it.charCodeAt(0)};`),
+  [xml]: markupText,
 };
 
 /** Only what is a template is treated as one. */

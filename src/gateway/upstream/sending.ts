@@ -1,10 +1,8 @@
 import type { Dispatcher } from 'undici';
-import { Answer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { Api } from '../api.ts';
-import { bodyOf } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
-import { refusals } from '../refusals.ts';
+import { refusePlainly } from '../refusals.ts';
 import type { GatewayTools } from '../tools.ts';
 import type { Sink } from '../transport/sink.ts';
 import { Forwarding, type Receiver } from './forward.ts';
@@ -55,10 +53,5 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
   return send;
 }
 
-/** Said in plain text, as balancers do. */
-export function hostsDown(call: Exchange): Answer {
-  const { status, message } = refusals.hosts_down;
-  call.refusal = 'hosts_down';
-  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
-  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
-}
+/** In the words of balancers. */
+export const hostsDown = (call: Exchange): Answer => refusePlainly(call, 'hosts_down');

@@ -1,3 +1,4 @@
+import { markupText } from '../../markup.ts';
 import type { Budget } from '../budget.ts';
 import { formatted } from '../printf.ts';
 import { isNothing, printed } from '../values.ts';
@@ -17,15 +18,7 @@ function printedAll(args: readonly unknown[], budget: Budget): string {
 const written = (args: readonly unknown[], budget: Budget) =>
   args.length === 1 && typeof args[0] === 'string' ? args[0] : printedAll(args, budget);
 
-const htmlEscapes: Readonly<Record<string, string>> = {
-  '\0': '\ufffd',
-  '"': '&#34;',
-  "'": '&#39;',
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-};
-export const htmlText = (plain: string): string => plain.replaceAll(/[\0"'&<>]/g, it => htmlEscapes[it]!);
+export const htmlText = (plain: string): string => markupText(plain).replaceAll('\0', '\ufffd');
 
 const jsEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' };
 const jsText = (plain: string) =>

@@ -1,0 +1,10 @@
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+  '"': '&#34;',
+};
+
+/** Text that can begin nothing new inside HTML or XML, between tags and inside quotes. */
+export const markupText = (plain: string): string => plain.replaceAll(/[&<>'"]/g, it => escapes[it]!);
