@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
 import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
@@ -13,6 +15,7 @@ import {
   endings,
   type Form,
   fileOf,
+  folder,
   forms,
   readExample,
   textOf,
@@ -22,6 +25,7 @@ import { page, shownBy } from './examples/page.ts';
 import { placeOf, type Surroundings, surroundings } from './examples/place.ts';
 import { run } from './examples/run.ts';
 import type { TestApp } from './harness.ts';
+import { walkOf } from './walk.ts';
 
 test('there are enough of them, each has its calls, and nothing else is in the folder', () => {
   for (const form of forms) {
@@ -60,6 +64,13 @@ const otherFeatures = [
   'exchange',
 ];
 
+test('pages that name an example name one that is there', () => {
+  const root = join(folder, '..');
+  for (const page of ['README.md', ...globSync('docs/guide/*.md', { cwd: root })])
+    for (const [, file] of readFileSync(join(root, page), 'utf8').matchAll(/\(\S*examples\/([\w.-]+)\)/g))
+      assert.ok(existsSync(join(folder, file!)), `${page} names ${file}`);
+});
+
 describe('examples are served and do what they show', () => {
   let around: Surroundings;
   const apps = new Map<string, Promise<TestApp>>();
@@ -78,6 +89,11 @@ describe('examples are served and do what they show', () => {
     apps.set(name, app);
     return app;
   };
+
+  test('they are published as their page says', async () => {
+    const { url, directory } = await appFor({ calls: [] }, 'classic');
+    await walkOf('examples/README.md').run({ CONTROL: url.dashboard, GATEWAY: url.gateway, DATA: directory });
+  });
 
   for (const form of forms)
     for (const [name, example] of [...examples].filter(([it]) => fileOf(it, form)))

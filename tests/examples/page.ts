@@ -11,16 +11,32 @@ const head = `# Examples
 
 Complete API definitions, each in the classic form, in the OpenAPI form, or in both. Every one of them is published and called by \`tests/examples.test.ts\`, and this page is made from it.
 
-With Gatewright running, and anything that answers HTTP at port 9000 as the upstream:
+With Gatewright running, and anything that answers HTTP at port 9000 as the upstream, by \`curl\`, in the folder above this one:
 
-    secret=$(node -p "JSON.parse(fs.readFileSync('data/credentials.json')).gateway_secret")
-    GATEWAY=http://127.0.0.1:8080
+\`\`\`sh
+: "\${CONTROL:=http://127.0.0.1:3000}" "\${GATEWAY:=http://127.0.0.1:8080}" "\${DATA:=./data}"
+secret=$(node -p "JSON.parse(fs.readFileSync('$DATA/credentials.json')).gateway_secret")
+control() { curl -sS -H "X-Gw-Authorization: $secret" "$CONTROL$@"; }
 
-    curl -H "X-Gw-Authorization: $secret" http://127.0.0.1:3000/gw/apis --data-binary @examples/keyless.json
-    curl -H "X-Gw-Authorization: $secret" -H 'Content-Type: application/yaml' http://127.0.0.1:3000/gw/apis/oas --data-binary @examples/cors.oas.yaml
+control /gw/apis --data-binary @examples/keyless.json
+# → {"key":"weather","status":"ok","action":"added"}
+control /gw/apis/oas -H 'Content-Type: application/yaml' --data-binary @examples/cors.oas.yaml
+# → {"key":"maps","status":"ok","action":"added"}
+control /gw/apis/maps/status
+# → {"api_id":"maps","served":true,"reason":""}
+\`\`\`
 
-or, with \`gw\`, \`GW_URL=http://127.0.0.1:3000 GW_SECRET=$secret bin/gw apis apply -f examples/keyless.json\`. Both forms of an example are the same API, under the same id and address:
-publish one of them. \`GET /gw/apis/{id}/status\` says whether an API is served and, if not, what it lacks.
+or by \`gw\`:
+
+\`\`\`sh
+export GW_URL="$CONTROL" GW_SECRET="$secret"
+bin/gw apis apply -f examples/headers.oas.yaml
+# → API hotels added
+bin/gw apis rm hotels maps weather
+# → API hotels deleted
+\`\`\`
+
+Both forms of an example are the same API, under the same id and address: publish one of them. The status says why an API is not served: which certificate, policy or secret it lacks.
 
 | Placeholder | Stands for |
 |---|---|
