@@ -23,6 +23,16 @@ export const notEnforced: readonly NotEnforced[] = [
   { facet: 'authProvider', why: refused('keys in other stores') },
   { facet: 'sessionProvider', why: refused('sessions in other stores') },
   { facet: 'uptimeTests', fields: ['logRetentionSeconds'], why: 'Results of tests are told as events and not kept.' },
+  {
+    facet: 'uptimeDiscovery',
+    fields: ['portDataPath', 'targetPath'],
+    why: 'Lists of tests name whole addresses; nothing is put behind them.',
+  },
+  {
+    facet: 'upstreamClientCredentials',
+    fields: ['username', 'password'],
+    why: 'Client credentials are those of a client; only the password grant has a user.',
+  },
   { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: refused('bundles of plugins') },
   { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },
   { facet: 'plugins', why: refused('plugins') },

@@ -150,6 +150,8 @@ export async function prove(effect: Effect, watched: Watched, upstream: Upstream
   try {
     await proveOn(ground, effect);
   } finally {
+    // Tests of hosts would go on.
+    await watched.app.ask('DELETE', `${surfaces[form]}/${ground.id}`);
     for (const it of ground.open) await it.close();
   }
 }

@@ -36,4 +36,46 @@ export const server: readonly Effect[] = [
       assert.equal(upstream.requests.length, 0);
     },
   },
+  {
+    rows: 'ipAccess.allow,allowEnabled',
+    promise: 'only allowed addresses are let in',
+    classic: () => ({ enable_ip_whitelisting: true, allowed_ips: ['10.0.0.0/8'] }),
+    oas: () => ({ x: { server: { ipAccessControl: { enabled: true, allow: ['10.0.0.0/8'] } } } }),
+    async observe({ call, change, form }) {
+      assert.equal((await call()).status, 403);
+      const list = ['10.0.0.0/8', '127.0.0.1', '::1'];
+      await change(form === 'classic' ? { allowed_ips: list } : { server: { ipAccessControl: { allow: list } } });
+      assert.equal((await call()).status, 200);
+    },
+  },
+  {
+    rows: 'ipAccess.controlDisabled',
+    promise: 'lists of addresses count no more',
+    classic: () => ({
+      ip_access_control_disabled: true,
+      enable_ip_blacklisting: true,
+      blacklisted_ips: ['127.0.0.0/8', '::1'],
+      enable_ip_whitelisting: true,
+      allowed_ips: ['10.0.0.0/8'],
+    }),
+    async observe({ call }) {
+      assert.equal((await call()).status, 200);
+    },
+  },
+  {
+    rows: 'gatewayTags.enabled,tags',
+    promise: 'a gateway of segments takes the APIs that name one of them',
+    settings: { 'gateway.segments': 'blue' },
+    classic: () => ({ tags_disabled: false, tags: ['green', 'blue'] }),
+    oas: () => ({ x: { server: { gatewayTags: { enabled: true, tags: ['green', 'blue'] } } } }),
+    async observe({ call, change, form }) {
+      const said = (enabled: boolean, tags: string[]) =>
+        form === 'classic' ? { tags_disabled: !enabled, tags } : { server: { gatewayTags: { enabled, tags } } };
+      assert.equal((await call()).status, 200);
+      await change(said(true, ['green']));
+      assert.equal((await call()).status, 404);
+      await change(said(false, ['blue']));
+      assert.equal((await call()).status, 404);
+    },
+  },
 ];
