@@ -215,6 +215,7 @@ const guards = new Set([
   'endpoint-access',
   'ip-access',
   'client-certificates',
+  'alternatives',
   'oauth',
   'external-oauth',
   'basic',

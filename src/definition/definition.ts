@@ -5,6 +5,7 @@ import * as authentication from './facets/authentication.ts';
 import { graphql } from './facets/graphql.ts';
 import * as identity from './facets/identity.ts';
 import * as middleware from './facets/middleware.ts';
+import * as oauth2 from './facets/oauth2.ts';
 import * as providers from './facets/providers.ts';
 import * as schemes from './facets/schemes.ts';
 import * as server from './facets/server.ts';
@@ -30,12 +31,12 @@ export const facets = {
   basic: schemes.basic,
   oauth: schemes.oauth,
   externalOAuth: schemes.externalOAuth,
-  oauth2: schemes.oauth2,
+  oauth2: oauth2.oauth2,
   hmac: authentication.hmac,
   oidc: authentication.oidc,
   custom: authentication.custom,
   idExtractor: authentication.idExtractor,
-  metadataDocument: schemes.metadataDocument,
+  metadataDocument: oauth2.metadataDocument,
   olderAuth: schemes.olderAuth,
   authProvider: providers.authProvider,
   sessionProvider: providers.sessionProvider,

@@ -1,3 +1,7 @@
+import type { Alternative } from './alternatives.ts';
+import { alternativesOf } from './alternatives.ts';
+import type { AuthMode } from './auth-modes.ts';
+import { authModes } from './auth-modes.ts';
 import type { ClassicDefinition } from './classic.ts';
 import { facets, versionFacets } from './definition.ts';
 import type { Endpoints } from './endpoints/lists.ts';
@@ -8,7 +12,7 @@ import type { Anchors } from './reading.ts';
 import { readFacet } from './reading.ts';
 import { schemeAnchorsOf, schemesPath, withComponents } from './schemes.ts';
 import type { Bag } from './tree.ts';
-import { at, bagOf, isBag, isSilent, put } from './tree.ts';
+import { at, bagOf, isBag, isSilent, listOf, put } from './tree.ts';
 
 /** A definition as the gateway compiles it: our own names, every default filled in, whichever form it came from. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {
@@ -17,6 +21,10 @@ export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> }
   readonly versions: readonly VersionModel[];
   /** The ways in that are on, in the order in which they are gone through; none for an open API. */
   readonly modes: readonly AuthMode[];
+  /** The ways in of which one is enough; empty where all that are on must be gone through. */
+  readonly alternatives: readonly Alternative[];
+  /** What the OpenAPI document calls the scheme that checks scopes and exchanges tokens; empty where there is none. */
+  readonly scopeScheme: string;
   /** The OpenAPI part, for checks against it and for replies from its examples. */
   readonly document: Readonly<Bag> | null;
   readonly streams: Readonly<Record<string, Bag>> | null;
@@ -29,9 +37,8 @@ export type VersionModel = { [K in keyof typeof versionFacets]: FieldsOf<(typeof
 
 type FieldsOf<F> = F extends Facet<infer T extends Fields> ? ValuesOf<T> : never;
 
-/** The order is the one in which several ways in are gone through. */
-export const authModes = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oidc', 'custom', 'token'] as const;
-export type AuthMode = (typeof authModes)[number];
+export type { AuthMode };
+export { authModes };
 
 export function modelOfClassic(definition: ClassicDefinition): Model {
   const root = settledClassic(definition);
@@ -50,6 +57,8 @@ export function modelOfClassic(definition: ClassicDefinition): Model {
       key,
       endpoints: classicEndpoints(bagOf(version)),
     })),
+    alternatives: [],
+    scopeScheme: '',
     document: null,
     streams: null,
   } as unknown as Model;
@@ -59,13 +68,16 @@ export function modelOfOas(document: OasDefinition): Model {
   const { 'x-gw-api-gateway': _, 'x-gw-streaming': streaming, ...openApi } = document;
   const { extension, anchors } = settledOas(document);
   const model = readAll(facets, 'oas', extension, anchors);
+  const alternatives = alternativesOf(document, extension);
   return {
     ...model,
     form: isBag(streaming) ? 'streams' : 'oas',
-    modes: modesOf(model),
+    modes: alternatives.length > 0 ? modesOf(model) : askedFirst(modesOf(model), document, anchors),
     versions: [
       { ...readAll(versionFacets, 'oas', extension, {}), key: '', endpoints: oasEndpoints(extension, document.paths) },
     ],
+    alternatives,
+    scopeScheme: anchors['@oauth2']?.at(-1) ?? '',
     document: openApi,
     streams: isBag(streaming) ? bagOf(streaming.streams) : null,
   } as unknown as Model;
@@ -111,6 +123,20 @@ export function settledOas(document: OasDefinition): { extension: Bag; anchors: 
 
 const modesOf = (model: Bag): AuthMode[] =>
   bagOf(model.authentication).enabled === true ? authModes.filter(mode => bagOf(model[mode]).enabled === true) : [];
+
+/**
+ * Of the requirements of a document the first counts where they are no alternatives; ways in that OpenAPI cannot name come
+ * on top. A requirement none of whose schemes is on opens nothing: then all that are on must be gone through.
+ */
+function askedFirst(modes: AuthMode[], { security }: OasDefinition, anchors: Anchors): AuthMode[] {
+  const first = listOf(security).find(isBag);
+  if (!first) return modes;
+  const asked = modes.filter(mode => {
+    const name = anchors[`@${mode}`]?.at(-1);
+    return name === undefined || Object.hasOwn(first, name);
+  });
+  return asked.length > 0 ? asked : modes;
+}
 
 /**
  * Which version serves an API that has no versions: the only one, or the one with an unassuming name. `undefined`

@@ -1,8 +1,15 @@
+import { unnamedSchemes } from './alternatives.ts';
 import { isAddressRange, openFaults } from './classic-laws.ts';
+import { facets } from './definition.ts';
 import { idOf, methods, pathItemsOf } from './endpoints/paths.ts';
+import type { Facet } from './facet.ts';
 import type { Fault } from './faults.ts';
 import { pathText } from './faults.ts';
+import type { Model } from './model.ts';
 import type { OasDefinition } from './oas.ts';
+import { metadataFaults, oauth2Faults } from './oauth2-laws.ts';
+import { readFacet } from './reading.ts';
+import { schemeAnchorsOf } from './schemes.ts';
 import { at, isBag } from './tree.ts';
 
 /** What a document must keep to beyond the shape of its members. */
@@ -42,6 +49,32 @@ export function documentLaws(document: OasDefinition): Fault[] {
     ...balancing(bag(bag(upstream).loadBalancing)),
     ...versionKey(bag(info.versioning)),
     ...sources(bag(server.authentication)),
+    ...unnamed(document),
+    ...scopeScheme(document),
+  ];
+}
+
+/** Where requirements are alternatives, a scheme in none of them would keep nobody out. */
+function unnamed(document: OasDefinition): Fault[] {
+  const { enabled, securityProcessingMode } = bag(document[root].server.authentication);
+  if (enabled !== true || securityProcessingMode !== 'compliant') return [];
+  const names = unnamedSchemes(document, document[root]);
+  if (names.length === 0) return [];
+  const what = names.length > 1 ? 'auth methods' : 'auth';
+  const fault = `${names.join(', ')} ${what} enabled but not configured in a security requirement`;
+  return [{ path: `${root}.server.authentication`, message: `invalid multi-auth configuration: ${fault}` }];
+}
+
+function scopeScheme(document: OasDefinition): Fault[] {
+  const anchors = schemeAnchorsOf(document);
+  const read = (facet: unknown) => readFacet(facet as Facet, 'oas', document[root], anchors);
+  const place = `${root}.server.authentication`;
+  const name = anchors['@oauth2']?.at(-1);
+  const scheme = name === undefined ? [] : oauth2Faults(read(facets.oauth2) as Model['oauth2']);
+  const older = read(facets.metadataDocument) as Model['metadataDocument'];
+  return [
+    ...scheme.map(({ path, message }) => ({ path: `${place}.securitySchemes.${name}.${path}`, message })),
+    ...metadataFaults(`${place}.protectedResourceMetadata`, older.enabled, older),
   ];
 }
 

@@ -23,17 +23,18 @@ export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
   return Array.isArray(entry.providers) ? 'externalOAuth' : 'oauth';
 }
 
-/** Which entry speaks for each kind: the first enabled one, else the first. */
+/** Which entry speaks for each kind: the first enabled one that is asked for, else the first enabled one, else the first. */
 export function schemeAnchorsOf(document: OasDefinition): Anchors {
   const components = bagOf(document.components?.securitySchemes);
   const entries = bagOf(bagOf(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
+  const [first] = Array.isArray(document.security) ? document.security : [];
+  const rankOf = (name: string) => (bagOf(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0);
   const found: Record<string, string> = {};
   for (const [name, entry] of Object.entries(entries)) {
     const kind = kindOf(bagOf(components[name]), bagOf(entry));
     if (!kind) continue;
     const other = found[kind];
-    if (other === undefined || (bagOf(entries[other]).enabled !== true && bagOf(entry).enabled === true))
-      found[kind] = name;
+    if (other === undefined || rankOf(name) > rankOf(other)) found[kind] = name;
   }
   return Object.fromEntries(
     schemeAnchors.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),

@@ -258,6 +258,9 @@ function forgetCaller(call: Exchange): void {
   call.keyHash = '';
   call.session = undefined;
   call.identityFrom = '';
+  call.alternative = -1;
+  call.verified = undefined;
+  call.bearer = '';
 }
 
 /** The first limit a call is given holds for the rest of it. */

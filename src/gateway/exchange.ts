@@ -78,6 +78,14 @@ export class Exchange {
   session: Session | undefined = undefined;
   /** Which of several ways in gave the session. */
   identityFrom = '';
+  /** Which of several alternative ways in let the caller in. */
+  alternative = -1;
+  /** The token a way in found to be genuine, where somebody asks for it, and what it says. */
+  verified: { readonly text: string; readonly claims: Readonly<Record<string, unknown>> } | undefined = undefined;
+  /** The token that scopes are looked for in and that is exchanged; empty where the call is not about one. */
+  bearer = '';
+  /** Where the call belongs among those of others; empty where nobody asked. */
+  traceId = '';
   context: Record<string, unknown> | undefined = undefined;
   /** Where the call left the limits it was counted against. */
   rate: Counted | undefined = undefined;

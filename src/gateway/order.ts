@@ -1,10 +1,14 @@
+import { alone, alternatives, clientCertificatesAlone } from './auth/alternatives.ts';
 import { basic } from './auth/basic.ts';
+import { bearer } from './auth/bearer.ts';
 import { externalOAuth } from './auth/external-oauth.ts';
 import { hmac } from './auth/hmac.ts';
 import { jwt } from './auth/jwt.ts';
 import { oauth } from './auth/oauth/token-step.ts';
 import { oidc } from './auth/oidc.ts';
+import { scopeCheck } from './auth/scope-check.ts';
 import { token } from './auth/token.ts';
+import { tokenExchange } from './auth/token-exchange.ts';
 import { apiLimits } from './limits/api-limits.ts';
 import { keyLimits } from './limits/key-limits.ts';
 import { organisationLimits } from './limits/organisation-limits.ts';
@@ -14,7 +18,6 @@ import { accessRights } from './steps/access-rights.ts';
 import { allowedUrls } from './steps/allowed-urls.ts';
 import { cache } from './steps/cache.ts';
 import { circuitBreaker } from './steps/circuit-breaker.ts';
-import { clientCertificates } from './steps/client-certificates.ts';
 import { contextVariables } from './steps/context-variables.ts';
 import { cors, corsHeaders } from './steps/cors.ts';
 import { discovery } from './steps/discovery.ts';
@@ -34,6 +37,7 @@ import { responseHeaders } from './steps/response-headers.ts';
 import { responseProcessors } from './steps/response-processors.ts';
 import { sizeLimit } from './steps/size-limit.ts';
 import { stripAuth } from './steps/strip-auth.ts';
+import { tracing } from './steps/tracing.ts';
 import { tracking } from './steps/tracking.ts';
 import { transformRequestBody } from './steps/transform-request-body.ts';
 import { transformResponseBody } from './steps/transform-response-body.ts';
@@ -55,6 +59,7 @@ export interface Place {
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
   { step: corsHeaders, why: 'Pages of other origins may read refusals too, whichever step refuses.' },
+  { step: tracing, why: 'Refusals are part of a trace as well.' },
   { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
   {
     step: pathParameters,
@@ -64,29 +69,33 @@ export const order: readonly Place[] = [
   { step: endpointAccess, why: 'Whether an endpoint is open decides what the steps after it ask.' },
   { step: cors, why: 'Browsers ask without credentials: before any is asked for, after what is closed to everybody.' },
   { step: ipAccess, why: 'Costs less than any credential, and holds for open endpoints too.' },
-  { step: clientCertificates, why: 'Known from the connection, before anything the call says is believed.' },
+  { step: clientCertificatesAlone, why: 'Known from the connection, before anything the call says is believed.' },
   {
     step: organisationLimits,
     why: 'Counts whatever reaches the APIs of an organisation, before it costs a credential check.',
   },
   { step: sizeLimit, why: 'Before anything reads a body; open endpoints have bodies too.' },
   { step: contextVariables, why: 'Before any credential is taken away; what later steps find out is added to it.' },
+  { step: alternatives, why: 'Takes the place of the ways in below where any of several requirements will do.' },
   {
-    step: oauth,
+    step: alone(oauth),
     why: 'Ways in have one order, so that with several of them the last one’s session is always the same.',
   },
-  { step: externalOAuth, why: 'After the gateway’s own access tokens: see there.' },
-  { step: basic, why: 'After external access tokens: see there.' },
-  { step: hmac, why: 'After basic authentication: see there.' },
-  { step: jwt, why: 'After signed calls: see there.' },
-  { step: oidc, why: 'After signed tokens: see there.' },
-  { step: token, why: 'The last way in: see access tokens.' },
+  { step: alone(externalOAuth), why: 'After the gateway’s own access tokens: see there.' },
+  { step: alone(basic), why: 'After external access tokens: see there.' },
+  { step: alone(hmac), why: 'After basic authentication: see there.' },
+  { step: alone(jwt), why: 'After signed calls: see there.' },
+  { step: alone(oidc), why: 'After signed tokens: see there.' },
+  { step: alone(token), why: 'The last way in: see access tokens.' },
+  { step: bearer, why: 'The ways in have verified what they verify; afterwards it may be taken away.' },
   { step: stripAuth, why: 'Every way in has read what it needed.' },
   { step: keyState, why: 'The first question about the key that was found, whichever way in found it.' },
   { step: accessRights, why: 'A key in force may still be for other APIs.' },
   { step: rateLimitsEndpoint, why: 'Every key that may call the API may ask for its limits, without using them up.' },
   { step: allowedUrls, why: 'A right to the API may be to some endpoints only.' },
   { step: keyLimits, why: 'Only calls that would be let through count against a key.' },
+  { step: scopeCheck, why: 'The last question about the caller; a token without a right is counted like others.' },
+  { step: tokenExchange, why: 'Only for calls that may go on: asking a provider costs more than all before it.' },
   { step: apiLimits, why: 'After the limits of the key, so that one caller cannot use up the API for the others.' },
   { step: upstreamAuth, why: 'Every way in has read the credential of the caller, in whose place this one goes.' },
   { step: validateJson, why: 'After all limits: reading a body costs more than counting a call.' },

@@ -1,6 +1,6 @@
 import type { BatchApi } from '#analytics/batch.ts';
 import type { Api } from './api.ts';
-import { placesOf } from './auth/sources.ts';
+import { placesOfApi } from './auth/sources.ts';
 import { hasSecrets } from './variables/variables.ts';
 
 /** What of a call may not be written down, since it lets others in. */
@@ -42,7 +42,7 @@ export class RecordedApi {
     this.tracked = trafficLogs.enabled;
     this.detailed = detail.recording;
     this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
-    const places = model.modes.map(mode => placesOf(model[mode]));
+    const places = placesOfApi(model);
     this.secrets = {
       headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
       parameters: places.map(({ query }) => query).filter(Boolean),

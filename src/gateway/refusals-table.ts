@@ -281,6 +281,45 @@ export const refusalsTable = {
     message: 'Key not authorised. OAuth client access was revoked',
     about: 'The client that obtained the access token is gone.',
   },
+  scheme_unconfigured: {
+    status: 500,
+    message: 'security scheme {name} is not configured',
+    about: 'The last of several requirements names a scheme that the definition does not switch on.',
+  },
+  bearer_missing: {
+    status: 401,
+    message: 'Authorization field missing',
+    about: 'Scopes are asked for, or tokens exchanged, and no bearer token was sent.',
+  },
+  bearer_unverified: {
+    status: 401,
+    message: 'The bearer token was not verified',
+    about: 'The bearer token is not the one by which the caller was let in.',
+  },
+  scope_insufficient: {
+    status: 403,
+    message: 'insufficient_scope',
+    event: 'OAuth2ScopeCheckFailed',
+    about: 'The token lacks scopes that the document asks for. Said as `{"error","error_description","scope"}`.',
+  },
+  exchange_issuer_unknown: {
+    status: 403,
+    message: 'Tokens of this issuer cannot be exchanged',
+    event: 'OAuth2ExchangeFailed',
+    about: 'No provider takes tokens of the issuer.',
+  },
+  exchange_refused: {
+    status: 403,
+    message: 'The token was not exchanged',
+    event: 'OAuth2ExchangeFailed',
+    about: 'The provider gives no token for the upstream in place of the caller’s.',
+  },
+  exchange_failed: {
+    status: 502,
+    message: 'Token exchange failed',
+    event: 'OAuth2ExchangeFailed',
+    about: 'The provider does not answer, not in time, or not as it should.',
+  },
   mtls_without_tls: {
     status: 403,
     message: 'TLS not enabled',
@@ -465,7 +504,8 @@ export const refusalsTable = {
   json_invalid: {
     status: 422,
     message: '{detail}',
-    about: 'The body does not fit the schema of the endpoint; all that is wrong is told. A definition may choose the status.',
+    about:
+      'The body does not fit the schema of the endpoint; all that is wrong is told. A definition may choose the status.',
   },
   schema_missing: {
     status: 500,

@@ -155,6 +155,10 @@ function lawfulWaysIn(server: unknown): Bag {
     authentication.oidc,
     authentication.custom,
   ])
-    Object.assign(bagOf(block), { header: { enabled: true, name: 'X-Key' } });
-  return authentication;
+    Object.assign(bagOf(block), {
+      header: { enabled: true, name: 'X-Key' },
+      ...('tokenExchange' in bagOf(block) && { tokenExchange: null }),
+      ...('protectedResourceMetadata' in bagOf(block) && { protectedResourceMetadata: null }),
+    });
+  return { ...authentication, protectedResourceMetadata: null, securityProcessingMode: 'legacy' };
 }

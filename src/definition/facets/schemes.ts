@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { count, flag, object, optionalStatus, pattern, seconds, skewSeconds, text, texts } from '../rules.ts';
+import { count, flag, optionalStatus, pattern, seconds, skewSeconds, text, texts } from '../rules.ts';
 import { scopes, sources } from './authentication.ts';
 
 /**
@@ -305,33 +305,6 @@ export const externalOAuth = facet({
       },
       about: 'Who issued the token; the first one counts.',
     },
-  },
-});
-
-export const oauth2 = facet({
-  name: 'oauth2',
-  about: 'Checks of scopes and exchange of tokens on top of another way in.',
-  classic: null,
-  oas: '@oauth2',
-  fields: {
-    enabled: { rule: flag, about: 'Turns the scheme on.' },
-    scopeCheck: { rule: object, about: 'Which claims hold scopes and which scopes are asked for.' },
-    protectedResourceMetadata: { rule: object, about: 'The document that tells clients where to get a token.' },
-    tokenExchange: { rule: object, about: 'Providers that swap the token of the caller for one for the upstream.' },
-  },
-});
-
-export const metadataDocument = facet({
-  name: 'metadataDocument',
-  about: 'The protected-resource metadata of the API as a whole; the scheme’s own is preferred.',
-  classic: null,
-  oas: 'server.authentication.protectedResourceMetadata',
-  fields: {
-    enabled: { rule: flag, about: 'Serves the document.' },
-    wellKnownPath: { rule: text, about: 'Where, below the listen path.' },
-    resource: { rule: text, about: 'The resource it is about.' },
-    authorizationServers: { rule: texts, about: 'Where to get a token.' },
-    scopesSupported: { rule: texts, about: 'Scopes that make a difference.' },
   },
 });
 

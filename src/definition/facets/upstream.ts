@@ -217,7 +217,11 @@ const oauthClientFields = {
     oas: 'header.name',
     about: 'That header; Authorization when empty.',
   },
-  extraMetadata: { rule: texts, classic: 'extra_metadata', about: 'Members of the token reply that become facts of the call.' },
+  extraMetadata: {
+    rule: texts,
+    classic: 'extra_metadata',
+    about: 'Members of the token reply that become facts of the call.',
+  },
 };
 
 export const upstreamAuth = facet({
@@ -308,7 +312,7 @@ export const uptimeTests = facet({
       rule: seconds,
       classic: secondsNumber('config.expire_utime_after'),
       oas: wholeSecondsText('logRetentionPeriod'),
-      about: 'How long results are to be kept; they are told and not kept here.',
+      about: 'How long results are kept; 0 leaves it to the setting.',
     },
   },
 });

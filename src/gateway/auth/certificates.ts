@@ -40,12 +40,13 @@ const idsAtOnce = 500;
 
 /** The certificates a definition cannot be served without. */
 export function certificatesNamed(model: Model): readonly string[] {
-  const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning } = model;
+  const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning, oauth2 } = model;
   return [
     ...(clientCertificates.enabled ? clientCertificates.allowlist : []),
     ...(customDomain.enabled ? customDomain.certificates : []),
     ...(mutualTls.enabled ? Object.values(mutualTls.certificates) : []),
     ...(requestSigning.enabled && requestSigning.certificateId ? [requestSigning.certificateId] : []),
+    ...(oauth2.enabled && oauth2.exchangeEnabled ? oauth2.providers.map(it => it.certificateId).filter(Boolean) : []),
     ...(certificatePinning.enabled ? Object.values(certificatePinning.publicKeys).flat() : []),
   ];
 }

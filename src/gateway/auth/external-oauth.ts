@@ -67,16 +67,16 @@ function signedTokens(context: StepContext, provider: Provider): Judge {
   );
   const admit = admitting(context, provider.identityBaseField);
 
-  function judged(call: Exchange, checked: Checked<Signer> | TokenFault): Doing<Outcome> {
+  function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): Doing<Outcome> {
     if (isFault(checked)) return refuse(call, 'external_refused', { reason: reasons[checked] });
     const { claims } = checked.token;
     const untimely = timeFault(claims, tools.clock.now(), provider);
-    return untimely ? refuse(call, 'external_untimely', { reason: reasons[untimely] }) : admit(call, claims);
+    return untimely ? refuse(call, 'external_untimely', { reason: reasons[untimely] }) : admit(call, text, claims);
   }
 
   return (call, text) => {
     const checked = tokens.check(text);
-    return checked instanceof Promise ? checked.then(it => judged(call, it)) : judged(call, checked);
+    return checked instanceof Promise ? checked.then(it => judged(call, text, it)) : judged(call, text, checked);
   };
 }
 
@@ -84,8 +84,8 @@ function introspected(context: StepContext, provider: Provider): Judge {
   const ask = introspection(provider, context.model.identity.id, context.tools);
   const admit = admitting(context, provider.introspectionIdentityField);
 
-  function judged(call: Exchange, reply: Members | 'failed' | 'inactive' | 'expired'): Doing<Outcome> {
-    if (!isProblem(reply)) return admit(call, reply);
+  function judged(call: Exchange, text: string, reply: Members | 'failed' | 'inactive' | 'expired'): Doing<Outcome> {
+    if (!isProblem(reply)) return admit(call, text, reply);
     if (reply === 'expired') return refuse(call, 'external_untimely', { reason: reasons.expired });
     return refuse(call, reply === 'inactive' ? 'external_inactive' : 'external_failed');
   }
@@ -93,7 +93,7 @@ function introspected(context: StepContext, provider: Provider): Judge {
   return (call, text) => {
     if (text.length > longestToken) return refuse(call, 'external_inactive');
     const reply = ask(text);
-    return reply instanceof Promise ? reply.then(it => judged(call, it)) : judged(call, reply);
+    return reply instanceof Promise ? reply.then(it => judged(call, text, it)) : judged(call, text, reply);
   };
 }
 
@@ -126,7 +126,10 @@ function admitting({ model, tools }: StepContext, identityField: string) {
     return isRefused(found) ? undefined : found;
   }
 
-  return (call: Exchange, claims: Members): Doing<Outcome> => {
+  const notes = model.oauth2.enabled;
+
+  return (call: Exchange, text: string, claims: Members): Doing<Outcome> => {
+    if (notes) call.verified = { text, claims };
     const edition = tools.sessions.edition();
     const kept = made.get(claims);
     if (kept?.edition === edition) {

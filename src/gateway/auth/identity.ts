@@ -6,7 +6,7 @@ import type { GatewayTools } from '../tools.ts';
 import type { KnownKey } from './sessions.ts';
 
 /** What a definition calls each way in when it says which of several gives the session. */
-const identities: Readonly<Record<AuthMode, string>> = {
+export const identities: Readonly<Record<AuthMode, string>> = {
   oauth: 'oauth_key',
   externalOAuth: '',
   basic: 'basic_auth_user',

@@ -66,6 +66,7 @@ function tokenStep<S extends Signer>(
   const places = placesOf(model.jwt);
   const skews = model.jwt;
   const rules = claimRules(model.jwt);
+  const notes = model.oauth2.enabled;
   const noted = (path: string) => tools.log.warn({ api: model.identity.id, claim: path }, 'a claim is not as asked');
   const tokens = tokenCheck(accepted, signers, error =>
     tools.log.debug({ api: model.identity.id, reason: error.message }, 'a token could not be checked'),
@@ -78,6 +79,7 @@ function tokenStep<S extends Signer>(
     const untimely = timeFault(claims, tools.clock.now(), skews);
     if (untimely) return refused(faults[untimely]);
     if (rules && !rules(claims, noted)) return refused('jwt_refused');
+    if (notes) call.verified = { text, claims };
     if (call.context) describe(call.context, text, [header, claims]);
     return admit(call, checked);
   }

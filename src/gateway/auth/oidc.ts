@@ -50,9 +50,11 @@ export const oidc: Step = {
       tools.log.debug({ api: model.identity.id, reason: error.message }, 'an ID token could not be checked'),
     );
     const admit = admitting(context, providers);
+    const notes = model.oauth2.enabled;
 
     function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): Doing<Outcome> {
       if (isFault(checked)) return deny(tools, call, 'oidc_refused', tools.sessions.hashOf(text));
+      if (notes) call.verified = { text, claims: checked.token.claims };
       return admit(call, checked.token);
     }
 

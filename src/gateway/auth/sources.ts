@@ -1,3 +1,4 @@
+import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
 
@@ -27,6 +28,13 @@ export function placesOf(sources: Sources): Places {
     cookie: sources.cookieEnabled ? sources.cookieName || header : '',
   };
 }
+
+/** Every place in which callers of an API may send a credential. */
+export const placesOfApi = ({ modes, alternatives, oauth2, ...model }: Model): Places[] => [
+  ...modes.map(mode => placesOf(model[mode])),
+  ...alternatives.flatMap(({ ways }) => ways.map(({ says }) => placesOf(says as unknown as Sources))),
+  ...(oauth2.enabled ? [placesOf(oauth2)] : []),
+];
 
 /** As it was sent; empty where it was not. A query parameter wins over the header, a cookie over both. */
 export function credentialIn({ header, query, cookie }: Places, call: Exchange): string {

@@ -27,6 +27,11 @@ export const partsOf: Readonly<Record<string, Parts>> = {
   jwt: { api: ['jwt'] },
   oidc: { api: ['oidc'] },
   token: { api: ['token'] },
+  tracing: { api: ['detail'] },
+  alternatives: { api: ['authentication'] },
+  bearer: { api: ['oauth2'] },
+  'scope-check': { api: ['oauth2'], lists: ['scopeCheck'] },
+  'token-exchange': { api: ['oauth2'], lists: ['exchange'] },
   'strip-auth': { api: ['authentication'] },
   'key-limits': { api: ['skips'] },
   'api-limits': { api: ['rateLimit'], lists: ['rateLimit'] },
@@ -77,7 +82,7 @@ const isSilent = (value: unknown): boolean =>
 /** Values under these names let others in. A key may stand where an address may. */
 const secret = /secret|password|passphrase|private|^source$|^keysets$/i;
 /** Values of headers that are added may be credentials, whatever the header is called. */
-const secretValues = /^(?:add|add_headers|headers|extrametadata)$/i;
+const secretValues = /^(?:add|add_headers|headers|extrametadata|customparams)$/i;
 
 function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);

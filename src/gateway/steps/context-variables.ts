@@ -42,6 +42,7 @@ function described(call: Exchange): Record<string, unknown> {
     remote_addr: call.clientAddress,
     request_id: uuid(),
   };
+  if (call.traceId !== '') context.gw_trace_id = call.traceId;
   const headers: Record<string, string[]> = Object.create(null);
   const { flat } = call.headers;
   for (let at = 0; at < flat.length; at += 2) {

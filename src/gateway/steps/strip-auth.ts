@@ -1,4 +1,4 @@
-import { placesOf, removeCookie, withoutQuery } from '../auth/sources.ts';
+import { placesOfApi, removeCookie, withoutQuery } from '../auth/sources.ts';
 import type { Step } from '../step.ts';
 
 /** Keeps credentials from the upstream, on open endpoints too. */
@@ -6,7 +6,7 @@ export const stripAuth: Step = {
   name: 'strip-auth',
   make({ model }) {
     if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;
-    const places = model.modes.map(mode => placesOf(model[mode]));
+    const places = placesOfApi(model);
     const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean);
     const headers = unique(places.map(({ header }) => header));
     const parameters = unique(places.map(({ query }) => query));

@@ -16,8 +16,6 @@ const modes: Partial<Record<AuthMode, string>> = {
 };
 
 const lists: Partial<Record<keyof Endpoints, string>> = {
-  scopeCheck: 'scope checks',
-  exchange: 'token exchange',
   persistGraphql: 'persisted GraphQL operations',
   transformJq: 'jq transforms',
   transformJqResponse: 'jq transforms',
@@ -34,8 +32,6 @@ const missing: readonly Missing[] = [
     what,
     asked: (_model: Model, { endpoints }: VersionModel) => anyOn(endpoints[name as keyof Endpoints]),
   })),
-  { what: 'alternative security requirements', asked: it => it.authentication.processingMode === 'compliant' },
-  { what: 'scope checks and token exchange', asked: it => it.oauth2.enabled },
   { what: 'plugins', asked: ({ plugins: it }) => [it.pre, it.postAuth, it.post, it.response].some(anyOn) },
   { what: 'plugins for analytics records', asked: it => it.trafficLogs.pluginEnabled },
   { what: 'plugin bundles', asked: it => it.pluginConfig.bundleEnabled },

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { facet } from '../facet.ts';
+import { choice, flag, text, textMap, texts } from '../rules.ts';
+import { millisecondsText } from '../wires.ts';
+import { sources } from './authentication.ts';
+
+const exchangeProvider = {
+  name: { rule: text, about: 'What it is called.' },
+  grantType: { rule: choice('token-exchange', 'jwt-bearer'), about: 'How it is asked; token-exchange when empty.' },
+  issuers: {
+    rule: texts,
+    about: 'Whose tokens it takes: an issuer, or `regex:` and a pattern; empty for those nobody else takes.',
+  },
+  tokenEndpoint: { rule: text, about: 'Its address; may name context variables.' },
+  clientMethod: {
+    rule: choice('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
+    oas: 'clientAuth.method',
+    about: 'How the gateway signs in there; client_secret_basic when empty.',
+  },
+  clientId: { rule: text, oas: 'clientAuth.clientId', about: 'Client id there.' },
+  clientSecret: { rule: text, oas: 'clientAuth.clientSecret', about: 'Client secret there.' },
+  certificateId: {
+    rule: text,
+    oas: 'clientAuth.certId',
+    about: 'The certificate whose key signs for private_key_jwt.',
+  },
+  audience: { rule: text, oas: 'defaultTarget.audience', about: 'Whom new tokens are for.' },
+  scopes: { rule: texts, oas: 'defaultTarget.scopes', about: 'What they may be used for.' },
+  timeoutMs: {
+    rule: z.number().min(0).default(15_000),
+    oas: millisecondsText('timeout'),
+    about: 'How long it may take to answer.',
+  },
+  customParams: { rule: textMap, about: 'Further parameters of the request; may name context variables.' },
+  cacheEnabled: { rule: flag, oas: 'cache.enabled', about: 'Keeps new tokens for the same caller’s token.' },
+  cacheMode: {
+    rule: choice('derived', 'static'),
+    oas: 'cache.mode',
+    about: 'derived: as long as the new token lasts. static: for a fixed time, but no longer than it lasts.',
+  },
+  cacheMostMs: {
+    rule: z.number().min(0).default(0),
+    oas: millisecondsText('cache.maxTimeout'),
+    about: 'The longest a derived time may be; 0 for any.',
+  },
+  cacheMs: {
+    rule: z.number().min(0).default(0),
+    oas: millisecondsText('cache.timeout'),
+    about: 'The fixed time.',
+  },
+  safetyMarginMs: {
+    rule: z.number().min(0).default(30_000),
+    oas: millisecondsText('cache.safetyMargin'),
+    about: 'How long before its end a kept token is given up.',
+  },
+} as const;
+
+export const oauth2 = facet({
+  name: 'oauth2',
+  about: 'Checks of scopes and exchange of tokens on top of another way in.',
+  classic: null,
+  oas: '@oauth2',
+  fields: {
+    enabled: { rule: flag, about: 'Turns the scheme on.' },
+    ...oasOnly(sources('')),
+    scopeCheckEnabled: {
+      rule: flag,
+      oas: 'scopeCheck.enabled',
+      about: 'Asks for the scopes that the document lists for the scheme.',
+    },
+    scopeClaims: {
+      rule: texts,
+      oas: 'scopeCheck.claimNames',
+      about: 'Claims that hold scopes, taken together; scope and scp when empty.',
+    },
+    scopeSeparator: {
+      rule: text,
+      oas: 'scopeCheck.separator',
+      about: 'What stands between scopes in one text; a space when empty.',
+    },
+    scopeSource: {
+      rule: choice('union', 'operation', 'global'),
+      oas: 'scopeCheck.scopeSource',
+      about: 'Which lists count: those of the operation, those of the whole document, or both.',
+    },
+    metadataEnabled: {
+      rule: flag,
+      oas: 'protectedResourceMetadata.enabled',
+      about: 'Serves the document that tells clients where to get a token.',
+    },
+    wellKnownPath: {
+      rule: text,
+      oas: 'protectedResourceMetadata.wellKnownPath',
+      about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
+    },
+    resource: { rule: text, oas: 'protectedResourceMetadata.resource', about: 'The resource it is about.' },
+    authorizationServers: {
+      rule: texts,
+      oas: 'protectedResourceMetadata.authorizationServers',
+      about: 'Where to get a token.',
+    },
+    autoDeriveScopes: {
+      rule: z.boolean().default(true),
+      oas: 'protectedResourceMetadata.autoDeriveScopes',
+      about: 'Lists the scopes that the OpenAPI document knows.',
+    },
+    exchangeEnabled: {
+      rule: flag,
+      oas: 'tokenExchange.enabled',
+      about: 'Swaps the token of the caller for one for the upstream.',
+    },
+    providers: { list: exchangeProvider, oas: 'tokenExchange.providers', about: 'Who swaps them.' },
+  },
+});
+
+/** The same fields where only the OpenAPI form can say them. */
+function oasOnly<T extends Record<string, object>>({ label: _, ...fields }: T & { label: object }) {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, { ...field, classic: null }])) as {
+    [K in keyof Omit<T, 'label'>]: Omit<T[K], 'classic'> & { classic: null };
+  };
+}
+
+export const metadataDocument = facet({
+  name: 'metadataDocument',
+  about: 'The protected-resource metadata of the API as a whole; the scheme’s own is preferred.',
+  classic: null,
+  oas: 'server.authentication.protectedResourceMetadata',
+  fields: {
+    enabled: { rule: flag, about: 'Serves the document.' },
+    wellKnownPath: {
+      rule: text,
+      about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
+    },
+    resource: { rule: text, about: 'The resource it is about.' },
+    authorizationServers: { rule: texts, about: 'Where to get a token.' },
+    scopesSupported: { rule: texts, about: 'Scopes that make a difference.' },
+  },
+});

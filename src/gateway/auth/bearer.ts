@@ -1,0 +1,63 @@
+import type { Model } from '#definition/model.ts';
+import type { Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { metadataOf } from '../metadata-document.ts';
+import { type RefusalCode, refuse } from '../refusals.ts';
+import { type Step, Unservable } from '../step.ts';
+import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+
+/** Where the scheme looks for a token: in the Authorization header where it does not say. */
+export const bearerPlaces = ({ oauth2 }: Model) =>
+  placesOf({ ...oauth2, headerEnabled: oauth2.headerEnabled || !(oauth2.queryEnabled || oauth2.cookieEnabled) });
+
+/** Finds the token that scopes are looked for in and that is exchanged, while it is still there. */
+export const bearer: Step = {
+  name: 'bearer',
+  make({ model }) {
+    const fault = metadataOf(model)?.fault;
+    if (fault) throw new Unservable(fault);
+    const { enabled, scopeCheckEnabled, exchangeEnabled } = model.oauth2;
+    if (!enabled || !model.authentication.enabled || !(scopeCheckEnabled || exchangeEnabled)) return undefined;
+    const places = bearerPlaces(model);
+    const concerns = concernsOf(model);
+    const challenge = challengeOf(model);
+    const refused = (call: Exchange, code: RefusalCode): Answer => {
+      const given = refuse(call, code);
+      given.headers.append('WWW-Authenticate', challenge());
+      return given;
+    };
+    return {
+      request(call) {
+        // A call that comes round again has been looked at; what it carries now may be what its token was exchanged for.
+        if (call.unguarded || (call.loops > 0 && call.bearer !== '') || !concerns(call)) return undefined;
+        const text = withoutBearer(credentialIn(places, call)).trim();
+        if (text === '' || /\s/.test(text)) return refused(call, 'bearer_missing');
+        // Two tokens could be of two callers: who was let in is who calls the upstream.
+        if (call.verified && call.verified.text !== text) return refused(call, 'bearer_unverified');
+        call.bearer = text;
+        return undefined;
+      },
+    };
+  },
+};
+
+/** Whoever came in by an alternative that does not name the scheme has no such token. */
+function concernsOf({ alternatives, scopeScheme }: Model): (call: Exchange) => boolean {
+  const naming = alternatives.map(({ names }) => names.includes(scopeScheme));
+  return naming.includes(true) ? call => naming[call.alternative] ?? true : () => true;
+}
+
+const quoted = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');
+
+/** What tells clients how to come back: what was wrong, and where they learn about tokens. */
+export function challengeOf(model: Model): (parts?: Readonly<Record<string, string>>) => string {
+  const metadata = metadataOf(model);
+  const base = metadata && /^https?:$/.test(URL.parse(metadata.resource)?.protocol ?? '') ? metadata.resource : '';
+  const always: Record<string, string> = base
+    ? { resource_metadata: base.replace(/\/$/, '') + metadata!.path }
+    : { realm: model.identity.name };
+  return (parts = {}) =>
+    `Bearer ${Object.entries({ ...parts, ...always })
+      .map(([name, value]) => `${name}="${quoted(value)}"`)
+      .join(', ')}`;
+}

@@ -1,0 +1,86 @@
+import type { Model } from '#definition/model.ts';
+import type { Answer } from '../answer.ts';
+import { bodyOf } from '../body.ts';
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { plainSpelling } from '../path.ts';
+import { refuse } from '../refusals.ts';
+import { type Step, type StepContext, Unservable } from '../step.ts';
+import { challengeOf } from './bearer.ts';
+import { deny } from './identity.ts';
+import { type Lists, type OperationScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
+
+const verifying = ['jwt', 'externalOAuth', 'oidc'] as const;
+const description = 'The token does not have the scopes that are asked for here';
+
+/** The token holds the scopes that the OpenAPI document lists for the operation, for the API, or both. */
+export const scopeCheck: Step = {
+  name: 'scope-check',
+  make(context) {
+    const { model } = context;
+    const { enabled, scopeCheckEnabled } = model.oauth2;
+    if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
+    if (!verifying.some(mode => model.modes.includes(mode)))
+      throw new Unservable('scopes are looked for in tokens that are verified, and no way in of this API verifies any');
+    const scopesOf = scopeReader(model.oauth2);
+    const globally = globalLists(model);
+    const find = operationFinder(context);
+    const refused = refusing(context);
+    return {
+      request(call) {
+        if (call.unguarded || call.bearer === '') return undefined;
+        if (!call.verified) return refuse(call, 'bearer_unverified');
+        const operation = find(call);
+        if (operation === 'unclear') return refuse(call, 'path_twofold');
+        if (operation?.off) return undefined;
+        const held = scopesOf(call.verified.claims);
+        const asked = [...(operation?.asked ?? []), globally(call)];
+        const unmet = asked.filter(lists => !isMet(lists, held));
+        return unmet.length === 0 ? undefined : refused(call, unmet);
+      },
+    };
+  },
+};
+
+const isMet = (lists: Lists, held: ReadonlySet<string>) =>
+  lists.length === 0 || lists.some(list => list.every(scope => held.has(scope)));
+
+const nothing: Lists = [];
+
+/** Of alternatives, the one that let the caller in counts. */
+function globalLists({ oauth2, document, scopeScheme, alternatives }: Model): (call: Exchange) => Lists {
+  if (oauth2.scopeSource === 'operation') return () => nothing;
+  const all = scopesListed(document?.security, scopeScheme);
+  if (alternatives.length === 0) return () => all;
+  const each = alternatives.map((_, at) => {
+    const requirement = Array.isArray(document?.security) ? document.security.slice(at, at + 1) : [];
+    return scopesListed(requirement, scopeScheme);
+  });
+  return call => each[call.alternative] ?? all;
+}
+
+type Found = OperationScopes | undefined | 'unclear';
+
+/** A path that can be read in two ways must mean the same operation in both. */
+function operationFinder({ model, version, tools }: StepContext): (call: Exchange) => Found {
+  const operations = operationScopes(model, version);
+  const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
+  const matcher = endpointMatcher(counted, { model, version, settings: tools.settings });
+  return call => {
+    const found = matcher?.find(call);
+    return call.twofold && matcher?.find(call, plainSpelling) !== found ? 'unclear' : found;
+  };
+}
+
+function refusing({ model, tools }: StepContext): (call: Exchange, unmet: readonly Lists[]) => Answer {
+  const challenge = challengeOf(model);
+  return (call, unmet) => {
+    const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');
+    const said = { error: 'insufficient_scope', error_description: description, scope };
+    const given = deny(tools, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
+    given.headers.set('Content-Type', 'application/json');
+    given.headers.append('WWW-Authenticate', challenge(said));
+    given.body = bodyOf(Buffer.from(JSON.stringify(said)));
+    return given;
+  };
+}

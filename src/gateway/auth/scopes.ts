@@ -1,0 +1,78 @@
+import { classicPath, operationsOf } from '#definition/endpoints/paths.ts';
+import type { Model, VersionModel } from '#definition/model.ts';
+import { type Bag, bagOf, isBag, listOf } from '#definition/tree.ts';
+import { claimAt, type Members } from './jwt-token.ts';
+
+/** Lists of scopes of which one has to be held in full; none: nothing is asked for. */
+export type Lists = readonly (readonly string[])[];
+
+/** What a document asks of one operation. */
+export interface OperationScopes {
+  readonly path: string;
+  readonly method: string;
+  /** Operations whose paths differ in the names of their parameters only: a call may mean any of them. */
+  readonly asked: readonly Lists[];
+  /** Whether the definition takes the check away from all of them. */
+  readonly off: boolean;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** The scopes that requirements list for a scheme; requirements that do not name it ask nothing of its tokens. */
+export const scopesListed = (requirements: unknown, scheme: string): Lists =>
+  listOf(requirements)
+    .filter(isBag)
+    .filter(requirement => Object.hasOwn(requirement, scheme))
+    .map(requirement => listOf(requirement[scheme]).filter(isText));
+
+/** Every operation of the document. What is read with GET is read with HEAD too, where that has no words of its own. */
+export function operationScopes({ document, scopeScheme }: Model, { endpoints }: VersionModel): OperationScopes[] {
+  const paths = bagOf(document?.paths);
+  const off = new Set(endpoints.scopeCheck.filter(({ enabled }) => !enabled).map(({ operationId }) => operationId));
+  const operations = operationsOf(paths);
+  const listed = new Set(operations.map(({ method, path }) => `${method} ${path}`));
+  const heads = operations
+    .filter(({ method, path }) => method === 'GET' && !listed.has(`HEAD ${path}`))
+    .map(operation => ({ ...operation, as: 'HEAD' }));
+  const all = [...operations.map(operation => ({ ...operation, as: operation.method })), ...heads];
+  const groups = Map.groupBy(all, ({ as, path }) => `${as} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`);
+  return [...groups.values()].map(group => ({
+    path: classicPath(group[0]!.path),
+    method: group[0]!.as,
+    off: group.every(({ id }) => off.has(id)),
+    asked: group
+      .filter(({ id }) => !off.has(id))
+      .map(({ path, method }) => scopesListed(bagOf(bagOf(paths[path])[method.toLowerCase()]).security, scopeScheme)),
+  }));
+}
+
+/** Every scope that the document knows for a scheme, by letter. */
+export function knownScopes(document: Readonly<Bag>, scheme: string): string[] {
+  const component = bagOf(bagOf(bagOf(document.components).securitySchemes)[scheme]);
+  const flows = Object.values(bagOf(component.flows)).flatMap(flow => Object.keys(bagOf(bagOf(flow).scopes)));
+  const operations = operationsOf(document.paths).flatMap(({ path, method }) =>
+    scopesListed(bagOf(bagOf(bagOf(document.paths)[path])[method.toLowerCase()]).security, scheme).flat(),
+  );
+  return [...new Set([...flows, ...scopesListed(document.security, scheme).flat(), ...operations])].sort();
+}
+
+const usualClaims = ['scope', 'scp'];
+
+/** Reads the scopes of a token; claims are taken together. */
+export function scopeReader({
+  scopeClaims,
+  scopeSeparator,
+}: Model['oauth2']): (claims: Members) => ReadonlySet<string> {
+  const names = scopeClaims.length > 0 ? scopeClaims : usualClaims;
+  const separator = scopeSeparator || ' ';
+  /** The same token has the same claims object as long as it is remembered. */
+  const known = new WeakMap<Members, ReadonlySet<string>>();
+  const textsOf = (value: unknown) => (isText(value) ? value.split(separator) : listOf(value).filter(isText));
+  return claims => {
+    const found = known.get(claims);
+    if (found) return found;
+    const scopes = new Set(names.flatMap(name => textsOf(claimAt(claims, name)).map(it => it.trim())));
+    known.set(claims, scopes);
+    return scopes;
+  };
+}

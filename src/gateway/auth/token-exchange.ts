@@ -1,0 +1,104 @@
+import { decodeJwt, errors } from 'jose';
+import { compiledPattern } from '#base/pattern.ts';
+import { issuerPattern, oauth2Faults } from '#definition/oauth2-laws.ts';
+import { endpointMatcher } from '../endpoint-match.ts';
+import type { Exchange } from '../exchange.ts';
+import { type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
+import { bearerPlaces } from './bearer.ts';
+import type { Provider, Target } from './exchange-request.ts';
+import { type Exchanged, exchangedTokens } from './exchanged-tokens.ts';
+import { deny } from './identity.ts';
+import { removeCookie, withoutQuery } from './sources.ts';
+
+interface Exchanger {
+  readonly provider: Provider;
+  exchange(call: Exchange, target: Target): ReturnType<ReturnType<typeof exchangedTokens>>;
+}
+
+/** The upstream gets a token of its own for the caller, in place of the one the caller sent. */
+export const tokenExchange: Step = {
+  name: 'token-exchange',
+  make(context) {
+    const { model, version, tools } = context;
+    const { enabled, exchangeEnabled } = model.oauth2;
+    if (!enabled || !exchangeEnabled || !model.authentication.enabled) return undefined;
+    const [fault] = oauth2Faults(model.oauth2);
+    if (fault) throw new Unservable(`${fault.path} ${fault.message}`);
+    const find = exchangers(context);
+    const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: tools.settings });
+    const swap = swapping(context);
+
+    function settled(call: Exchange, exchanged: Exchanged): Outcome {
+      if (exchanged === 'refused' || exchanged === 'failed')
+        return deny(tools, call, `exchange_${exchanged}`, call.keyHash, 'Token exchange failed');
+      if (exchanged.isNew)
+        tools.fire('OAuth2ExchangeSucceeded', call, 'Token exchange succeeded', { key: call.keyHash });
+      swap(call, exchanged.token);
+      return undefined;
+    }
+
+    return {
+      request(call) {
+        if (call.unguarded || call.bearer === '') return undefined;
+        const found = find(issuerOf(call));
+        if (!found) return deny(tools, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
+        const { provider } = found;
+        const own = targets?.find(call);
+        const target = own
+          ? {
+              audience: own.audience || provider.audience,
+              scopes: own.scopes.length > 0 ? own.scopes : provider.scopes,
+            }
+          : provider;
+        const exchanged = found.exchange(call, target);
+        return exchanged instanceof Promise ? exchanged.then(it => settled(call, it)) : settled(call, exchanged);
+      },
+    };
+  },
+};
+
+/** Who takes tokens of an issuer: whoever names it, else whose pattern fits the whole of it, else who names none. */
+function exchangers(context: StepContext): (issuer: string) => Exchanger | undefined {
+  const all = context.model.oauth2.providers.map(provider => ({
+    provider,
+    exchange: exchangedTokens(provider, context),
+  }));
+  const named = new Map<string, Exchanger>();
+  const patterns: { readonly fits: (issuer: string) => boolean; readonly exchanger: Exchanger }[] = [];
+  for (const exchanger of all)
+    for (const issuer of exchanger.provider.issuers) {
+      if (!issuer.startsWith(issuerPattern)) named.set(issuer, exchanger);
+      else {
+        const compiled = compiledPattern(issuer.slice(issuerPattern.length));
+        patterns.push({ fits: text => compiled.matches(text), exchanger });
+      }
+    }
+  const anybody = all.find(({ provider }) => provider.issuers.length === 0);
+  return issuer => named.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? anybody;
+}
+
+/** What the token says of its issuer decides who is asked about it, and nothing else: that one looks at the token. */
+function issuerOf({ verified, bearer }: Exchange): string {
+  const { iss } = verified?.claims ?? unverified(bearer);
+  return typeof iss === 'string' ? iss : '';
+}
+
+function unverified(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return decodeJwt(text);
+  } catch (error) {
+    if (error instanceof errors.JWTInvalid) return {};
+    throw error;
+  }
+}
+
+/** The caller's token stays here, wherever it was sent. */
+function swapping({ model }: StepContext): (call: Exchange, token: string) => void {
+  const { header, query, cookie } = bearerPlaces(model);
+  return (call, token) => {
+    if (header !== '') call.headers.remove(header);
+    if (query !== '') call.query = withoutQuery(call.query, query);
+    if (cookie !== '') removeCookie(call.headers, cookie);
+    call.headers.set('Authorization', `Bearer ${token}`);
+  };
+}

@@ -1,0 +1,29 @@
+import { publicId } from '#base/ids.ts';
+import type { Step } from '../step.ts';
+
+const header = 'traceparent';
+const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;
+const sampled = '01';
+
+/** The call is part of a trace: of the one it names, else of one that begins here. The upstream is told. */
+export const tracing: Step = {
+  name: 'tracing',
+  make({ model }) {
+    if (!model.detail.tracing) return undefined;
+    return {
+      request(call) {
+        const [, known, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
+        // What others noted belongs to the trace they noted it for.
+        if (known === undefined) call.headers.remove('tracestate');
+        const traceId = known ?? publicId();
+        call.headers.set(header, `00-${traceId}-${publicId().slice(0, 16)}-${flags ?? sampled}`);
+        if (call.traceId !== traceId) {
+          call.traceId = traceId;
+          call.tags ??= [];
+          call.tags.push(`trace-id-${traceId}`);
+        }
+        return undefined;
+      },
+    };
+  },
+};

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine } from './harness.ts';
+import { documentOf, hook, publishTokens, tokenOf } from './oauth2.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+import { type Receiver, startReceiver } from './webhooks.ts';
+
+const secured = (id: string, ...scopes: string[]) => ({
+  operationId: id,
+  security: [{ scopes }],
+  responses: { 200: { description: 'ok' } },
+});
+const description = 'The token does not have the scopes that are asked for here';
+
+onEveryEngine('scopes and what tells clients of them', app => {
+  let upstream: Upstream;
+  let receiver: Receiver;
+  before(async () => {
+    [upstream, receiver] = await Promise.all([startUpstream(), startReceiver()]);
+  });
+  after(async () => {
+    await upstream.close();
+    await receiver.close();
+  });
+
+  const paths = {
+    '/items': { get: secured('list', 'read'), post: secured('make', 'write', 'admin') },
+    '/items/{id}': {
+      get: { operationId: 'one', security: [{ scopes: ['read'] }, { scopes: ['admin'] }], responses: {} },
+    },
+    '/open': { get: secured('open', 'admin') },
+  };
+  const security = [{ jwt: [], scopes: ['base'] }];
+  const published = (scopeCheck: object, more: object = {}) =>
+    publishTokens(app(), upstream, {
+      document: { paths, security },
+      scheme: { scopeCheck: { enabled: true, ...scopeCheck } },
+      operations: { open: { scopeCheck: { enabled: false } } },
+      ...more,
+    });
+
+  test('a token without the scopes of operation and document is refused as RFC 6750 says, and handlers are told', async () => {
+    const path = `/${publicId()}`;
+    const { id, call, as } = await published({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
+    assert.equal((await call('/items', as({ scope: 'base read' }))).status, 200);
+    const { status, headers, text } = await call('/items', as({ scope: 'other' }));
+    const said = { error: 'insufficient_scope', error_description: description, scope: 'read base' };
+    assert.deepEqual([status, text], [403, JSON.stringify(said)]);
+    assert.equal(headers.get('content-type'), 'application/json');
+    assert.equal(
+      headers.get('www-authenticate'),
+      `Bearer error="insufficient_scope", error_description="${description}", scope="read base", realm="${id}"`,
+    );
+    const [told] = await receiver.take(path);
+    assert.match(told!.body, /OAuth2ScopeCheckFailed/);
+  });
+
+  test('claims are merged, written as text or list; any one list of an operation will do; HEAD is read like GET', async () => {
+    const { call, as } = await published({});
+    assert.equal((await call('/items', as({ scope: 'base', scp: ['read'] }))).status, 200);
+    assert.equal((await call('/items/7', as({ scope: 'base admin' }))).status, 200);
+    assert.equal((await call('/items', as({ scope: 'base write' }), { method: 'POST' })).status, 403);
+    assert.equal((await call('/items', as({ scope: 'base' }), { method: 'HEAD' })).status, 403);
+    assert.equal((await call('/elsewhere', as({ scope: 'base' }))).status, 200);
+    assert.equal((await call('/elsewhere', as({ scope: 'read' }))).status, 403);
+    assert.equal((await call('/open', as({}))).status, 200, 'the operation takes the check away');
+    assert.equal((await call('/items;x', as({ scope: 'base' }))).status, 400, 'a path with two meanings');
+  });
+
+  test('the definition says which claims hold scopes, what stands between them and whose lists count', async () => {
+    const mine = await published({ claimNames: ['rights.all'], separator: ',', scopeSource: 'operation' });
+    assert.equal((await mine.call('/items', mine.as({ rights: { all: 'read,other' } }))).status, 200);
+    assert.equal((await mine.call('/items', mine.as({ scope: 'read' }))).status, 403);
+    assert.equal((await mine.call('/elsewhere', mine.as({}))).status, 200);
+    const global = await published({ scopeSource: 'global' });
+    assert.equal((await global.call('/items', global.as({ scope: 'base' }))).status, 200);
+    assert.equal((await global.call('/items', global.as({ scope: 'read' }))).status, 403);
+  });
+
+  test('only the token that was verified counts', async () => {
+    const { call, id } = await published(
+      { scopeSource: 'operation' },
+      { scheme: { scopeCheck: { enabled: true }, header: { enabled: true, name: 'X-Token' } } },
+    );
+    const authorization = `Bearer ${tokenOf({ scope: 'base' })}`;
+    const missing = await call('/items', { authorization });
+    assert.deepEqual([missing.status, missing.body], [401, { error: 'Authorization field missing' }]);
+    assert.equal(missing.headers.get('www-authenticate'), `Bearer realm="${id}"`);
+    const other = await call('/items', { authorization, 'x-token': tokenOf({ scope: 'base read' }) });
+    assert.deepEqual([other.status, other.body], [401, { error: 'The bearer token was not verified' }]);
+    const { status } = await call('/items', {
+      authorization: `Bearer ${tokenOf({ scope: 'base read', jti: 'x' })}`,
+      'x-token': `Bearer ${tokenOf({ scope: 'base read', jti: 'x' })}`,
+    });
+    assert.equal(status, 200);
+  });
+
+  test('an API that verifies no token is not served with a check of scopes', async () => {
+    const { call } = await publishTokens(app(), upstream, {
+      document: { security: [{ key: [], scopes: [] }] },
+      scheme: { scopeCheck: { enabled: true } },
+      schemes: { jwt: { enabled: false }, key: { enabled: true } },
+    });
+    const { status, text } = await call('/x');
+    assert.equal(status, 503);
+    assert.match(text, /scopes are looked for in tokens that are verified/);
+  });
+
+  test('clients without a token learn where to get one', async () => {
+    const resource = 'https://api.example/orders';
+    const metadata = { enabled: true, resource, authorizationServers: ['https://login.example'] };
+    const { call, as } = await published(
+      {},
+      {
+        scheme: { scopeCheck: { enabled: true }, protectedResourceMetadata: metadata },
+      },
+    );
+    const { status, headers, body } = await call('/.well-known/oauth-protected-resource');
+    assert.deepEqual([status, headers.get('content-type')], [200, 'application/json']);
+    assert.deepEqual(body, {
+      resource,
+      authorization_servers: ['https://login.example'],
+      scopes_supported: ['admin', 'base', 'extra', 'read', 'write'],
+      bearer_methods_supported: ['header'],
+    });
+    const refused = await call('/items', as({}));
+    assert.match(
+      refused.headers.get('www-authenticate')!,
+      /resource_metadata="https:\/\/api\.example\/orders\/\.well-known\/oauth-protected-resource"$/,
+    );
+    assert.equal((await call('/.well-known/oauth-protected-resource', {}, { method: 'POST' })).status, 405);
+  });
+
+  test('the older document of the API as a whole is served where it says, and the scheme’s own is preferred', async () => {
+    const protectedResourceMetadata = {
+      enabled: true,
+      wellKnownPath: '/about/tokens',
+      resource: 'urn:orders',
+      authorizationServers: ['https://old.example'],
+      scopesSupported: ['old'],
+    };
+    const older = await publishTokens(app(), upstream, { authentication: { protectedResourceMetadata } });
+    assert.deepEqual((await older.call('/about/tokens')).body, {
+      resource: 'urn:orders',
+      authorization_servers: ['https://old.example'],
+      scopes_supported: ['old'],
+      bearer_methods_supported: ['header'],
+    });
+    const both = await publishTokens(app(), upstream, {
+      authentication: { protectedResourceMetadata },
+      scheme: { protectedResourceMetadata: { enabled: true, resource: 'urn:new', autoDeriveScopes: false } },
+    });
+    assert.deepEqual((await both.call('/.well-known/oauth-protected-resource')).body, {
+      resource: 'urn:new',
+      authorization_servers: [],
+      bearer_methods_supported: ['header'],
+    });
+    assert.equal((await both.call('/about/tokens')).status, 400);
+  });
+
+  test('what cannot work is refused when it is written', async () => {
+    const provider = {
+      name: 'a',
+      tokenEndpoint: 'https://a.example/token',
+      clientAuth: { clientId: 'me' },
+      issuers: ['i'],
+    };
+    const exchange = (...providers: object[]) => ({ tokenExchange: { enabled: true, providers } });
+    for (const [scheme, message] of [
+      [{ protectedResourceMetadata: { enabled: true } }, /protectedResourceMetadata\.resource: is required/],
+      [exchange(), /providers: needs one at least/],
+      [exchange(provider, { ...provider, issuers: [] }), /providers\[1\]\.name: is not unique/],
+      [exchange(provider, { ...provider, name: 'b' }), /providers\[1\]\.issuers: i belongs to another provider/],
+      [exchange({ ...provider, tokenEndpoint: '/token' }), /tokenEndpoint: must be an absolute http or https address/],
+      [exchange({ ...provider, clientAuth: {} }), /clientAuth\.clientId: is required/],
+      [exchange({ ...provider, clientAuth: { clientId: 'me', method: 'private_key_jwt' } }), /certId: is required/],
+      [exchange({ ...provider, customParams: { scope: 'x' } }), /customParams: scope is written by the gateway/],
+      [exchange({ ...provider, issuers: ['regex:('] }), /issuers: is not a regular expression/],
+    ] as const) {
+      const body = documentOf(upstream, `o${publicId()}`, 'none', { scheme });
+      const { status, text } = await app().ask('POST', '/gw/apis/oas', { body });
+      assert.equal(status, 400, text);
+      assert.match(text, message);
+    }
+  });
+});
