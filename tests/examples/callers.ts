@@ -186,6 +186,58 @@ export const callers: Readonly<Record<string, Example>> = {
       },
     ],
   },
+  alternatives: {
+    after: async (at, id) => ({ ...(await user(at, id, 'cem')), KEY: await at.key(id) }),
+    calls: [
+      { ask: 'GET /photos/7', headers: { 'X-Api-Key': '$KEY' }, status: 200, reaches: 'GET /7' },
+      { ask: 'GET /photos/7', headers: { Authorization: 'Basic $CREDENTIALS' }, status: 200, reaches: 'GET /7' },
+      { ask: 'GET /photos/7', headers: { 'X-Api-Key': 'a-guess' }, status: 401, reaches: null },
+    ],
+  },
+  scopes: {
+    async after(at, id) {
+      publishKeys(at);
+      await at.policy('note-takers', id);
+      return { TOKEN: token(at, { scope: 'notes:read' }) };
+    },
+    calls: [
+      { ask: 'GET /notes/all', status: 400, reaches: null },
+      { ask: 'GET /notes/all', headers: bearer, status: 200, reaches: 'GET /all' },
+      {
+        ask: 'POST /notes/all',
+        headers: bearer,
+        status: 403,
+        says: /"insufficient_scope".*"scope":"notes:write"/,
+        tells: { 'www-authenticate': /resource_metadata="https:\/\/api\.example\/notes\// },
+        reaches: null,
+      },
+      {
+        ask: 'GET /notes/.well-known/oauth-protected-resource',
+        status: 200,
+        says: /"authorization_servers":\["https:\/\/login\.example"\].*"notes:read"/,
+        reaches: null,
+      },
+      { ask: 'GET /notes/count', headers: bearer, status: 200 },
+    ],
+  },
+  'token-exchange': {
+    async after(at, id) {
+      publishKeys(at);
+      await at.policy('wallet-owners', id);
+      at.partner.pages['/token'] = (body: string) => ({
+        access_token: `token-for-${new URLSearchParams(body).get('audience')}`,
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        token_type: 'Bearer',
+        expires_in: 3600,
+      });
+      return { TOKEN: token(at, { iss: 'https://login.example' }) };
+    },
+    calls: [
+      { ask: 'GET /wallet/balance', headers: bearer, status: 200, sees: { authorization: 'Bearer token-for-wallet' } },
+      { ask: 'GET /wallet/rates', headers: bearer, status: 200, sees: { authorization: 'Bearer token-for-rates' } },
+      { ask: 'GET /wallet/balance', headers: { Authorization: 'Bearer x.y.z' }, status: 403, reaches: null },
+    ],
+  },
   'client-certificates': {
     before: async at => ({ 'ID-OF-THE-CLIENT-AUTHORITY': await at.certificate(at.authority.certPem) }),
     calls: [

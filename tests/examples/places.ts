@@ -111,4 +111,20 @@ export const places: Readonly<Record<string, Example>> = {
         assert.match(Buffer.from(first!.raw_request, 'base64').toString(), /^GET /);
       }),
   },
+  tracing: {
+    calls: [
+      { ask: 'GET /invoices/7', status: 200, sees: { traceparent: /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/ } },
+      {
+        ask: 'GET /invoices/7',
+        headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+        status: 200,
+        sees: { traceparent: /^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)[0-9a-f]{16}-01$/ },
+      },
+    ],
+    afterwards: (at, apiId) =>
+      eventually(async () => {
+        const tags = (await logged(at, apiId)).flatMap(it => it.tags);
+        assert.ok(tags.includes('trace-id-0af7651916cd43dd8448eb211c80319c'));
+      }),
+  },
 };
