@@ -1,6 +1,5 @@
 /** Fields no effect is written for yet: whoever writes one takes its name away. */
 export const unproven: readonly string[] = [
-  'authentication.processingMode,requirements',
   'token.label',
   'jwt.label',
   'basic.label',
@@ -8,6 +7,5 @@ export const unproven: readonly string[] = [
   'externalOAuth.label',
   'hmac.label',
   'oidc.label',
-  'metadataDocument.enabled,wellKnownPath,resource,authorizationServers,scopesSupported',
   'olderAuth.name',
 ];

@@ -22,7 +22,7 @@ async function cost(call: () => Promise<unknown>): Promise<number> {
   return user + system;
 }
 /** Far from both: a check costs a hundred times what a call costs without. */
-const isChecked = (spent: number, check: number) => spent > check / 4;
+const isChecked = (spent: number, check: number) => spent > check / 2;
 
 export const passwords: readonly Effect[] = [
   {

@@ -42,7 +42,7 @@ const signatureAsked = (unnamed: Record<string, Bag>) => async (at: Served) => {
 
 export const tokens: readonly Effect[] = [
   {
-    rows: 'authentication.enabled token.enabled,headerEnabled,headerName',
+    rows: 'authentication.enabled token.headerEnabled,headerName',
     promise: 'a key in the named header lets in, nothing else does',
     classic: () => keyed({ auth_configs: { authToken: { disable_header: false, auth_header_name: 'X-Key' } } }),
     oas: () => guarded({ header: { enabled: true, name: 'X-Key' } }, { type: 'apiKey', in: 'header', name: 'X-Key' }),
