@@ -3,3 +3,6 @@ export const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** What the value of a header may hold: a line break would begin another header. One character is one byte here. */
 export const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
+export const asBytes = (text: string): string => Buffer.from(text).toString('latin1');

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { token } from '#base/header-fields.ts';
+import { asBytes, token } from '#base/header-fields.ts';
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import { bodyOf, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { HeaderList, hopByHop } from '../headers.ts';
@@ -27,16 +28,13 @@ export const Batch = z.object({
 /** How a body is framed, and for which host, is settled by the call that brought it. */
 const settled: ReadonlySet<string> = new Set([...hopByHop, 'host', 'content-length', 'expect']);
 
-/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
-const asBytes = (text: string) => Buffer.from(text).toString('latin1');
-
 /**
  * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
  * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
  */
 export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | BadHead {
   const body = Buffer.from(part.body ?? '');
-  const root = whole.listenPath.endsWith('/') ? whole.listenPath.slice(0, -1) : whole.listenPath;
+  const root = withoutFinalSlashes(whole.listenPath);
   const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
   const call = arrive(
     {

@@ -1,3 +1,5 @@
+import { asBytes } from '#base/header-fields.ts';
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Api } from '../api.ts';
 import { bodyOf, noBody } from '../body.ts';
 import { clientAddressReader } from '../client-address.ts';
@@ -59,15 +61,12 @@ function targetOf({ router }: Snapshot, listenPath: string, given: string, rules
 
 function belowOf(listenPath: string, path: string): string {
   if (path === '' || path.startsWith('?')) return listenPath + path;
-  const root = listenPath.endsWith('/') ? listenPath.slice(0, -1) : listenPath;
+  const root = withoutFinalSlashes(listenPath);
   return path.startsWith('/') ? root + path : `${root}/${path}`;
 }
 
 /** How the body is framed is for the connection to say, and there is none. */
 const framing = new Set(['content-length', 'transfer-encoding']);
-
-/** Text beyond ASCII goes over a connection in UTF-8, and what arrives is taken for bytes. */
-const asBytes = (text: string) => Buffer.from(text).toString('latin1');
 
 function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
   const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));

@@ -1,6 +1,6 @@
 import type { Exchange } from '../exchange.ts';
 import type { Pattern } from './pattern.ts';
-import { type Captured, captured } from './pieces.ts';
+import { type Captured, captured, respelt } from './pieces.ts';
 
 /** What a pattern finds in the address of a call: its path with the listen path, and its query. */
 export function foundIn(pattern: Pattern, { path, query }: Exchange): Captured | undefined {
@@ -28,7 +28,3 @@ function unescaped(text: string): string {
     }
   });
 }
-
-/** Escapes again what no address may hold as it is. */
-const respelt = (text: string): string =>
-  text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));

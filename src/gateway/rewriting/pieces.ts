@@ -6,7 +6,9 @@ import type { Match } from './pattern.ts';
 /** A piece of a target: the author's own text, a group of the match, or a variable. */
 export type Piece = string | { readonly group: number } | Variable;
 
-const unwritten = /[^!-~]+|["<>^`{|}\\]/g;
+/** Escapes what no address may hold as it is. */
+export const respelt = (text: string): string =>
+  text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));
 
 /** `$1` stands for a group that exists; any other `$` is itself. What groups and values hold is not looked at again. */
 export function piecesOf(text: string, groups: number, tools: Pick<GatewayTools, 'settings'>): Piece[] {
@@ -28,8 +30,7 @@ function groupIn([whole, tens, ones]: RegExpExecArray, groups: number): [group: 
   return Number(tens) <= groups ? [Number(tens), ones!] : [undefined, whole];
 }
 
-const written = (part: string | Variable): Piece =>
-  typeof part === 'string' ? part.replaceAll(unwritten, found => encodeURIComponent(found.toWellFormed())) : part;
+const written = (part: string | Variable): Piece => (typeof part === 'string' ? respelt(part) : part);
 
 export interface Sections {
   /** Empty for a target below the API's own. */
@@ -106,14 +107,14 @@ const dividers = /[&+#]/g;
 const divided: Readonly<Record<string, string>> = { '&': '%26', '+': '%2B', '#': '%23' };
 
 /** `queryAt` is where the query begins in what was searched. In a path `&` is a character like any other. */
-export function captured({ texts, starts }: Match, queryAt: number, respelt: (text: string) => string): Captured {
+export function captured({ texts, starts }: Match, queryAt: number, spelt: (text: string) => string): Captured {
   return {
-    text: group => respelt(texts[group]!),
+    text: group => spelt(texts[group]!),
     asValue(group) {
       const whole = texts[group]!;
       const inPath = Math.max(0, Math.min(whole.length, queryAt - starts[group]!));
       const front = whole.slice(0, inPath).replaceAll(dividers, found => divided[found]!);
-      return respelt(front + whole.slice(inPath));
+      return spelt(front + whole.slice(inPath));
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Lru } from '#base/lru.ts';
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Exchange, Rewritten } from '../exchange.ts';
 import { type LoopControls, loopControls } from '../loops.ts';
 import { type BadPath, canonicalPath, isBad } from '../path.ts';
@@ -14,7 +15,7 @@ import { type Captured, type Piece, piecesOf, queryPairs, sectionsOf } from './p
  */
 export type RewriteTarget = (call: Exchange, captured: Captured) => Rewritten | BadPath;
 
-/** Destinations whose host depends on the call. */
+/** Destinations one target remembers whose host depends on the call. */
 const destinationsKept = 200;
 
 export function rewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
@@ -97,7 +98,7 @@ function relativeTarget(below: Filler, { model }: StepContext): RewriteTarget {
 }
 
 function withoutListenPath(path: string, listenPath: string): string {
-  const front = listenPath.endsWith('/') ? listenPath.slice(0, -1) : listenPath;
+  const front = withoutFinalSlashes(listenPath);
   if (front === '' || !path.startsWith(front)) return path;
   const rest = path.slice(front.length);
   return rest === '' ? '/' : rest.startsWith('/') ? rest : path;
@@ -105,25 +106,35 @@ function withoutListenPath(path: string, listenPath: string): string {
 
 function hostTarget(scheme: string, authority: readonly Piece[], below: Filler): RewriteTarget {
   const [only] = authority;
-  if (authority.length === 1 && typeof only === 'string') return sentTo(() => destinationAt(scheme, only), below, only);
   if (authority.length === 0) throw new Unservable('the target of a rewrite has no host');
-  const known = new Lru<string, Destination>(destinationsKept);
-  return (call, captured) => {
-    const host = authority.map(piece => plainText(piece, call, captured)).join('');
-    const destination = known.get(host) ?? destinationAt(scheme, host);
+  if (authority.length > 1 || typeof only !== 'string') {
+    const find = knownDestinations();
+    return sentTo((call, captured) => find(scheme, joinedText(authority, call, captured)), below);
+  }
+  const destination = destinationAt(scheme, only);
+  if ('fault' in destination) throw new Unservable(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
+  return sentTo(() => destination, below);
+}
+
+type FindDestination = (call: Exchange, captured: Captured) => Destination | BadPath;
+
+const sentTo =
+  (find: FindDestination, below: Filler): RewriteTarget =>
+  (call, captured) => {
+    const destination = find(call, captured);
     if ('fault' in destination) return destination;
-    known.set(host, destination);
     const found = below(call, captured);
     return 'fault' in found ? found : { destination, ...found };
   };
-}
 
-function sentTo(find: () => Destination | BadPath, below: Filler, host: string): RewriteTarget {
-  const destination = find();
-  if ('fault' in destination) throw new Unservable(`the target of a rewrite has no host: ${JSON.stringify(host)}`);
-  return (call, captured) => {
-    const found = below(call, captured);
-    return 'fault' in found ? found : { destination, ...found };
+/** Those whose host depends on the call are made when they are first met. */
+function knownDestinations() {
+  const known = new Lru<string, Destination>(destinationsKept);
+  return (scheme: string, host: string): Destination | BadPath => {
+    const origin = `${scheme}://${host}`;
+    const destination = known.get(origin) ?? destinationAt(scheme, host);
+    if (!('fault' in destination)) known.set(origin, destination);
+    return destination;
   };
 }
 
@@ -134,6 +145,8 @@ function destinationAt(scheme: string, host: string): Destination | BadPath {
 
 const plainText = (piece: Piece, call: Exchange, captured: Captured): string =>
   typeof piece === 'string' ? piece : 'from' in piece ? variableValue(piece, call) : captured.text(piece.group);
+const joinedText = (pieces: readonly Piece[], call: Exchange, captured: Captured): string =>
+  pieces.map(piece => plainText(piece, call, captured)).join('');
 
 const address = /^(https?):\/\/([^/?#]*)(.*)$/is;
 
@@ -143,14 +156,12 @@ function openTarget(first: Piece, pieces: readonly Piece[], context: StepContext
   const restBelow = belowOf(rest.path, rest.query);
   const { path, query } = sectionsOf(pieces);
   const relative = relativeTarget(belowOf(path, query), context);
-  const known = new Lru<string, Destination>(destinationsKept);
+  const find = knownDestinations();
   return (call, captured) => {
     const [, scheme, host, behind] = address.exec(plainText(first, call, captured)) ?? [];
     if (scheme === undefined) return relative(call, captured);
-    const origin = `${scheme.toLowerCase()}://${host}`;
-    const destination = known.get(origin) ?? destinationAt(scheme.toLowerCase(), host!);
+    const destination = find(scheme.toLowerCase(), host!);
     if ('fault' in destination) return destination;
-    known.set(origin, destination);
     const found = restBelow(call, captured);
     if ('fault' in found) return found;
     const [front = '', own = ''] = behind!.split('#', 1)[0]!.split('?', 2);
@@ -168,7 +179,7 @@ function loopTarget(authority: readonly Piece[], path: readonly Piece[], query: 
   const below = belowOf(path, others);
   if (authority.length === 0) throw new Unservable('the target of a rewrite names no API');
   return (call, captured) => {
-    const name = authority.map(piece => plainText(piece, call, captured)).join('');
+    const name = joinedText(authority, call, captured);
     if (!loopHost.test(name)) return { fault: 'the API cannot be told by its name' };
     const found = below(call, captured);
     if ('fault' in found) return found;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../headers.ts';
 import { type Step, type StepContext, Unservable } from '../step.ts';
@@ -78,7 +79,7 @@ function headerTransform({ model, version }: StepContext, options: unknown): Cle
   const names = new Set((asked?.headers ?? []).map(name => name.toLowerCase()));
   if (names.size === 0) return undefined;
   const shown = ownAddress(asked?.target_host ?? '');
-  const listenPath = model.listen.strip ? model.listen.path.replace(/\/+$/, '') : undefined;
+  const listenPath = model.listen.strip ? withoutFinalSlashes(model.listen.path) : undefined;
   const renamed = upstreamsOf(model, version).map(({ origin, path }) => renaming(origin, path, shown, listenPath));
   return ({ flat }) => {
     for (let at = 0; at < flat.length; at += 2)
@@ -104,7 +105,7 @@ const hostGoesOn = /^[\w.:@-]/;
 
 /** Puts one address in place of another wherever it stands in a value; below its path too, where calls lose theirs. */
 function renaming(origin: string, base: string, shown: string, listenPath: string | undefined) {
-  const path = base.replace(/\/+$/, '');
+  const path = withoutFinalSlashes(base);
   return (value: string): string => {
     let renamed = '';
     let end = 0;

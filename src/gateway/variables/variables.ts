@@ -1,3 +1,4 @@
+import { asBytes } from '#base/header-fields.ts';
 import { type SecretPlace, secretPlaces, secretsOf } from '#base/secrets.ts';
 import type { Exchange } from '../exchange.ts';
 import { Unservable } from '../step.ts';
@@ -74,7 +75,6 @@ export function variableValue({ from, name }: Variable, call: Known): string {
   return known === undefined ? '' : shown(known[name]);
 }
 
-export const hasVariables = (text: string): boolean => text.search(variable) >= 0;
 /** Whether it names something that may not be written down. */
 export const hasSecrets = (text: string): boolean => /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(asVariable(text));
 
@@ -112,7 +112,7 @@ const control = /\p{Cc}/gu;
 /** Within a header, likewise: a line break would begin another header. Characters beyond ASCII go out as UTF-8. */
 export function headerEscaped(value: string): string {
   if (plainValue.test(value)) return value;
-  return Buffer.from(value.replaceAll(control, ' ').trim(), 'utf8').toString('latin1');
+  return asBytes(value.replaceAll(control, ' ').trim());
 }
 
 const plainValue = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
