@@ -1,9 +1,8 @@
-import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { Exchange } from './exchange.ts';
+import { operatorPattern } from './operator-pattern.ts';
 import { matchSpelling, mayStand } from './path.ts';
-import { Unservable } from './step.ts';
 
 /** Finds what a list of endpoints says about a call. The first entry that fits counts, and only that one. */
 export interface EndpointMatcher<T> {
@@ -203,17 +202,11 @@ export function pathPattern(given: string, mode: MatchMode, ignoreCase = false):
   const source = normalised(rewritten(text), inPattern);
   const begins = mode === 'strict' || (mode === 'prefix' && source.startsWith('/')) ? '^' : '';
   const ends = mode === 'strict' ? '/?$' : mode === 'suffix' ? '$' : '';
-  try {
-    // Readable by itself, or it could close what it did not open, and be rid of the anchors.
-    compiledPattern(source);
-    const compiled = compiledPattern(`${begins}(?:${source})${ends}`, { ignoreCase });
-    return path => compiled.test(matchSpelling(path));
-  } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
-    throw new Unservable(
-      `the endpoint pattern ${JSON.stringify(shortened(given))} cannot be read: it ${error.message}`,
-    );
-  }
+  const what = `the endpoint pattern ${JSON.stringify(shortened(given))}`;
+  // Readable by itself, or it could close what it did not open, and be rid of the anchors.
+  operatorPattern(what, source);
+  const compiled = operatorPattern(what, `${begins}(?:${source})${ends}`, { ignoreCase });
+  return path => compiled.test(matchSpelling(path));
 }
 
 const mostShown = 100;

@@ -5,6 +5,7 @@ import { bodyOf } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { HeaderList } from './headers.ts';
 import { type Refusal, refusalsTable } from './refusals-table.ts';
+import type { GatewayTools } from './tools.ts';
 
 export type RefusalCode = keyof typeof refusalsTable;
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
@@ -14,6 +15,13 @@ export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Reco
   const text = detail ? message.replace(/\{(\w+)\}/g, (_whole, name: string) => String(detail[name])) : message;
   call.refusal = code;
   return refusalAnswer(call, status, text);
+}
+
+/** A version or an endpoint that nobody may have. Handlers of the event hear what the caller hears as its reason. */
+export function refuseAccess({ fire }: Pick<GatewayTools, 'fire'>, call: Exchange, code: RefusalCode): Answer {
+  const { event, message } = refusals[code];
+  fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+  return refuse(call, code);
 }
 
 /** In plain text, like everything that is said before a call has an API, or by what stands in front of many. */

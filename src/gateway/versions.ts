@@ -1,10 +1,13 @@
-import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
+import { operatorPattern } from './operator-pattern.ts';
 import { plainSpelling } from './path.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
-import { Unservable } from './step.ts';
+
+/** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
+export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
+  form === 'classic' && !versioning.enabled && !versionData.notVersioned;
 
 /** Which version of the API a call gets: one inside its definition, or another API. */
 export type Chosen =
@@ -131,20 +134,13 @@ interface VersionPlace {
 
 function versionPlace({ versioning, identity }: Model): VersionPlace {
   const { location, key, stripVersioningData, urlVersioningPattern } = versioning;
-  const pattern = urlVersioningPattern ? versionPattern(urlVersioningPattern) : undefined;
+  const pattern = urlVersioningPattern
+    ? operatorPattern('the pattern of versions in URLs', urlVersioningPattern)
+    : undefined;
   const matches = (name: string) => pattern === undefined || pattern.matcher(name).find();
   if (location === 'url') return urlPlace(identity.slug, stripVersioningData, matches, pattern !== undefined);
   if (location === 'url-param') return queryPlace(key || 'x-api-version', stripVersioningData);
   return headerPlace((key || 'x-api-version').toLowerCase(), stripVersioningData);
-}
-
-function versionPattern(source: string) {
-  try {
-    return compiledPattern(source);
-  } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
-    throw new Unservable(`the pattern of versions in URLs cannot be read: it ${error.message}`);
-  }
 }
 
 const headerPlace = (name: string, strip: boolean): VersionPlace => ({

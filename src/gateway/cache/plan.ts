@@ -1,9 +1,8 @@
-import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { endpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
-import { Unservable } from '../step.ts';
+import { type OperatorPattern, operatorPattern } from '../operator-pattern.ts';
 
 /** What is kept of the answers to a call, and for how long. */
 export interface Rules {
@@ -11,7 +10,7 @@ export interface Rules {
   /** Undefined: any. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** The part of the body that makes calls different; undefined: all of it. */
-  readonly pattern: ReturnType<typeof compiledPattern> | undefined;
+  readonly pattern: OperatorPattern | undefined;
   /** The header in which the upstream says how long, where it has the say. */
   readonly ttlHeader: string | undefined;
 }
@@ -69,11 +68,5 @@ export const loops = ({ upstream, loadBalancing }: Model, { version }: VersionMo
 
 const statusesOf = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);
 
-function bodyPattern(source: string) {
-  try {
-    return compiledPattern(source, { most: mostInstructions });
-  } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
-    throw new Unservable(`the pattern for bodies of cached calls cannot be read: it ${error.message}`);
-  }
-}
+const bodyPattern = (source: string) =>
+  operatorPattern('the pattern for bodies of cached calls', source, { most: mostInstructions });

@@ -1,5 +1,4 @@
-import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
-import { Unservable } from '../step.ts';
+import { operatorPattern } from '../operator-pattern.ts';
 
 /** The first place where a pattern fits: its text and that of its groups, and where each begins. */
 export interface Match {
@@ -14,9 +13,9 @@ export interface Pattern {
   match(text: string): Match | undefined;
 }
 
-/** `most`: how large it may be; see there. */
+/** `most`: instructions it may have, where it may have fewer than others. */
 export function patternOf(source: string, what: string, most?: number): Pattern {
-  const compiled = read(source, what, most);
+  const compiled = operatorPattern(`the pattern of ${what}`, source, most === undefined ? {} : { most });
   const groups = compiled.groupCount();
   const quick = quickPattern(source);
   if (quick) return { groups, match: text => matchOf(quick.exec(text)) };
@@ -34,15 +33,6 @@ export function patternOf(source: string, what: string, most?: number): Pattern 
       return { texts, starts };
     },
   };
-}
-
-function read(source: string, what: string, most: number | undefined) {
-  try {
-    return compiledPattern(source, most === undefined ? {} : { most });
-  } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
-    throw new Unservable(`the pattern of ${what} cannot be read: it ${error.message}`);
-  }
 }
 
 function matchOf(found: RegExpExecArray | null): Match | undefined {

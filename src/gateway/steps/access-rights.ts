@@ -1,7 +1,7 @@
 import { rightOn } from '#access/keys/session.ts';
-import type { Model } from '#definition/model.ts';
 import { refuse } from '../refusals.ts';
 import type { Step } from '../step.ts';
+import { hasOwnVersions } from '../versions.ts';
 
 /** The key may call this API, and this version of it. */
 export const accessRights: Step = {
@@ -22,7 +22,3 @@ export const accessRights: Step = {
     };
   },
 };
-
-/** Versions inside one definition; where each is an API of its own, the rights name that one. */
-const hasOwnVersions = ({ form, versioning, versionData }: Model) =>
-  form === 'classic' && !versioning.enabled && !versionData.notVersioned;

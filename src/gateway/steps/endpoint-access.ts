@@ -1,6 +1,6 @@
 import { endpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
-import { refusals, refuse } from '../refusals.ts';
+import { refuseAccess } from '../refusals.ts';
 import type { Step } from '../step.ts';
 import { classicMocks } from './mock-response.ts';
 
@@ -20,12 +20,7 @@ export const endpointAccess: Step = {
     const answersPreflights = model.cors.enabled && !model.cors.optionsPassthrough;
     if (!open && !closed && !allowed && !inside && !answersPreflights && !(mocks && mocksFirst)) return undefined;
 
-    function forbidden(call: Exchange) {
-      const refused = refuse(call, 'endpoint_forbidden');
-      const { message, event } = refusals.endpoint_forbidden;
-      tools.fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
-      return refused;
-    }
+    const forbidden = (call: Exchange) => refuseAccess(tools, call, 'endpoint_forbidden');
 
     return {
       request(call) {

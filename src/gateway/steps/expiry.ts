@@ -1,6 +1,7 @@
 import type { Model, VersionModel } from '#definition/model.ts';
-import { type RefusalCode, refusals, refuse } from '../refusals.ts';
+import { type RefusalCode, refuseAccess } from '../refusals.ts';
 import type { Step } from '../step.ts';
+import { hasOwnVersions } from '../versions.ts';
 
 /** An API, or a version of it, that is in service until a given time. Callers are told which. */
 export const expiry: Step = {
@@ -14,20 +15,18 @@ export const expiry: Step = {
     return {
       request(call) {
         if (tools.clock.now() < endsAtMs) {
-          call.answerHeaders = [...(call.answerHeaders ?? []), 'x-gw-api-expires', told];
+          call.answerHeaders ??= [];
+          call.answerHeaders.push('x-gw-api-expires', told);
           return undefined;
         }
-        const { message, event } = refusals[code];
-        tools.fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
-        return refuse(call, code);
+        return refuseAccess(tools, call, code);
       },
     };
   },
 };
 
 function expiryOf(model: Model, { version }: VersionModel): { text: string; code: RefusalCode } {
-  const versioned = model.form === 'classic' && !model.versioning.enabled && !model.versionData.notVersioned;
-  return versioned
+  return hasOwnVersions(model)
     ? { text: version.expires, code: 'version_expired' }
     : { text: model.identity.expiration, code: 'api_expired' };
 }
