@@ -26,16 +26,14 @@ export interface MemoryResponses extends Responses {
 /** Answers in the memory of one thread. A map holds its entries in the order they were put in: the oldest is the first. */
 export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): MemoryResponses {
   const slots = new Map<string, Slot>();
-  /** Grows with APIs whose answers were forgotten, by a number each. */
-  const eras = new Map<string, number>();
+  /** APIs whose answers were forgotten, and single answers that were dropped. */
+  const forgets = dropLog();
   const drops = dropLog();
   let used = 0;
 
-  const eraOf = (apiId: string) => eras.get(apiId) ?? 0;
-
   function isPast(apiId: string, key: string, era: string): boolean {
-    const [ofApi, seen] = era.split('.').map(Number) as [number, number];
-    return ofApi !== eraOf(apiId) || drops.isDroppedSince(key, seen);
+    const [forgotten, dropped] = era.split('.').map(Number) as [number, number];
+    return forgets.isDroppedSince(apiId, forgotten) || drops.isDroppedSince(key, dropped);
   }
 
   function take(key: string): Slot | undefined {
@@ -59,11 +57,10 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
       const slot = take(key);
       const isFresh = slot !== undefined && slot.kept.expiresAtMs > clock.now();
       if (isFresh) put(key, slot);
-      const ofApi = eraOf(apiId);
       return {
         kept: isFresh ? slot.kept : undefined,
-        era: `${ofApi}.${drops.seen()}`,
-        turn: `${ofApi}.${drops.turnOf(key)}`,
+        era: `${forgets.seen()}.${drops.seen()}`,
+        turn: `${forgets.turnOf(apiId)}.${drops.turnOf(key)}`,
       };
     },
     keep(apiId, key, kept, era) {
@@ -82,7 +79,7 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
       onDrop?.(key);
     },
     async forget(apiId) {
-      eras.set(apiId, eraOf(apiId) + 1);
+      forgets.add(apiId);
       for (const [key, slot] of slots) if (slot.apiId === apiId) take(key);
     },
     hear: drop,
