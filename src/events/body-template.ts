@@ -1,6 +1,6 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { Lru } from '#base/lru.ts';
+import { templatePath } from '#base/templates/file.ts';
 import { compileTemplate, type Template } from '#base/templates/template.ts';
 import { defaultBody, eventObject, type Happened } from './payload.ts';
 
@@ -13,7 +13,7 @@ export interface RenderedBody {
 const json = 'application/json';
 const templatesKept = 500;
 /** A webhook is told what happened, not sent a document. */
-export const payloadBytes = 262_144;
+const payloadBytes = 262_144;
 const bounds = { steps: 20_000, outputBytes: payloadBytes, depth: 20 };
 
 /** A template is written where it is used, or is the name of a file. No file is called like a template. */
@@ -37,10 +37,7 @@ export function bodyTemplates(directory: string) {
   }
 
   function fromFile(name: string): Template {
-    if (directory === '') throw new Error(`${name} is a file, and templates.directory names no directory of them`);
-    const root = realpathSync(directory);
-    const path = realpathSync(resolve(root, name));
-    if (!path.startsWith(root + sep)) throw new Error(`${name} is not below templates.directory`);
+    const path = templatePath(directory, name);
     // A file that changes is read again.
     return templateOf(`${path}\n${statSync(path).mtimeMs}`, () => readFileSync(path, 'utf8'));
   }

@@ -1,8 +1,7 @@
-import { readFileSync, realpathSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
-import { resolve, sep } from 'node:path';
 import { markupText } from '#base/markup.ts';
 import { TemplateFault } from '#base/templates/fault.ts';
+import { templateFile } from '#base/templates/file.ts';
 import { compileTemplate } from '#base/templates/template.ts';
 import type { Answer } from '../answer.ts';
 import { bodyOf } from '../body.ts';
@@ -96,7 +95,7 @@ function rendered(source: string, type: string, fault: (why: string) => Unservab
 /** A name may leave out its ending: the file then follows the notation of the caller. */
 function fromFile(name: string, directory: string, fault: (why: string) => Unservable): Text {
   const found = (ending: string, type: string) => {
-    const source = readBelow(directory, name + ending);
+    const source = fileIn(directory, name + ending);
     return source === undefined ? undefined : rendered(source, type, fault);
   };
   const forJson = found('.json', json);
@@ -107,14 +106,12 @@ function fromFile(name: string, directory: string, fault: (why: string) => Unser
   return (call, facts) => (forXml && worded(call, facts).type !== json ? forXml : usual)(call, facts);
 }
 
-function readBelow(directory: string, name: string): string | undefined {
-  if (directory === '') return undefined;
+/** Undefined where there is none: whoever asked says so. */
+function fileIn(directory: string, name: string): string | undefined {
   try {
-    const root = realpathSync(directory);
-    const path = realpathSync(resolve(root, name));
-    return path.startsWith(root + sep) ? readFileSync(path, 'utf8') : undefined;
-  } catch {
-    // Whoever asked hears that there is none.
-    return undefined;
+    return templateFile(directory, name);
+  } catch (error) {
+    if (error instanceof TemplateFault) return undefined;
+    throw error;
   }
 }
