@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson } from './json.ts';
+import { parseJson, valueAt } from './json.ts';
 
 test('what JSON can say is read as it is', () => {
   fc.assert(
@@ -76,4 +76,12 @@ test('a text of more values than allowed is refused, wherever they stand', () =>
   assert.equal((parseJson(many(99), 100) as unknown[]).length, 99);
   for (const text of [many(100), `{"a":${many(60)},"b":${many(60)}}`, '[[[1]]]'.replace('1', many(100))])
     assert.throws(() => parseJson(text, 100), /it holds more than 100 values/);
+});
+
+test('a path leads to members and items that a value has itself, and to nothing else', () => {
+  const value = { a: [{ b: 1 }], c: null };
+  assert.equal(valueAt(value, ['a', '0', 'b']), 1);
+  assert.equal(valueAt(value, []), value);
+  for (const path of [['x'], ['c', 'd'], ['a', 'length', 'x'], ['toString'], ['__proto__'], ['a', '1']])
+    assert.equal(valueAt(value, path), undefined, path.join('.'));
 });

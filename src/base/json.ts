@@ -56,6 +56,16 @@ function inspect(root: Json, most: number): void {
   }
 }
 
+/** Members by their names, items of lists by their number; undefined where there is none. */
+export function valueAt(root: unknown, path: readonly string[]): unknown {
+  let value = root;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
 export function refuseNul(text: string): void {
   if (text.includes('\u0000')) throw problem.forbidden_text();
 }

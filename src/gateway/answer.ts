@@ -21,6 +21,11 @@ export class Answer {
   }
 }
 
+const endless = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/grpc)/i;
+
+/** Goes on as long as somebody listens, or ends with trailers that matter: nobody can wait for the whole of it. */
+export const isEndless = ({ headers }: Answer): boolean => endless.test(headers.get('content-type') ?? '');
+
 export const answer = (
   status: number,
   headers: Readonly<Record<string, string>> = {},

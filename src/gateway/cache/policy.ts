@@ -1,13 +1,11 @@
-import type { Answer } from '../answer.ts';
+import { type Answer, isEndless } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
-import { directivesOf, secondsOf } from './directives.ts';
+import { type Directives, directivesOf, secondsOf } from './directives.ts';
 import type { Rules } from './plan.ts';
 
 /** Parts of an answer, and answers that say nothing by themselves. */
 const neverKept = new Set([206, 304, 416]);
-/** Answers that go on as long as somebody listens, or end with trailers that matter. */
-const streaming = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/grpc)/i;
 const actionHeader = 'x-gw-cache-action-set';
 /** Answers that differ by more than this are hardly asked for twice. */
 const mostVarying = 16;
@@ -17,9 +15,10 @@ const isAsked = ({ ttlHeader }: Rules, headers: HeaderList) =>
   ttlHeader !== undefined && (headers.get(actionHeader) ?? '').trim() !== '';
 
 /** How long an answer is kept; 0: not at all. */
-export function lifetimeMs(rules: Rules, { status, headers }: Answer, nowMs: number): number {
+export function lifetimeMs(rules: Rules, given: Answer, nowMs: number): number {
+  const { status, headers } = given;
   if (neverKept.has(status) || headers.has('content-range')) return 0;
-  if (streaming.test(headers.get('content-type') ?? '')) return 0;
+  if (isEndless(given)) return 0;
   if (variesOf(headers) === undefined) return 0;
   const said = directivesOf(headers);
   if (said.has('no-store') || said.has('private') || said.has('no-cache')) return 0;
@@ -30,7 +29,7 @@ export function lifetimeMs(rules: Rules, { status, headers }: Answer, nowMs: num
   if (!asked && headers.has('set-cookie')) return 0;
   const told = asked ? toldSeconds(headers.get(rules.ttlHeader!)) : undefined;
   if (told !== undefined) return told * 1000;
-  return Math.max(0, Math.min(rules.ttlMs, freshMs(headers, nowMs)));
+  return Math.max(0, Math.min(rules.ttlMs, freshMs(headers, said, nowMs)));
 }
 
 /** Undefined where it was not said, or cannot be read. */
@@ -40,8 +39,7 @@ function toldSeconds(text: string | undefined): number | undefined {
 }
 
 /** How long the upstream calls it fresh, from now on; for ever where it says nothing. */
-function freshMs(headers: HeaderList, nowMs: number): number {
-  const said = directivesOf(headers);
+function freshMs(headers: HeaderList, said: Directives, nowMs: number): number {
   const seconds = secondsOf(said.get('s-maxage')) ?? secondsOf(said.get('max-age'));
   const ageMs = ageSeconds(headers) * 1000;
   if (seconds !== undefined) return seconds * 1000 - ageMs;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { token } from '#base/header-fields.ts';
+import { valueAt } from '#base/json.ts';
 import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
 import { framing } from '../headers.ts';
 import { Unservable } from '../step.ts';
@@ -113,16 +114,13 @@ function readPattern(source: string, fault: (why: string) => Unservable) {
 /** Whether JSON holds a value at a dotted path. */
 function isAt(body: Buffer | undefined, path: readonly string[], value: string | null | undefined): boolean {
   if (body === undefined || body.length > jsonBytes) return false;
-  let at: unknown;
+  let found: unknown;
   try {
-    at = JSON.parse(body.toString());
+    found = valueAt(JSON.parse(body.toString()), path);
   } catch {
     // Whatever it is, it is not JSON that holds this.
     return false;
   }
-  for (const name of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return false;
-    at = (at as Record<string, unknown>)[name];
-  }
-  return value == null || (typeof at === 'object' ? JSON.stringify(at) : String(at)) === value;
+  if (found === undefined) return false;
+  return value == null || (typeof found === 'object' ? JSON.stringify(found) : String(found)) === value;
 }

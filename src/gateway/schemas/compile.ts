@@ -3,7 +3,7 @@ import { combinedKeywords } from './combined.ts';
 import type { Dialect } from './dialects.ts';
 import { memberKeywords } from './members.ts';
 import { type Matches, matcherOf } from './patterns.ts';
-import { type Located, type References, referencesOf } from './references.ts';
+import { documentBase, type Located, type References, referencesOf } from './references.ts';
 import { type Check, Seen } from './run.ts';
 import { Unreadable } from './unreadable.ts';
 import { valueKeywords } from './values.ts';
@@ -82,7 +82,7 @@ export function compilerOf(root: unknown, dialect: Dialect): Compiler {
   return {
     references,
     at(schema) {
-      const check = checkOf({ schema, base: references.find('', 'schema://document/').base });
+      const check = checkOf({ schema, base: documentBase });
       for (let next = waiting.pop(); next; next = waiting.pop()) next();
       return check;
     },

@@ -13,7 +13,7 @@ export function schemaOf(schema: Json): Validate {
   return validating(compilerOf(schema, dialect).at(schema));
 }
 
-export const validating =
+const validating =
   (check: Check): Validate =>
   value => {
     const run = new Run();

@@ -83,17 +83,23 @@ const nameHeader = 'x-gw-accept-example-name';
 const longestAsked = 200;
 
 function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: Replies): Reply {
-  const sendable = new Map([...replies.values()].map(it => [it, checkedHeaders(pairs(it.headers), path).flat()]));
+  const sendable = new Map(
+    [...replies.values()].map(it => [
+      it,
+      { flat: checkedHeaders(pairs(it.headers), path).flat(), types: [...it.media.keys()] },
+    ]),
+  );
   return call => {
     const asked = call.headers.get(codeHeader) || String(exampleCode || 200);
     if (!/^[2-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
     const code = Number(asked);
     const reply = replyFor(replies, code);
     if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });
-    const headers = new HeaderList([...sendable.get(reply)!]);
+    const { flat, types } = sendable.get(reply)!;
+    const headers = new HeaderList(flat.slice());
     if (reply.media.size === 0) return new Answer(code, headers, noBody());
     const accept = call.headers.get('accept') || '*/*';
-    const type = chosenType(accept, [...reply.media.keys()], exampleContentType);
+    const type = chosenType(accept, types, exampleContentType);
     if (type === undefined)
       return refuse(call, 'mock_unknown', { what: `content type ${accept.slice(0, longestAsked)}` });
     const { usual, named } = reply.media.get(type)!;

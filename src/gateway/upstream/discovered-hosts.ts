@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { valueAt } from '#base/json.ts';
 import type { Model } from '#definition/model.ts';
 
 /** How the answer of a registry is read. */
@@ -27,7 +28,7 @@ function itemsIn(
     return useNestedQuery ? items.flatMap(nested) : items;
   }
   if (useNestedQuery) return nested(reply);
-  return useTargetList ? arrayOf(valueAt(reply, parentDataPath)) : [reply];
+  return useTargetList ? arrayOf(memberAt(reply, parentDataPath)) : [reply];
 }
 
 const listed = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
@@ -38,7 +39,7 @@ function arrayOf(value: unknown): unknown[] {
 }
 
 function textAt(from: unknown, path: string): string {
-  const value = valueAt(from, path);
+  const value = memberAt(from, path);
   if (typeof value !== 'string') throw new UnreadableAnswer('there is no text where one should be');
   return value;
 }
@@ -51,21 +52,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Members by their names, items of lists by their number; a walk, so that depth costs nothing. */
-function valueAt(from: unknown, path: string): unknown {
-  let value = from;
-  for (const name of path === '' ? [] : path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
-}
+const memberAt = (from: unknown, path: string): unknown => valueAt(from, path === '' ? [] : path.split('.'));
 
 /** Nothing for an item that has no host, or a port no host can have. */
 function hostOf(item: unknown, { dataPath, portDataPath, targetPath }: DiscoveryRules): string[] {
-  const host = valueAt(item, dataPath);
+  const host = memberAt(item, dataPath);
   if (typeof host !== 'string' || host.trim() === '') return [];
-  const port = portDataPath === '' ? undefined : portOf(valueAt(item, portDataPath));
+  const port = portDataPath === '' ? undefined : portOf(memberAt(item, portDataPath));
   if (port === 'none') return [];
   const name = isIPv6(host.trim()) ? `[${host.trim()}]` : host.trim();
   const path = targetPath === '' || targetPath.startsWith('/') ? targetPath : `/${targetPath}`;

@@ -111,12 +111,8 @@ function generalLink({ transport }: Model): Pick<Link, 'tls' | 'proxy'> | undefi
 }
 
 function proxyOf(text: string): URL {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new Unservable(`the forward proxy ${JSON.stringify(text)} is not an address`);
-  }
+  const url = URL.parse(text);
+  if (!url) throw new Unservable(`the forward proxy ${JSON.stringify(text)} is not an address`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new Unservable(`the forward proxy speaks ${url.protocol.slice(0, -1)}, which is not available`);
   return url;
@@ -175,7 +171,7 @@ function commonNameCheck(socket: TLSSocket, host: string): Error | undefined {
 }
 
 /** SHA-256 of the public key, hexadecimal. */
-export const spkiHash = (certificate: X509Certificate): string =>
+const spkiHash = (certificate: X509Certificate): string =>
   createHash('sha256')
     .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex');

@@ -42,12 +42,8 @@ const schemes: Readonly<Record<string, string>> = {
 
 export function destinationOf(address: string, fallbackScheme = 'http'): Destination {
   const text = address.includes('://') ? address : `${fallbackScheme}://${address}`;
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw new Unservable(`the upstream address ${JSON.stringify(address)} cannot be read`);
-  }
+  const url = URL.parse(text);
+  if (!url) throw new Unservable(`the upstream address ${JSON.stringify(address)} cannot be read`);
   if (url.protocol === 'gw:') {
     return {
       origin: '',
@@ -149,6 +145,7 @@ function registered(text: string, scheme: string): Destination[] {
     return [];
   return [destinationOf(whole)];
 }
+
 /** Not what speaks for the machine itself, such as the metadata of a cloud. */
 export const mayBeNamed = (hostname: string): boolean => {
   const bare = hostname.replace(/^\[|\]$/g, '');
