@@ -102,5 +102,3 @@ export function rollUp({ rowsPerMinute, normalisePaths, rowsHeld = rowsHeldUnles
     },
   };
 }
-
-export type RollUp = ReturnType<typeof rollUp>;

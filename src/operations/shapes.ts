@@ -24,7 +24,6 @@ export const pageOf = (p: number, size: number): PageAsked => ({ page: p, size }
 
 /** Most changes on the dashboard and admin surfaces answer with this. */
 export const statusAnswer = z.object({ Status: z.string(), Message: z.string(), Meta: z.unknown() });
-export type StatusAnswer = z.input<typeof statusAnswer>;
 export const done = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
 
 /** The same with the public id, where something with one was made. */

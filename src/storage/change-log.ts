@@ -3,7 +3,7 @@ import type { Records } from './records.ts';
 /** Revisions the log of changes reaches back. A gateway that is further behind reads everything anew. */
 export const revisionsKept = 10_000;
 /** How often that is looked after. */
-const millisecondsBetweenPrunes = 600_000;
+const pruneEveryMs = 600_000;
 /** One removal must not hold up those who write. */
 const revisionsAtOnce = 1000;
 
@@ -29,7 +29,7 @@ export function keepLogShort(records: Records, onFault: (error: Error) => void) 
     pruning = pruneChanges(records).then(() => undefined, onFault);
   };
   prune();
-  const timer = setInterval(prune, millisecondsBetweenPrunes);
+  const timer = setInterval(prune, pruneEveryMs);
   return {
     async close(): Promise<void> {
       clearInterval(timer);

@@ -76,8 +76,6 @@ export function trafficTotals() {
   };
 }
 
-export type TrafficTotals = ReturnType<typeof trafficTotals>;
-
 function callSamples(calls: ReadonlyMap<string, Float64Array>): Sample[] {
   return [...calls].flatMap(([api, counts]) =>
     statusClasses

@@ -33,13 +33,13 @@ const longestTimeoutMs = 60_000;
 /** Longer than a call may take: whoever still holds a lane then has died. */
 const leaseMs = longestTimeoutMs + 20_000;
 /** What another process left behind, or wrote, is found so soon. */
-const millisecondsBetweenLooks = 1000;
+const lookEveryMs = 1000;
 const longestPauseMs = 3_600_000;
 /** Of an answer nobody reads. */
 const answerBytes = 65_536;
 /** How long calls under way may take to finish when the process is stopped. */
 const graceMs = 2000;
-const millisecondsBetweenPrunes = 60_000;
+const pruneEveryMs = 60_000;
 const dayMs = 86_400_000;
 
 const bodyless = new Set(['GET', 'DELETE']);
@@ -141,7 +141,7 @@ export function startSender(options: SenderOptions) {
     touched.clear();
   }
 
-  const timers = [setInterval(wake, millisecondsBetweenLooks), setInterval(pruneTouched, millisecondsBetweenPrunes)];
+  const timers = [setInterval(wake, lookEveryMs), setInterval(pruneTouched, pruneEveryMs)];
   void lanes.begin().then(wake, troubled);
   prune();
 

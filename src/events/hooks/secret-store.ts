@@ -8,7 +8,7 @@ export type HookSecretStore = ReturnType<typeof hookSecretStore>;
 export const inlineSecret = 'inline';
 
 /** How long the secret before the last still signs, so that receivers can change over. */
-export const overlapMs = 86_400_000;
+const overlapMs = 86_400_000;
 
 const purpose = 'webhook signing secret';
 

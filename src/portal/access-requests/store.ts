@@ -5,8 +5,6 @@ import { numberedStore } from '../numbered-store.ts';
 import type { PageQuery } from '../shapes.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
-export type AccessRequestStore = ReturnType<typeof accessRequestStore>;
-
 type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
 
 /** Deleted requests stay, unseen: they count against the allowance of their plan. */

@@ -4,8 +4,6 @@ import { pairsStore } from '../pairs-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredCatalogue } from './schema.ts';
 
-export type CatalogueStore = ReturnType<typeof catalogueStore>;
-
 export function catalogueStore(records: Records) {
   const catalogues = numberedStore<'portal_catalogues', StoredCatalogue>(
     records,

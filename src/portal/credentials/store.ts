@@ -6,8 +6,6 @@ import { numberedStore } from '../numbered-store.ts';
 import type { PageQuery } from '../shapes.ts';
 import type { StoredCredential } from './schema.ts';
 
-export type CredentialStore = ReturnType<typeof credentialStore>;
-
 const purpose = 'portal credential';
 
 /** The key of a credential is sealed in its record. */

@@ -6,7 +6,6 @@ import { pairsStore } from '../pairs-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredOrganisation, StoredTeam } from './schema.ts';
 
-export type PortalOrganisationStore = ReturnType<typeof portalOrganisationStore>;
 export type TeamStore = ReturnType<typeof teamStore>;
 
 export function teamStore(records: Records) {

@@ -3,8 +3,6 @@ import { numberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredPlan } from './schema.ts';
 
-export type PlanStore = ReturnType<typeof planStore>;
-
 export function planStore(records: Records) {
   const plans = numberedStore<'portal_plans', StoredPlan>(
     records,

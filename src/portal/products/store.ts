@@ -6,8 +6,6 @@ import { problem } from '../problems.ts';
 import { slugOf } from '../shapes.ts';
 import type { StoredProduct } from './schema.ts';
 
-export type ProductStore = ReturnType<typeof productStore>;
-
 export function productStore(records: Records) {
   const products = numberedStore<'portal_products', StoredProduct>(
     records,

@@ -5,8 +5,6 @@ import { problem } from '../problems.ts';
 import type { PageQuery, PortalRef } from '../shapes.ts';
 import type { StoredProvider } from './schema.ts';
 
-export type ProviderStore = ReturnType<typeof providerStore>;
-
 const purpose = 'portal provider secret';
 
 /** The secret of a provider is sealed in its record. */

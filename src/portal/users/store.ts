@@ -3,8 +3,6 @@ import { numberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredPortalUser } from './schema.ts';
 
-export type PortalUserStore = ReturnType<typeof portalUserStore>;
-
 export function portalUserStore(records: Records) {
   const users = numberedStore<'portal_users', StoredPortalUser>(
     records,

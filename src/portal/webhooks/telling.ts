@@ -19,8 +19,6 @@ export interface TellingOptions {
   readonly settings: Settings;
 }
 
-export type PortalTelling = ReturnType<typeof portalTelling>;
-
 /** What each event says of what it is about. */
 export const portalMessages = {
   user: (it: StoredPortalUser) => ({
