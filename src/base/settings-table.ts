@@ -127,7 +127,11 @@ export const settingsTable = {
     least: 1,
     most: 100,
   }),
-  'upstream.timeout_ms': count(30_000, 'How long an upstream may take to begin its answer.', { least: 1 }),
+  'upstream.timeout_ms': count(
+    30_000,
+    'How long an upstream may take to begin its answer, and then to end one that is held until it is whole.',
+    { least: 1 },
+  ),
   'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
   'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {

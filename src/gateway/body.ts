@@ -1,4 +1,5 @@
 import { problems } from '#base/problems.ts';
+import { Gathered } from './gathered.ts';
 
 export const problem = problems('body', {
   too_large: { status: 413, message: 'Request Entity Too Large' },
@@ -27,16 +28,16 @@ export class Body {
 
   /** The whole body. Reading it again gives the same bytes. */
   async read(most: number): Promise<Buffer> {
-    if (this.stream === undefined) return this.bytes ?? Buffer.alloc(0);
+    if (this.stream === undefined) return this.bytes ?? noBytes;
     if (this.length !== undefined && this.length > most) throw problem.too_large();
-    const chunks: Uint8Array[] = [];
+    const gathered = new Gathered();
     let size = 0;
     for await (const chunk of this.stream) {
       size += chunk.byteLength;
       if (size > most) throw problem.too_large();
-      chunks.push(chunk);
+      gathered.add(chunk);
     }
-    const bytes = Buffer.concat(chunks, size);
+    const bytes = gathered.bytes();
     this.replace(bytes);
     return bytes;
   }
@@ -48,6 +49,7 @@ export class Body {
   }
 }
 
+export const noBytes: Buffer = Buffer.alloc(0);
 export const noBody = (): Body => new Body(undefined, undefined, 0);
 export const bodyOf = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);
 export const bodyFrom = (stream: AsyncIterable<Uint8Array>, length: number | undefined): Body =>

@@ -1,3 +1,4 @@
+import { Gathered } from '../gathered.ts';
 import type { Sink } from '../transport/sink.ts';
 
 /** An answer as it is kept in memory. */
@@ -15,7 +16,7 @@ export interface Room {
 
 /** Keeps an answer as long as there is room; whoever waits hears of it once, and of undefined when it cannot be had whole. */
 export function memorySink(room: Room, done: (kept: Kept | undefined) => void): Sink {
-  const chunks: Buffer[] = [];
+  const gathered = new Gathered();
   let status = 0;
   let headers: readonly string[] = [];
   let ended = false;
@@ -31,7 +32,7 @@ export function memorySink(room: Room, done: (kept: Kept | undefined) => void): 
     room.left -= chunk.byteLength;
     if (room.left < 0) return end(undefined);
     // The bytes belong to the connection they came over, which may use them again.
-    chunks.push(Buffer.from(chunk));
+    gathered.add(Buffer.from(chunk));
   }
 
   return {
@@ -46,7 +47,7 @@ export function memorySink(room: Room, done: (kept: Kept | undefined) => void): 
     },
     finish(chunk) {
       if (chunk) keep(chunk);
-      end({ status, headers, body: Buffer.concat(chunks) });
+      end({ status, headers, body: gathered.bytes() });
     },
     abort: () => end(undefined),
   };

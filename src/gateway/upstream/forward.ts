@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { Answer } from '../answer.ts';
 import { bodyOf, problem as bodyProblem, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
+import { Gathered } from '../gathered.ts';
 import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { BodyCopy } from '../step.ts';
@@ -31,6 +32,9 @@ export interface Receiver {
 /** Methods that may be sent again when a kept connection turned out to be closed. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
+/** Heads that say that the answer is still to come; each begins the time for it anew. */
+const mostHints = 16;
+
 type Handler = Dispatcher.DispatchHandler;
 
 /**
@@ -45,7 +49,10 @@ export class Forwarding implements Handler, Timed {
   readonly #pool: Pick<Dispatcher, 'dispatch'>;
   readonly #options: Dispatcher.DispatchOptions;
   /** The time the upstream has, where it is not the usual one. */
-  readonly #deadlines: Deadlines | undefined;
+  #deadlines: Deadlines | undefined;
+  /** The time it has for the whole of an answer that is held back until then. */
+  readonly #heldWithin: Deadlines;
+  #hints = 0;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
   /** Body bytes still to come; below zero when the upstream did not say how many. */
@@ -55,8 +62,8 @@ export class Forwarding implements Handler, Timed {
   #retried = false;
   #held: Promise<void> | undefined;
   /** Set while the whole body is collected before anything goes out. */
-  #whole: { readonly given: Answer; readonly chunks: Buffer[] } | undefined;
-  #copying: { readonly copies: BodyCopy[]; readonly chunks: Buffer[] } | undefined;
+  #whole: { readonly given: Answer; readonly gathered: Gathered } | undefined;
+  #copying: { readonly copies: BodyCopy[]; readonly gathered: Gathered } | undefined;
 
   constructor(
     call: Exchange,
@@ -64,6 +71,7 @@ export class Forwarding implements Handler, Timed {
     receiver: Receiver,
     pool: Pick<Dispatcher, 'dispatch'>,
     options: Dispatcher.DispatchOptions,
+    heldWithin: Deadlines,
   ) {
     this.#call = call;
     this.#sink = sink;
@@ -71,6 +79,7 @@ export class Forwarding implements Handler, Timed {
     this.#pool = pool;
     this.#options = options;
     this.#deadlines = call.deadlines;
+    this.#heldWithin = heldWithin;
   }
 
   send(): void {
@@ -99,7 +108,10 @@ export class Forwarding implements Handler, Timed {
   }
 
   onHeaders(status: number, raw: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
+    if (status < 200) {
+      if (++this.#hints > mostHints) this.#abort?.(new Error('the upstream announces an answer and gives none'));
+      return true;
+    }
     const call = this.#call;
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     this.#resume = resume;
@@ -110,7 +122,11 @@ export class Forwarding implements Handler, Timed {
     }
     const hasBody = this.#options.method !== 'HEAD' && status !== 204 && status !== 304;
     if (hasBody && this.#receiver.needsBody(call, given)) {
-      this.#whole = { given, chunks: [] };
+      this.#whole = { given, gathered: new Gathered() };
+      if (!this.#deadlines) {
+        this.#deadlines = this.#heldWithin;
+        this.#deadlines.watch(this);
+      }
       return true;
     }
     this.#deadlines?.forget(this);
@@ -150,7 +166,7 @@ export class Forwarding implements Handler, Timed {
     this.#started = true;
     this.#framed(given);
     const copies = this.#receiver.copies(this.#call, given);
-    if (copies) this.#copying = { copies, chunks: [] };
+    if (copies) this.#copying = { copies, gathered: new Gathered() };
     this.#sink.onDrain = this.#deadlines ? () => this.#goOn() : this.#resume;
     this.#deadlines?.watch(this);
     this.#sink.start(given.status, given.headers.flat);
@@ -176,7 +192,7 @@ export class Forwarding implements Handler, Timed {
       return true;
     }
     if (this.#whole) {
-      this.#whole.chunks.push(chunk);
+      this.#whole.gathered.add(chunk);
       return true;
     }
     if (call.receivedMethod === 'HEAD') return true;
@@ -199,14 +215,14 @@ export class Forwarding implements Handler, Timed {
 
   onComplete(trailers?: readonly (string | Buffer)[] | null): void {
     const after = trailersOf(trailers);
-    if (this.#whole) return this.#complete(this.#whole.given, this.#whole.chunks);
+    if (this.#whole) return this.#complete(this.#whole.given, this.#whole.gathered.bytes());
     if (this.#held && !this.#started) this.#held.then(() => this.#end(undefined, after));
     else this.#end(undefined, after);
   }
 
   /** The whole answer is here: steps may change it before any of it goes out. */
-  #complete(given: Answer, chunks: readonly Buffer[]): void {
-    given.body = bodyOf(Buffer.concat(chunks));
+  #complete(given: Answer, whole: Buffer): void {
+    given.body = bodyOf(whole);
     this.#deadlines?.forget(this);
     const send = () => {
       if (this.#ended) return;
@@ -224,7 +240,7 @@ export class Forwarding implements Handler, Timed {
   }
 
   #copy(chunk: Buffer): void {
-    this.#copying!.chunks.push(chunk);
+    this.#copying!.gathered.add(chunk);
     if (this.#copying!.copies.every(({ most }) => this.#call.answerBytes > most)) this.#copied(undefined);
   }
 
@@ -239,7 +255,7 @@ export class Forwarding implements Handler, Timed {
     this.#ended = true;
     this.#deadlines?.forget(this);
     this.#call.onGone = undefined;
-    if (this.#copying) this.#copied(Buffer.concat(this.#copying.chunks));
+    if (this.#copying) this.#copied(this.#copying.gathered.bytes());
     this.#sink.finish(last, trailers);
     this.#receiver.onEnd(this.#call, true);
   }

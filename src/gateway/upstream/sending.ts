@@ -5,6 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { refusePlainly } from '../refusals.ts';
 import type { GatewayTools } from '../tools.ts';
 import type { Sink } from '../transport/sink.ts';
+import { Deadlines } from './deadlines.ts';
 import { Forwarding, type Receiver } from './forward.ts';
 import { upstreamHeaders } from './headers.ts';
 import type { UpstreamPools } from './pools.ts';
@@ -20,6 +21,7 @@ interface Options extends Dispatcher.DispatchOptions {
 
 export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: UpstreamPools, receiver: Receiver) {
   const usualMs = settings['upstream.timeout_ms'];
+  const heldWithin = new Deadlines(usualMs);
 
   const send: Sending = (call, api, destination, sink) => {
     const { upstream, listen } = api.model;
@@ -48,7 +50,7 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
       headersTimeout: deadlines ? 0 : null,
     };
     const pool = pools.get(destination.origin, link, destination.http2);
-    new Forwarding(call, sink, receiver, pool, options).send();
+    new Forwarding(call, sink, receiver, pool, options, heldWithin).send();
   };
   return send;
 }

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from '../harness.ts';
+import { openApi, publish } from '../traffic.ts';
+import { eventually, startUpstream, type Upstream } from '../upstream.ts';
+
+/** A server that says whatever a test tells it, byte for byte. */
+interface Hostile {
+  readonly url: string;
+  /** Those that brought a call. */
+  readonly sockets: Set<Socket>;
+  /** What is done with a connection once a call has come over it. */
+  says: (socket: Socket) => void;
+  close(): Promise<void>;
+}
+
+async function startHostile(): Promise<Hostile> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', () => {
+      sockets.add(socket);
+      hostile.says(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const hostile: Hostile = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sockets,
+    says: socket => void socket.destroy(),
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+  return hostile;
+}
+
+const head = (...lines: string[]) =>
+  `${['HTTP/1.1 200 OK', 'Content-Type: application/json', ...lines].join('\r\n')}\r\n\r\n`;
+const template_source = Buffer.from('{"length": {{len .array}}}').toString('base64');
+
+describe('hostile upstreams', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  let hostile: Hostile;
+  let ordinary = '';
+  let plain = '';
+  let held = '';
+  before(async () => {
+    [upstream, hostile] = await Promise.all([startUpstream(), startHostile()]);
+    app = await startApp('sqlite', {
+      settings: { 'log.level': 'error', 'upstream.timeout_ms': '1000', 'gateway.held_body_bytes': '2097152' },
+    });
+    ordinary = await publish(app, openApi(upstream));
+    plain = await publish(app, openApi(hostile));
+    const extended_paths = {
+      transform_response: [{ path: '/x', method: 'GET', template_data: { template_mode: 'blob', template_source } }],
+    };
+    const versions = { Default: { name: 'Default', use_extended_paths: true, extended_paths } };
+    held = await publish(app, openApi(hostile, { version_data: { not_versioned: true, versions } }));
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+    await hostile?.close();
+  });
+
+  /** Sends a call there, and one elsewhere, which is not kept waiting. */
+  async function answered(url: string): Promise<{ status: number; text: string }> {
+    const [reply, other] = await Promise.all([fetch(`${url}/x`), fetch(`${ordinary}/y`)]);
+    assert.equal(other.status, 200);
+    return { status: reply.status, text: await reply.text() };
+  }
+
+  const everyMs = (socket: Socket, text: string | Uint8Array) => {
+    const timer = setInterval(() => socket.write(text), 5);
+    socket.once('close', () => clearInterval(timer));
+  };
+
+  test('one that announces an answer for ever is not waited for', async () => {
+    hostile.says = socket => everyMs(socket, 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n');
+    assert.equal((await answered(plain)).status, 500);
+    hostile.says = socket => void socket.write('HTTP/1.1 103 Early Hints\r\n\r\n');
+    assert.equal((await answered(plain)).status, 504);
+    await eventually(() => assert.equal(hostile.sockets.size, 0));
+  });
+
+  test('one that never ends what has to be whole is not waited for', async () => {
+    hostile.says = socket => void socket.write(`${head('Content-Length: 10')}[1`);
+    assert.equal((await answered(held)).status, 504);
+    await eventually(() => assert.equal(hostile.sockets.size, 0));
+    hostile.says = socket => {
+      socket.write(head('Transfer-Encoding: chunked'));
+      everyMs(socket, '1\r\n \r\n');
+    };
+    assert.equal((await answered(held)).status, 504);
+    await eventually(() => assert.equal(hostile.sockets.size, 0));
+  });
+
+  test('one that announces a few times is answered for, and its answer passes at its own speed', async () => {
+    hostile.says = socket => {
+      socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(3));
+      socket.end(`${head('Content-Length: 3')}[1]`);
+    };
+    assert.deepEqual(await answered(held), { status: 200, text: '{"length": 1}' });
+    assert.deepEqual(await answered(plain), { status: 200, text: '[1]' });
+  });
+
+  test('a body that comes byte by byte is whole in the end', async () => {
+    const body = `[${'1,'.repeat(1200)}1]`;
+    const chunked = Buffer.from(`${[...body].map(it => `1\r\n${it}\r\n`).join('')}0\r\n\r\n`);
+    hostile.says = socket => {
+      socket.write(head('Transfer-Encoding: chunked'));
+      socket.end(chunked);
+    };
+    assert.deepEqual(await answered(held), { status: 200, text: '{"length": 1201}' });
+  });
+
+  test('one that says another length than it sends, or endless heads, breaks off its own call alone', async () => {
+    for (const bytes of [
+      `${head('Content-Length: 100')}[1]`,
+      head('Content-Length: 3', 'Content-Length: 4'),
+      `${head('Transfer-Encoding: chunked', 'Content-Length: 3')}3\r\n[1]\r\n0\r\n\r\n`,
+      head(`X: ${'x'.repeat(1_000_000)}`),
+      head(...Array.from({ length: 20_000 }, (_, at) => `X-${at}: y`)),
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 099 Odd\r\n\r\n',
+      'SSH-2.0-x\r\n',
+    ]) {
+      hostile.says = socket => void socket.end(bytes);
+      const { status } = await answered(held);
+      assert.ok(status === 500 || status === 504, `${status}: ${bytes.slice(0, 80)}`);
+    }
+  });
+});
