@@ -16,8 +16,11 @@ const informs = 'Says something about the API and asks nothing of the gateway.';
 export const notEnforced: readonly NotEnforced[] = [
   { facet: 'identity', fields: ['isOas'], why: informs },
   { facet: 'identity', fields: ['applicationProtocol', 'jsonRpcVersion'], why: refused('protocols inside HTTP') },
-  { facet: 'detail', fields: ['tracing'], why: 'The gateway writes no traces.' },
-  { facet: 'oauth2', why: refused('checks of scopes and no exchange of tokens') },
+  {
+    facet: 'authentication',
+    fields: ['requirements'],
+    why: 'In the classic form it is only kept: alternatives are for definitions in the OpenAPI form.',
+  },
   { facet: 'custom', why: refused('authentication by plugin') },
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
   { facet: 'authProvider', why: refused('keys in other stores') },
@@ -50,8 +53,6 @@ export const notEnforced: readonly NotEnforced[] = [
     why: refused('plugins for analytics records'),
   },
   { facet: 'graphql', why: refused('GraphQL') },
-  { facet: 'endpoints.scopeCheck', why: refused('checks of scopes') },
-  { facet: 'endpoints.exchange', why: refused('exchange of tokens') },
   { facet: 'endpoints.persistGraphql', why: refused('GraphQL') },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,

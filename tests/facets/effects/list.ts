@@ -7,6 +7,7 @@ import { endpoints } from './endpoints.ts';
 import { listeners } from './listeners.ts';
 import { pages } from './pages.ts';
 import { resilience } from './resilience.ts';
+import { scopes } from './scopes.ts';
 import { server } from './server.ts';
 import { transforms } from './transforms.ts';
 import { upstreamAuth } from './upstream-auth.ts';
@@ -21,6 +22,7 @@ export const effects: readonly Effect[] = [
   ...callers,
   ...checks,
   ...endpoints,
+  ...scopes,
   ...server,
   ...transforms,
   ...upstreamAuth,
