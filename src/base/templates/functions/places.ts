@@ -3,7 +3,16 @@ import { TemplateFault } from '../fault.ts';
 import { memberOf } from '../values.ts';
 import { type Fn, type FunctionTable, fixed, map, newMap, text } from './fn.ts';
 
-const of = (body: (path: string) => unknown): Fn => fixed(1, ([path]) => body(text(path)));
+/** Climbing out of a path takes time by the square of its length. */
+const longestPlace = 8192;
+
+const of = (body: (path: string) => unknown): Fn =>
+  fixed(1, ([given], budget) => {
+    const path = text(given);
+    if (path.length > longestPlace) throw new TemplateFault(`a path longer than ${longestPlace} characters`, 0, true);
+    budget.spend(path.length);
+    return body(path);
+  });
 
 const paths: FunctionTable = {
   base: of(path => posix.basename(path) || (path.startsWith('/') ? '/' : '.')),
