@@ -22,14 +22,24 @@ const longNumber = /\d{16}/;
  */
 function jsonOf(text: string): unknown {
   try {
-    return longNumber.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
-  } catch {
+    return longNumber.test(text) ? JSON.parse(text, exactly()) : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof TemplateFault) throw error;
     // The reason would repeat what the caller sent.
     throw new TemplateFault('the body is not JSON');
   }
 }
 
-function exact(_name: string, value: unknown, { source }: { source?: string } = {}): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
-  return /^-?\d+$/.test(source) ? BigInt(source) : value;
+/** Each value that is looked at takes time, and a number takes more than its length in it. */
+const mostValues = 200_000;
+const mostDigits = 1000;
+
+function exactly() {
+  let left = mostValues;
+  return (_name: string, value: unknown, { source }: { source?: string } = {}): unknown => {
+    if (--left < 0) throw new TemplateFault(`more than ${mostValues} values`, 0, true);
+    if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
+    if (source.length > mostDigits) throw new TemplateFault(`a number of more than ${mostDigits} digits`, 0, true);
+    return /^-?\d+$/.test(source) ? BigInt(source) : value;
+  };
 }
