@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { textFormats } from './formats.ts';
+import { schemaOf } from './schema.ts';
 
 const table: Readonly<Record<string, { right: string[]; wrong: string[] }>> = {
   date: { right: ['2024-02-29', '2000-02-29'], wrong: ['2023-02-29', '1900-02-29', '2024-13-01', '2024-1-1', ''] },
@@ -41,4 +42,13 @@ test('no text keeps a format busy', () => {
   for (const [name, holds] of Object.entries(textFormats))
     for (const text of long)
       for (const end of ['', '!', '"@a']) assert.equal(typeof holds(text + end), 'boolean', name);
+});
+
+test('a text that is longer than any of its format is none, and breaks nothing', () => {
+  for (const format of Object.keys(textFormats)) {
+    const validate = schemaOf({ format });
+    for (const piece of ['a', '/', '%41', '{a}', '0', '~0'])
+      assert.equal(validate(`/${piece.repeat(9_000_000 / piece.length)}`).length, 1, `${format} of ${piece}`);
+  }
+  assert.deepEqual(schemaOf({ format: 'byte' })('YWJj'.repeat(2_000_000)), []);
 });

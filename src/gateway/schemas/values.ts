@@ -103,16 +103,20 @@ const pattern: Keyword = (given, _schema, context) => {
   return (value, run) => typeof value !== 'string' || matches(value, run) || run.fault(`must match ${given}`);
 };
 
+/** Nobody means a longer one, files aside, and some take more of the stack the longer they are. */
+const longestFormatted = 65_536;
+
 const format: Keyword = given => {
   if (typeof given !== 'string') return undefined;
   const ofText = Object.hasOwn(textFormats, given) ? textFormats[given] : undefined;
   const ofNumber = Object.hasOwn(numberFormats, given) ? numberFormats[given] : undefined;
   if (!ofText && !ofNumber) return undefined;
+  const longest = given === 'byte' ? Number.POSITIVE_INFINITY : longestFormatted;
   return (value, run) => {
     if (typeof value === 'string') run.spend(value.length >> 8);
     const holds =
       ofText && typeof value === 'string'
-        ? ofText(value)
+        ? value.length <= longest && ofText(value)
         : ofNumber && typeof value === 'number'
           ? ofNumber(value)
           : true;
