@@ -11,6 +11,7 @@ export interface NotEnforced {
 }
 
 const refused = (what: string) => `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
+const names = 'Names a way in where the definition is written in the OpenAPI form, and asks nothing of the gateway.';
 const informs = 'Says something about the API and asks nothing of the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
@@ -21,6 +22,12 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['requirements'],
     why: 'In the classic form it is only kept: alternatives are for definitions in the OpenAPI form.',
   },
+  ...['token', 'jwt', 'basic', 'oauth', 'externalOAuth', 'hmac', 'oidc'].map(facet => ({
+    facet,
+    fields: ['label'],
+    why: names,
+  })),
+  { facet: 'olderAuth', fields: ['name'], why: names },
   { facet: 'custom', why: refused('authentication by plugin') },
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
   { facet: 'authProvider', why: refused('keys in other stores') },
