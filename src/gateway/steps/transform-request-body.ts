@@ -1,4 +1,5 @@
 import { queryText } from '#base/templates/functions/printing.ts';
+import { noBytes } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { refuse } from '../refusals.ts';
 import type { Outcome, Step } from '../step.ts';
@@ -6,8 +7,6 @@ import { bodyData } from '../transforms/body-data.ts';
 import { type BodyTransform, bodyTransforms, describesAnew, isFault } from '../transforms/body-transform.ts';
 import { isPacked, Packed, unpacked } from '../transforms/content-coding.ts';
 import { partsOf, variableValue } from '../variables/variables.ts';
-
-const nothing = Buffer.alloc(0);
 
 /** Writes the body anew, from a template over what the caller sent. One that cannot be read goes on as it came. */
 export const transformRequestBody: Step = {
@@ -55,7 +54,7 @@ export const transformRequestBody: Step = {
         if (!transform) return undefined;
         const coding = call.headers.get('content-encoding');
         if (call.body.stream || isPacked(coding)) return read(call, transform, coding);
-        return written(call, transform, call.body.bytes ?? nothing);
+        return written(call, transform, call.body.bytes ?? noBytes);
       },
     };
   },

@@ -1,15 +1,11 @@
-import type { Answer } from '../answer.ts';
-import { problem } from '../body.ts';
+import { type Answer, isEndless } from '../answer.ts';
+import { noBytes, problem } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
 import type { Step } from '../step.ts';
 import { type BodyData, bodyData } from '../transforms/body-data.ts';
 import { type BodyTransform, bodyTransforms, describesAnew, isFault } from '../transforms/body-transform.ts';
 import { isPacked, Packed, readCodings, unpacked } from '../transforms/content-coding.ts';
-
-const nothing = Buffer.alloc(0);
-/** Answers without end: nobody can wait for the whole of them. */
-const endless = /^(?:text\/event-stream|application\/grpc)/i;
 
 /** Writes the body of an answer anew, from a template over what the upstream said. */
 export const transformResponseBody: Step = {
@@ -25,7 +21,7 @@ export const transformResponseBody: Step = {
     }
 
     const applies = (call: Exchange, given: Answer) =>
-      hasBody(call, given) && !endless.test(given.headers.get('content-type') ?? '') ? matcher.find(call) : undefined;
+      hasBody(call, given) && !isEndless(given) ? matcher.find(call) : undefined;
 
     function written(call: Exchange, given: Answer, transform: BodyTransform, bytes: Buffer): void {
       try {
@@ -41,7 +37,7 @@ export const transformResponseBody: Step = {
 
     async function read(call: Exchange, given: Answer, transform: BodyTransform, coding: string): Promise<void> {
       try {
-        written(call, given, transform, await unpacked(given.body.bytes ?? nothing, coding, most));
+        written(call, given, transform, await unpacked(given.body.bytes ?? noBytes, coding, most));
       } catch (error) {
         if (error instanceof Packed) failed(call, transform, error.message);
         else if ((error as { code?: string }).code === problem.too_large.code) become(call, given, 'answer_too_large');
@@ -69,7 +65,7 @@ export const transformResponseBody: Step = {
         }
         const coding = given.headers.get('content-encoding');
         if (isPacked(coding)) return read(call, given, transform, coding);
-        written(call, given, transform, given.body.bytes ?? nothing);
+        written(call, given, transform, given.body.bytes ?? noBytes);
       },
     };
   },

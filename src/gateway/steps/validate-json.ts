@@ -1,6 +1,7 @@
 import type { Json } from '#base/json.ts';
 import { isSilent } from '#definition/tree.ts';
 import type { Answer } from '../answer.ts';
+import { noBytes } from '../body.ts';
 import { endpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
 import { refuse } from '../refusals.ts';
@@ -29,14 +30,12 @@ export const validateJson: Step = {
         if (!entry) return undefined;
         const { status, validate } = entry;
         if (!validate) return refuse(call, 'schema_missing');
-        if (call.body.stream === undefined) return checked(call, call.body.bytes ?? nothing, validate, status);
+        if (call.body.stream === undefined) return checked(call, call.body.bytes ?? noBytes, validate, status);
         return call.body.read(most).then(bytes => checked(call, bytes, validate, status));
       },
     };
   },
 };
-
-const nothing = Buffer.alloc(0);
 
 function checked(call: Exchange, bytes: Buffer, validate: Validate, status: number): Answer | undefined {
   const read = readJson(bytes);

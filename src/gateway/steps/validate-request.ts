@@ -1,4 +1,5 @@
 import type { Answer } from '../answer.ts';
+import { noBytes } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { type BodyCheck, bodyCheck } from '../openapi/bodies.ts';
 import { openApiOf, readable } from '../openapi/document.ts';
@@ -40,14 +41,12 @@ export const validateRequest: Step = {
           return refuse(call, 'request_invalid', { detail: "path parameter doesn't match any endpoint" });
         const { made } = found;
         if (!made) return undefined;
-        if (!made.body || call.body.stream === undefined) return checked(call, found, made, call.body.bytes ?? nothing);
+        if (!made.body || call.body.stream === undefined) return checked(call, found, made, call.body.bytes ?? noBytes);
         return call.body.read(most).then(bytes => checked(call, found, made, bytes));
       },
     };
   },
 };
-
-const nothing = Buffer.alloc(0);
 
 function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: Buffer): Answer | undefined {
   const run = new Run();
