@@ -1,4 +1,5 @@
 import { isoTime } from '#base/clock.ts';
+import { bagOf } from '#definition/tree.ts';
 
 /** Something that happened, with what is known of it under our own names. */
 export interface Happened {
@@ -28,7 +29,6 @@ interface Kind {
 const words = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
 const of = ({ detail }: Happened, name: string): string => words(detail[name]);
 const apiOf = (it: Happened) => it.apiId || of(it, 'api_id');
-const bag = (value: unknown) => (typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {});
 const named = (it: Happened) => ({ event: it.event, message: of(it, 'message') });
 
 const call: Kind = {
@@ -50,10 +50,10 @@ const anyBreaker: Kind = { ...breaker, body: it => ({ ...breaker.body(it), Statu
 
 /** The detail is the `HostInfo` itself, under `host_info`. */
 const host: Kind = {
-  meta: it => ({ HostInfo: bag(it.detail.host_info) }),
+  meta: it => ({ HostInfo: bagOf(it.detail.host_info) }),
   body(it) {
-    const info = bag(it.detail.host_info);
-    const { target_url, host_name, api_id } = bag(info.MetaData);
+    const info = bagOf(it.detail.host_info);
+    const { target_url, host_name, api_id } = bagOf(info.MetaData);
     return {
       ...named(it),
       url: words(info.CheckURL ?? target_url),
@@ -63,7 +63,7 @@ const host: Kind = {
       api_id: apiOf(it) || words(api_id),
     };
   },
-  line: it => `:${words(bag(it.detail.host_info).CheckURL)}`,
+  line: it => `:${words(bagOf(it.detail.host_info).CheckURL)}`,
 };
 
 const trigger: Kind = {

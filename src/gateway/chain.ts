@@ -68,9 +68,14 @@ export function needsBody({ wishes }: Chain, call: Exchange, given: Answer): boo
 
 /** The copies steps want of this answer; undefined where none does. */
 export function copiesOf({ wishes }: Chain, call: Exchange, given: Answer): BodyCopy[] | undefined {
-  if (wishes.copy.length === 0) return undefined;
-  const copies = wishes.copy.map(wish => wish(call, given)).filter(it => it !== undefined);
-  return copies.length > 0 ? copies : undefined;
+  let copies: BodyCopy[] | undefined;
+  for (const wish of wishes.copy) {
+    const copy = wish(call, given);
+    if (!copy) continue;
+    copies ??= [];
+    copies.push(copy);
+  }
+  return copies;
 }
 
 export function tellEnded({ wishes }: Chain, call: Exchange): void {

@@ -93,3 +93,25 @@ export class Budget {
     return new TemplateFault(`deeper than ${this.bounds.depth} levels`, 0, true);
   }
 }
+
+/** Text from parts, each paid for as it comes: the whole may be one shared part many times over. */
+export class PaidText {
+  readonly #budget: Budget;
+  readonly #parts: string[] = [];
+  #length = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  add(part: string): void {
+    this.#length += part.length;
+    this.#budget.read(part.length);
+    this.#budget.hold(this.#length);
+    this.#parts.push(part);
+  }
+
+  toString(): string {
+    return this.#parts.join('');
+  }
+}

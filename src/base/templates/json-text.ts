@@ -1,4 +1,4 @@
-import type { Budget } from './budget.ts';
+import { type Budget, PaidText } from './budget.ts';
 import { TemplateFault } from './fault.ts';
 import { isMap, isNothing, numberText, sortedNames } from './values.ts';
 
@@ -22,14 +22,8 @@ const htmlEscapes: Readonly<Record<string, string>> = {
  * hold themselves, or one part many times over: every member is paid for.
  */
 export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget: Budget): string {
-  const parts: string[] = [];
-  let length = 0;
-  const add = (part: string) => {
-    length += part.length;
-    budget.read(part.length);
-    budget.hold(length);
-    parts.push(part);
-  };
+  const paid = new PaidText(budget);
+  const add = (part: string) => paid.add(part);
   const string = (plain: string) => {
     const written = JSON.stringify(plain);
     add(forHtml ? written.replaceAll(/[<>&\u2028\u2029]/g, it => htmlEscapes[it]!) : written);
@@ -78,5 +72,5 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
   }
 
   write(value, 0);
-  return parts.join('');
+  return paid.toString();
 }

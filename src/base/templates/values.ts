@@ -1,4 +1,4 @@
-import { Budget, defaultBounds } from './budget.ts';
+import { Budget, defaultBounds, PaidText } from './budget.ts';
 import { layoutText } from './layout.ts';
 
 /**
@@ -66,17 +66,9 @@ export function numberText(value: number | bigint): string {
 export function printed(value: unknown, budget: Budget = new Budget(defaultBounds)): string {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null) return scalarText(value);
-  const parts: string[] = [];
-  let length = 0;
-  const add = (part: string) => {
-    length += part.length;
-    // Paid for by the piece: the whole may be one shared part many times over.
-    budget.read(part.length);
-    budget.hold(length);
-    parts.push(part);
-  };
-  printInto(value, add, budget, 0);
-  return parts.join('');
+  const paid = new PaidText(budget);
+  printInto(value, part => paid.add(part), budget, 0);
+  return paid.toString();
 }
 
 function printInto(value: unknown, add: (part: string) => void, budget: Budget, depth: number): void {

@@ -21,7 +21,8 @@ export function isOrdinary(call: Exchange): boolean {
   // A body that is in no name could change the answer unnoticed.
   if (!withBody.has(method) && !call.body.isEmpty) return false;
   if (/^application\/grpc/i.test(headers.get('content-type') ?? '')) return false;
-  return !particular.some(name => headers.has(name)) && !directivesOf(headers).has('no-store');
+  for (const name of particular) if (headers.has(name)) return false;
+  return !directivesOf(headers).has('no-store');
 }
 
 /** What callers may ask of kept answers, where they are listened to. */
