@@ -70,6 +70,22 @@ describe('several calls in one request', () => {
     return body.key_id;
   }
 
+  test('a part carries no secret of the gateway to an upstream, and no address that cannot be sent there', async () => {
+    for (const { url } of await batches()) {
+      const before = upstream.requests.length;
+      const headers = { 'X-Gw-Explain': 'canary', x_gw_explain: 'canary' };
+      const list = await results(url, [
+        { relative_url: '/a', headers },
+        { relative_url: '/b?\u0001' },
+        { relative_url: '/c?a=\u0000b' },
+        { relative_url: '/d?a=\u007f' },
+      ]);
+      assert.deepEqual(codes(list), [200, 400, 400, 400]);
+      assert.equal(upstream.requests.length, before + 1);
+      assert.doesNotMatch(JSON.stringify(upstream.requests.at(-1)), /canary/);
+    }
+  });
+
   test('each call is answered like one of its own, in the order asked', async () => {
     for (const { url, form } of await batches()) {
       const list = await results(url, [

@@ -109,6 +109,9 @@ function withoutDots(path: string): string {
   return `/${kept.join('/')}${slash}`;
 }
 
+/** Not every way in keeps these out, and no upstream could be sent them. */
+const unsent = /[^!-~\x80-\xff]/;
+
 /** Splits a request target into path and query; the absolute form gives its host too. */
 export function splitTarget(target: string): { path: string; query: string; host?: string } | BadPath {
   let rest = target;
@@ -124,6 +127,7 @@ export function splitTarget(target: string): { path: string; query: string; host
   const mark = rest.indexOf('?');
   const path = mark < 0 ? rest : rest.slice(0, mark);
   const query = mark < 0 ? '' : rest.slice(mark + 1);
+  if (unsent.test(query)) return { fault: 'the query holds a control character or a space' };
   return host === undefined ? { path, query } : { path, query, host };
 }
 

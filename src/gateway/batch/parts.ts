@@ -3,7 +3,8 @@ import { asBytes, token } from '#base/header-fields.ts';
 import { withoutFinalSlashes } from '#base/slashes.ts';
 import { bodyOf, noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
-import { HeaderList, hopByHop } from '../headers.ts';
+import { explainHeader } from '../explain/header.ts';
+import { framing, HeaderList } from '../headers.ts';
 import { type ArrivalOptions, arrive } from '../transport/arrival.ts';
 import { type BadHead, isAboutCaller } from '../transport/head.ts';
 
@@ -25,8 +26,8 @@ export const Batch = z.object({
   suppress_parallel_execution: z.boolean().nullish(),
 });
 
-/** How a body is framed, and for which host, is settled by the call that brought it. */
-const settled: ReadonlySet<string> = new Set([...hopByHop, 'host', 'content-length', 'expect']);
+/** How a body is framed, for which host, and whether it is explained, is settled by the call that brought it. */
+const settled: ReadonlySet<string> = new Set([...framing, 'host', explainHeader]);
 
 /**
  * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
@@ -55,7 +56,9 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
 }
 
 function headersOf(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
-  const own = Object.entries(part.headers ?? {}).filter(([name]) => !settled.has(name.toLowerCase()));
+  const own = Object.entries(part.headers ?? {}).filter(
+    ([name]) => !settled.has(name.toLowerCase().replaceAll('_', '-')),
+  );
   const host = whole.headers.get('host');
   return new HeaderList([
     ...(host === undefined ? [] : ['Host', host]),

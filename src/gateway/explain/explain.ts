@@ -8,11 +8,10 @@ import type { Handler, Sink } from '../transport/sink.ts';
 import { attemptLimit } from './attempts.ts';
 import { ExplainedSink } from './explained-sink.ts';
 import { explainedSnapshot } from './explained-snapshot.ts';
+import { explainHeader } from './header.ts';
 import type { KeptExplanations } from './kept.ts';
 import { summaryOf } from './summary.ts';
 
-/** Sent by whoever wants to know why, with the gateway secret. */
-const asked = 'x-gw-explain';
 const told = 'X-Gw-Explanation';
 
 const answerWithinMs = 2000;
@@ -24,10 +23,10 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
 
   /** It never goes on, right or wrong: not to the upstream, and not into any record. */
   function taken({ headers }: Exchange): string {
-    const secret = headers.get(asked) ?? '';
+    const secret = headers.get(explainHeader) ?? '';
     // `set` takes away other spellings of the name too.
-    headers.set(asked, '');
-    headers.remove(asked);
+    headers.set(explainHeader, '');
+    headers.remove(explainHeader);
     return secret;
   }
 
@@ -68,7 +67,7 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
 
   return {
     handle(call, sink) {
-      if (!call.headers.has(asked)) return next.handle(call, sink);
+      if (!call.headers.has(explainHeader)) return next.handle(call, sink);
       void isAllowed(taken(call)).then(allowed => (allowed ? explained(call, sink) : next.handle(call, sink)));
     },
   };
