@@ -53,8 +53,11 @@ onEveryEngine('several ways in, any of which will do', app => {
     const path = `/${publicId()}`;
     const { id, call } = await published({ ...eitherOne, server: hook('AuthFailure', receiver.url + path) });
     assert.equal((await call('/x', { authorization: 'Bearer nonsense', 'x-key': await keyFor(id) })).status, 200);
-    assert.equal((await call('/x', { authorization: 'Bearer nonsense', 'x-key': 'wrong' })).status, 403);
+    assert.equal((await call('/x', { authorization: 'Bearer other nonsense', 'x-key': 'wrong' })).status, 403);
     await receiver.take(path, 1);
+    assert.equal((await call('/x', { 'x-key': 'wrong' })).status, 403);
+    const [first, second] = (await receiver.take(path, 2)).map(({ body }) => JSON.parse(body).key);
+    assert.equal(first, second, 'both are about the last attempt');
   });
 
   test('inside one all must let in, two of a kind too, and the last one says who calls', async () => {
@@ -78,7 +81,13 @@ onEveryEngine('several ways in, any of which will do', app => {
     const { id, call } = await published({
       document: { security: [{ jwt: [], other: [] }, { key: [] }] },
       schemes: { key: { enabled: true }, other: { enabled: true } },
+      global: {
+        contextVariables: { enabled: true },
+        transformRequestHeaders: { enabled: true, add: [{ name: 'X-Sub', value: '$gw_context.jwt_claims_sub' }] },
+      },
     });
+    await call('/x', { ...jwt, 'x-key': await keyFor(id) });
+    assert.equal(upstream.requests.at(-1)!.headers['x-sub'], '');
     const key = await keyFor(id, { rate: 1, per: 1000 });
     assert.equal((await call('/x', { ...jwt, 'x-key': key })).status, 200);
     assert.equal((await call('/x', { ...jwt, 'x-key': key })).status, 429, 'the limit is that of the key');

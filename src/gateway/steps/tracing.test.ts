@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Bench, openBench } from '../../../tests/bench.ts';
+import { walkRequest } from '../chain.ts';
+
+describe('calls that are part of a trace', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench.close());
+
+  async function traced(headers: Record<string, string>) {
+    const api = await bench.compile({ use_keyless: true, detailed_tracing: true, enable_context_vars: true });
+    const { call } = await bench.send(api, { headers });
+    const steps = new Set(['tracing', 'context-variables']);
+    const [{ request } = assert.fail('no chain')] = api.chains.values();
+    await walkRequest({ request: request.filter(({ name }) => steps.has(name)) }, call);
+    return call;
+  }
+  const trace = '0af7651916cd43dd8448eb211c80319c';
+
+  test('records and context name the trace, and what others noted for it goes along', async () => {
+    const call = await traced({ traceparent: `00-${trace}-b7ad6b7169203331-01`, tracestate: 'a=b' });
+    assert.deepEqual([call.traceId, call.tags, call.context?.gw_trace_id], [trace, [`trace-id-${trace}`], trace]);
+    assert.equal(call.headers.get('tracestate'), 'a=b');
+  });
+
+  const unusable = [
+    '',
+    'nonsense',
+    `00-${'0'.repeat(32)}-b7ad6b7169203331-01`,
+    `00-${trace}-${'0'.repeat(16)}-01`,
+    `ff-${trace}-b7ad6b7169203331-01`,
+    `00-${trace.toUpperCase()}-b7ad6b7169203331-01`,
+  ];
+  for (const traceparent of unusable)
+    test(`${traceparent || 'no header'} begins a trace of its own`, async () => {
+      const call = await traced({ traceparent, tracestate: 'a=b' });
+      assert.match(call.traceId, /^[0-9a-f]{32}$/);
+      assert.notEqual(call.traceId, trace);
+      assert.match(call.headers.get('traceparent')!, new RegExp(`^00-${call.traceId}-[0-9a-f]{16}-01$`));
+      assert.deepEqual([call.headers.all('traceparent').length, call.headers.get('tracestate')], [1, undefined]);
+    });
+});
