@@ -21,7 +21,7 @@ export function parseCommandLine(given: readonly string[], isSwitch: (name: stri
       words.push(word);
       continue;
     }
-    const [, name, value] = flag as unknown as [string, string, string | undefined];
+    const [, name = '', value] = flag;
     flags.set(name, value ?? (isSwitch(name) ? 'true' : (nextValue(rest) ?? missing(name))));
   }
   return { words, flags };

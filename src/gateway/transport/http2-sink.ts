@@ -1,4 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
+import { fieldValue, token } from '#base/header-fields.ts';
 import { hopByHop } from '../headers.ts';
 import { checkFinal, type Sink } from './sink.ts';
 
@@ -86,10 +87,8 @@ export class Http2Sink implements Sink {
   }
 }
 
-const isHead = (stream: ServerHttp2Stream) => (stream as unknown as { headRequest?: boolean }).headRequest === true;
-
-const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Known to the stream, and not to its type. */
+const isHead = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;
 
 /** Names in lower case, without those that speak of a connection: here they would make the answer malformed. */
 function headOf(status: number, headers: readonly string[]): { flat: string[]; hasLength: boolean } {
@@ -104,7 +103,7 @@ function headOf(status: number, headers: readonly string[]): { flat: string[]; h
     }
     const value = headers[at + 1]!;
     // Left to itself this protocol carries anything, and whoever turns it into lines again is deceived.
-    if (!headerName.test(name) || !headerValue.test(value)) throw new Error(`${name} is not a header that can be sent`);
+    if (!token.test(name) || !fieldValue.test(value)) throw new Error(`${name} is not a header that can be sent`);
     flat.push(name, value);
   }
   return { flat, hasLength };
