@@ -27,7 +27,8 @@ export function extensionLaws(document: Bag, asks: { upstream: boolean }): Fault
   if (info === undefined || info === null) faults.push(missing('info'));
   else if (needed(bag(info).name)) faults.push(missing('info', 'name'));
   if (server === undefined || server === null) faults.push(missing('server'));
-  else if (needed(bag(bag(server).listenPath).value)) faults.push(missing('server', 'listenPath', 'value'));
+  else if (!isBare(bag(server).protocol) && needed(bag(bag(server).listenPath).value))
+    faults.push(missing('server', 'listenPath', 'value'));
   else if (/\s/.test(String(bag(bag(server).listenPath).value)))
     faults.push({ path: `${root}.server.listenPath.value`, message: 'must not hold spaces' });
   if (!asks.upstream) return faults;
@@ -37,14 +38,21 @@ export function extensionLaws(document: Bag, asks: { upstream: boolean }): Fault
   return faults;
 }
 
+/** Services of bare connections have a port and no path. */
+const isBare = (protocol: unknown) => protocol === 'tcp' || protocol === 'tls';
+
+const ownPort = ({ protocol, port }: Bag): Fault[] =>
+  isBare(protocol) && !port ? [{ path: `${root}.server.port`, message: `is needed by a ${protocol} service` }] : [];
+
 const needed = (value: unknown) => value === undefined || value === null || (typeof value === 'string' && !said(value));
 
 export function documentLaws(document: OasDefinition): Fault[] {
   const { server, upstream, info } = document[root];
   return [
     ...securityNames(document),
-    ...openFaults(`${root}.server.listenPath.value`, server.listenPath.value, '/'),
+    ...openFaults(`${root}.server.listenPath.value`, server.listenPath?.value, '/'),
     ...openFaults(`${root}.server.customDomain.name`, bag(server.customDomain).name, ''),
+    ...ownPort(server),
     ...addresses(bag(server.ipAccessControl)),
     ...balancing(bag(bag(upstream).loadBalancing)),
     ...versionKey(bag(info.versioning)),

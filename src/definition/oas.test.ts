@@ -42,6 +42,22 @@ test('what a document lacks is told, each with its place', () => {
   ]);
 });
 
+test('a service of bare connections needs a port and no path', () => {
+  const served = (server: object) => ({
+    ...document(),
+    'x-gw-api-gateway': { ...document()['x-gw-api-gateway'], server },
+  });
+  for (const protocol of ['tcp', 'tls']) {
+    assert.ok(checkOas(served({ protocol, port: 9300 })).ok);
+    assert.deepEqual(faultsIn(checkOas(served({ protocol }))), [
+      { path: 'x-gw-api-gateway.server.port', message: `is needed by a ${protocol} service` },
+    ]);
+  }
+  assert.deepEqual(faultsIn(checkOas(served({ protocol: 'http', port: 9300 }))), [
+    { path: 'x-gw-api-gateway.server.listenPath.value', message: 'is required' },
+  ]);
+});
+
 test('members of the gateway part are checked wherever they stand', () => {
   const given = document() as Record<string, unknown>;
   given['x-gw-api-gateway'] = {

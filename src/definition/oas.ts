@@ -25,7 +25,8 @@ export interface GatewayExtension {
     [member: string]: unknown;
   };
   server: {
-    listenPath: { value: string; strip?: boolean; [member: string]: unknown };
+    /** Services of bare connections have none. */
+    listenPath?: { value: string; strip?: boolean; [member: string]: unknown };
     [member: string]: unknown;
   };
   upstream?: { url?: string; [member: string]: unknown } | null;

@@ -68,7 +68,7 @@ export function boundFaults({ kind, definition }: Written): Fault[] {
       ] as const)
     : ([
         ['x-gw-api-gateway.info.name', gateway?.info.name, longest.name],
-        ['x-gw-api-gateway.server.listenPath.value', gateway?.server.listenPath.value, longest.listen_path],
+        ['x-gw-api-gateway.server.listenPath.value', gateway?.server.listenPath?.value, longest.listen_path],
         ['x-gw-api-gateway.server.customDomain.name', domain, longest.domain],
         ['x-gw-api-gateway.upstream.url', gateway?.upstream?.url, longest.address],
       ] as const);
