@@ -76,6 +76,8 @@ export class Exchange {
   /** What may be shown of it. */
   keyHash = '';
   session: Session | undefined = undefined;
+  /** Keys that other APIs knew it by before it was handed on: what they told the next one may depend on them. */
+  earlierKeys = '';
   /** Which of several ways in gave the session. */
   identityFrom = '';
   /** Which of several alternative ways in let the caller in. */

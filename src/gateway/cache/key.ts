@@ -51,6 +51,7 @@ export function keysOf(model: Model, version: VersionModel) {
         call.query,
         call.keyId === '' ? 'address' : 'key',
         call.keyId || call.clientAddress,
+        call.earlierKeys,
         authorizationOf(call),
         joined(headers, 'cookie'),
         body,

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { startApp, type TestApp } from '../harness.ts';
+import { type Definition, openApi, publish, settled } from '../traffic.ts';
+import { startUpstream, type Upstream } from '../upstream.ts';
+
+const cache_options = { enable_cache: true, cache_timeout: 60, cache_all_safe_requests: true };
+
+describe('answers that are kept and callers who want those of others', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+    app = await startApp('sqlite', { settings: { 'log.level': 'error' } });
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  async function keyFor({ api_id }: Definition, meta_data: object): Promise<string> {
+    const access_rights = { [api_id]: { api_id, api_name: api_id, versions: ['Default'] } };
+    const { body, text } = await app.ask('POST', '/api/keys', { body: { meta_data, access_rights } });
+    assert.ok(body?.key_id, text);
+    return body.key_id;
+  }
+
+  test('an API behind another keeps the answers of its callers apart, though it asks for no key itself', async () => {
+    const name = `inner${publicId()}`;
+    const inner = openApi(upstream, { name, internal: true, cache_options });
+    await app.ask('POST', '/api/apis', { body: { api_definition: inner } });
+    const versions = { Default: { name: 'Default', global_headers: { 'X-User': '$gw_meta.user' } } };
+    const outer = openApi(upstream, {
+      use_keyless: false,
+      use_standard_auth: true,
+      auth: { auth_header_name: 'X-Key' },
+      strip_auth_data: true,
+      proxy: { target_url: `gw://${name}/` },
+      version_data: { not_versioned: true, versions },
+    });
+    const url = await publish(app, outer);
+    const keys = await Promise.all(['ann', 'bob'].map(user => keyFor(outer, { user })));
+    await settled(app);
+    const seen = [];
+    for (const key of [...keys, ...keys]) {
+      const reply = await fetch(`${url}/mine`, { headers: { 'X-Key': key } });
+      const { headers } = (await reply.json()) as { headers: Record<string, string> };
+      seen.push([headers['x-user'], reply.headers.get('x-gw-cached-response')]);
+    }
+    assert.deepEqual(seen, [
+      ['ann', null],
+      ['bob', null],
+      ['ann', '1'],
+      ['bob', '1'],
+    ]);
+  });
+});
