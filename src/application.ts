@@ -10,6 +10,7 @@ import { logStore } from '#analytics/log-store.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
+import { uptimeStore } from '#analytics/uptime/store.ts';
 import { usageStore } from '#analytics/usage-store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
@@ -192,6 +193,7 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, around
     apiChanged: policies.apiChanged,
     usage: usageStore(records),
     logs: logStore(records),
+    uptime: uptimeStore(records),
     posts: postStore(records),
     portalWebhooks: portalWebhookStore(records, vault),
     ssoProfiles: ssoProfileStore(records, vault),

@@ -8,6 +8,7 @@ import { oauthOperations } from '#access/oauth/operations.ts';
 import { adminPolicyOperations } from '#access/policies/admin-operations.ts';
 import { policyOperations } from '#access/policies/operations.ts';
 import { logOperations } from '#analytics/log-operations.ts';
+import { uptimeOperations } from '#analytics/uptime/operations.ts';
 import { usageOperations } from '#analytics/usage-operations.ts';
 import { classicOperations } from '#apis/classic/operations.ts';
 import { gwApiOperations } from '#apis/gw/operations.ts';
@@ -59,6 +60,7 @@ export const catalogue = [
   ...explainOperations,
   ...usageOperations,
   ...logOperations,
+  ...uptimeOperations,
   ...portalOperations,
   ...postOperations,
   ...postLabelOperations,

@@ -1,4 +1,5 @@
 import type { Batch } from './batch.ts';
+import type { TestedHosts } from './uptime/tested-host.ts';
 
 /** What a traffic thread counts of its calls. It sends what was added since it last did; the main thread adds it up. */
 
@@ -37,4 +38,5 @@ export interface Report {
   readonly batch: Batch | undefined;
   readonly measures: Measures | undefined;
   readonly state: ThreadState | undefined;
+  readonly tested?: TestedHosts | undefined;
 }

@@ -11,6 +11,7 @@ import { type LogEntry, logStore } from './log-store.ts';
 import { logEntry } from './logged-call.ts';
 import { startRecording } from './recording.ts';
 import { rollUp } from './roll-up.ts';
+import { uptimeStore } from './uptime/store.ts';
 import { type UsageAsked, usageStore } from './usage-store.ts';
 
 const day = 86_400_000;
@@ -18,7 +19,7 @@ const day = 86_400_000;
 /** Everything the main thread does with records, with time that stands still. */
 function recordingOn(records: Records, settings: Partial<Record<SettingName, string>> = {}, now = noon) {
   const lines: string[] = [];
-  const parts = { records, usage: usageStore(records), logs: logStore(records) };
+  const parts = { records, usage: usageStore(records), logs: logStore(records), uptime: uptimeStore(records) };
   const recording = startRecording({
     ...parts,
     settings: readSettings({ flags: settings }),

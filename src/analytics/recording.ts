@@ -6,6 +6,8 @@ import { type Batch, eachRecord } from './batch.ts';
 import type { LogEntry, LogStore } from './log-store.ts';
 import { logEntry } from './logged-call.ts';
 import { rollUp } from './roll-up.ts';
+import { uptimeRollUp } from './uptime/roll-up.ts';
+import type { UptimeStore } from './uptime/store.ts';
 import { minuteMs } from './usage-rows.ts';
 import type { UsageStore } from './usage-store.ts';
 
@@ -13,6 +15,7 @@ export interface RecordingOptions {
   readonly records: Records;
   readonly usage: UsageStore;
   readonly logs: LogStore;
+  readonly uptime: UptimeStore;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,15 +28,18 @@ const callsLoggedAtOnce = 500;
 const rowsPrunedAtOnce = 2000;
 const writesBetweenPrunes = 20;
 const dayMs = 86_400_000;
+/** Longer than a round of tests may take before another thread makes it. */
+const testedWithinMs = 60_000;
 
 export type Recording = ReturnType<typeof startRecording>;
 
 /** Takes what traffic threads wrote down, adds it up, and writes it to the records twice a second and at the end. */
-export function startRecording({ records, usage, logs, settings, clock, log }: RecordingOptions) {
+export function startRecording({ records, usage, logs, uptime, settings, clock, log }: RecordingOptions) {
   const counted = rollUp({
     rowsPerMinute: settings['analytics.rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
   });
+  const hosts = uptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + testedWithinMs });
   const keepsLog = settings['analytics.raw_log'] && settings['analytics.log_rows'] > 0;
   let entries: LogEntry[] = [];
   let unlogged = 0;
@@ -57,21 +63,24 @@ export function startRecording({ records, usage, logs, settings, clock, log }: R
   async function write(): Promise<void> {
     const rows = counted.take(clock.now());
     const calls = entries;
+    const tested = hosts.take(clock.now());
     const missing = losses + counted.totals.lost - lostBefore;
     entries = [];
     losses = 0;
     lostBefore = counted.totals.lost;
-    if (rows.length === 0 && calls.length === 0 && missing === 0) return;
+    if (rows.length + calls.length + missing + tested.hours.length + tested.changes.length === 0) return;
     try {
       await records.write(async () => {
         await usage.add(rows);
         await logs.add(calls);
+        await uptime.add(tested);
         if (missing > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), missing);
       });
       if (failing) log.info('usage is written again');
       failing = false;
     } catch (error) {
       counted.putBack(rows);
+      hosts.putBack(tested);
       losses += missing;
       entries = [...calls, ...entries].slice(0, callsLoggedAtOnce);
       if (!failing) log.warn({ reason: (error as Error).message }, 'usage could not be written; it is kept for now');
@@ -85,8 +94,9 @@ export function startRecording({ records, usage, logs, settings, clock, log }: R
     const before = days === 0 ? 0 : now - days * dayMs;
     const pruned = await usage.prune(before, now, rowsPrunedAtOnce);
     const cut = await logs.prune(before, now, settings['analytics.log_rows'], rowsPrunedAtOnce);
+    const aged = await uptime.prune(before, now, rowsPrunedAtOnce);
     // As long as there is more to do, the next write is followed by the next step.
-    if (pruned >= rowsPrunedAtOnce || cut >= rowsPrunedAtOnce) writes = -1;
+    if ([pruned, cut, aged].some(count => count >= rowsPrunedAtOnce)) writes = -1;
   }
 
   async function flush(): Promise<void> {
@@ -115,6 +125,9 @@ export function startRecording({ records, usage, logs, settings, clock, log }: R
 
   return {
     take,
+    /** Results of tests of upstream hosts. */
+    takeTested: hosts.add,
+    hosts: () => ({ states: hosts.states(clock.now()), totals: hosts.totals }),
     /** Calls that a traffic thread had no room for. */
     drop(count: number): void {
       dropped += count;

@@ -1,6 +1,7 @@
 import type { Report } from './measures.ts';
 import { counter, type Family, gauge } from './metrics/exposition.ts';
 import { trafficTotals } from './metrics/totals.ts';
+import { uptimeFamilies } from './metrics/uptime.ts';
 import { type RecordingOptions, startRecording } from './recording.ts';
 import { threadState } from './thread-state.ts';
 
@@ -23,8 +24,9 @@ export function recordTraffic(options: RecordingOptions) {
   timer.unref();
 
   return {
-    take(thread: number, { batch, measures, state }: Report): void {
+    take(thread: number, { batch, measures, state, tested }: Report): void {
       if (batch) recording.take(batch);
+      if (tested) recording.takeTested(tested);
       if (measures) {
         totals.add(measures);
         if (measures.dropped > 0) recording.drop(measures.dropped);
@@ -33,12 +35,16 @@ export function recordTraffic(options: RecordingOptions) {
     },
     threadEnded: (thread: number) => totals.ended(String(thread)),
     flush: recording.flush,
-    families: ({ running, restarts }: ThreadCounts): Family[] => [
-      ...totals.families(),
-      gauge('gw_threads', 'Traffic threads that run.', [{ value: running }]),
-      counter('gw_thread_restarts_total', 'Traffic threads that ended and were replaced.', [{ value: restarts }]),
-      ...recordFamilies(recording.totals()),
-    ],
+    families({ running, restarts }: ThreadCounts): Family[] {
+      const hosts = recording.hosts();
+      return [
+        ...totals.families(),
+        gauge('gw_threads', 'Traffic threads that run.', [{ value: running }]),
+        counter('gw_thread_restarts_total', 'Traffic threads that ended and were replaced.', [{ value: restarts }]),
+        ...recordFamilies(recording.totals()),
+        ...uptimeFamilies(hosts.states, hosts.totals),
+      ];
+    },
     async close(): Promise<void> {
       clearInterval(timer);
       await recording.close();

@@ -288,9 +288,13 @@ export const settingsTable = {
   'users.renew_own_access_key_only': flag(false, 'Keeps administrators from renewing the access keys of other users.'),
   'audit.retention_days': count(90, 'Days an audit record is kept. 0 keeps it for ever.', { most: 36_500 }),
   'analytics.enabled': flag(true, 'Writes down one record for each call of a managed API.'),
-  'analytics.retention_days': count(30, 'Days that usage and logged calls are kept. 0 keeps them for ever.', {
-    most: 36_500,
-  }),
+  'analytics.retention_days': count(
+    30,
+    'Days that usage, logged calls and results of uptime tests are kept. 0 keeps them for ever.',
+    {
+      most: 36_500,
+    },
+  ),
   'analytics.rows_per_minute': count(
     1000,
     'Combinations of key, version, path and status counted apart per API and minute; more count as the path `other`.',

@@ -32,7 +32,6 @@ export const notEnforced: readonly NotEnforced[] = [
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
   { facet: 'authProvider', why: refused('keys in other stores') },
   { facet: 'sessionProvider', why: refused('sessions in other stores') },
-  { facet: 'uptimeTests', fields: ['logRetentionSeconds'], why: 'Results of tests are told as events and not kept.' },
   {
     facet: 'uptimeDiscovery',
     fields: ['portDataPath', 'targetPath'],

@@ -248,3 +248,25 @@ test('texts of callers are kept up to a bound', () => {
   const found = recorded(call({ innerPath: `/${'a'.repeat(5000)}` }, ['User-Agent', 'b'.repeat(5000)]))!;
   assert.deepEqual([found.path.length, found.user_agent.length], [1024, 1024]);
 });
+
+test('results of tests travel with reports, wait while the main thread is busy, and are bounded', () => {
+  const { recorder, reports } = recorderWith();
+  const host = {
+    ...{
+      apiId: 'orders',
+      orgId: 'org',
+      apiName: 'Orders',
+      host: '10.0.0.1:80',
+      atMs: 0,
+      up: true,
+      url: '',
+      status: 200,
+    },
+    ...{ latencyMs: 1, failure: '', tests: 1, passed: 1, passedMs: 1, retentionSeconds: 0 },
+  };
+  recorder.tested(Array.from({ length: 1999 }, () => host));
+  recorder.tested([host, host, host]);
+  recorder.close();
+  const [sent, ...others] = reports.flatMap(({ tested }) => tested ?? []);
+  assert.deepEqual([sent?.hosts.length, sent?.dropped, others], [2000, 2, []]);
+});

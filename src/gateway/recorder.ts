@@ -3,6 +3,7 @@ import type { Session } from '#access/keys/session.ts';
 import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
 import type { Report } from '#analytics/measures.ts';
 import { threadState } from '#analytics/thread-state.ts';
+import type { TestedHost } from '#analytics/uptime/tested-host.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Api } from './api.ts';
 import { isInside, networks } from './client-address.ts';
@@ -24,7 +25,9 @@ export interface RecorderOptions {
 /** Writes finished calls down. It never waits and never fails a call: what finds no room is counted and lost. */
 export interface Recorder {
   record(call: Exchange, complete: boolean): void;
-  /** The main thread is done with a batch. */
+  /** Sends what tests found out about hosts with the next report. */
+  tested(hosts: readonly TestedHost[]): void;
+  /** The main thread is done with a batch, or with results of tests. */
   taken(): void;
   /** Sends what is left. */
   close(): void;
@@ -34,6 +37,8 @@ export interface Recorder {
 const recordsHeld = 8192;
 /** Batches the main thread may have before it; beyond that records wait here. */
 const batchesUnderway = 4;
+/** Hosts a thread can hold back results of. */
+const hostsHeld = 2000;
 const millisecondsBetweenReports = 200;
 const reportsBetweenStates = 5;
 /** Characters of whole requests and answers one batch may hold; calls beyond that are recorded without. */
@@ -51,6 +56,8 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
   const state = threadState(millisecondsBetweenReports, reportsBetweenStates);
   const batchRows = Math.max(1, capacity / 2);
   let underway = 0;
+  let hosts: TestedHost[] = [];
+  let droppedHosts = 0;
 
   function apiOf(api: Api): RecordedApi {
     const known = recorded.get(api);
@@ -112,23 +119,39 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
     post({ batch, measures: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
   }
 
-  function report(): void {
-    sendBatch();
+  function tested(more: readonly TestedHost[]): void {
+    const room = hostsHeld - hosts.length;
+    hosts.push(...more.slice(0, room));
+    droppedHosts += Math.max(0, more.length - room);
+  }
+
+  function takeTested(isLast: boolean): Report['tested'] {
+    if (hosts.length === 0 || (underway >= batchesUnderway && !isLast)) return undefined;
+    underway++;
+    const taken = { hosts, dropped: droppedHosts };
+    hosts = [];
+    droppedHosts = 0;
+    return taken;
+  }
+
+  function report(isLast = false): void {
+    sendBatch(isLast);
     const taken = measures.take();
     const found = state();
-    if (taken || found) post({ batch: undefined, measures: taken, state: found }, []);
+    const results = takeTested(isLast);
+    if (taken || found || results) post({ batch: undefined, measures: taken, state: found, tested: results }, []);
   }
 
   const timer = setInterval(report, millisecondsBetweenReports);
   return {
     record,
+    tested,
     taken() {
       underway--;
     },
     close() {
       clearInterval(timer);
-      sendBatch(true);
-      report();
+      report(true);
     },
   };
 }

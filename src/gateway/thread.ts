@@ -174,7 +174,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
   });
-  const hostTests = uptime({ tools, outbound: outbound(), snapshot: loader.snapshot });
+  const hostTests = uptime({ tools, outbound: outbound(), snapshot: loader.snapshot, tested: recorder.tested });
   const vitals = vitalsOf(systemClock);
   const record: Recorder['record'] = (call, complete) => {
     vitals.count(call);

@@ -119,7 +119,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         else if (message.kind === 'ask') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
-          if (message.report.batch) worker.postMessage({ kind: 'taken' } satisfies Told);
+          if (message.report.batch || message.report.tested) worker.postMessage({ kind: 'taken' } satisfies Told);
         } else if (message.kind === 'untold') onUntold(message.count);
         else onEvent(message);
       });

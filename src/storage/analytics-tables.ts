@@ -15,6 +15,45 @@ export interface AnalyticsTables {
     expires_at: number;
     body: string;
   };
+  uptime_hours: UptimeHourRow;
+  uptime_changes: UptimeChange & { id: Generated<number> };
+}
+
+/** One result of tests of an upstream host. */
+interface UptimeResult {
+  org_id: string;
+  api_id: string;
+  host: string;
+  /** Whether the host counts as up after it. */
+  up: number;
+  url: string;
+  status: number;
+  latency_ms: number;
+  /** Why there was no answer; empty where there was one. */
+  failure: string;
+  /** 0: when the settings say. */
+  expires_at: number;
+}
+
+/** The moment a host was first seen, went, or came back. */
+export interface UptimeChange extends UptimeResult {
+  at: number;
+}
+
+/** The rounds of tests of one host in one hour, with the newest result. */
+export interface UptimeHourRow extends UptimeResult {
+  /** When the hour begins. */
+  hour: number;
+  api_name: string;
+  rounds: number;
+  /** Those after which the host counted as up. */
+  rounds_up: number;
+  tests: number;
+  passed: number;
+  /** What the tests that passed took together. */
+  passed_ms: number;
+  first_at: number;
+  last_at: number;
 }
 
 /** The calls of one minute that have the same organisation, API, version, key, client, path, status and refusal. */

@@ -1,9 +1,11 @@
+import type { TestedHost } from '#analytics/uptime/tested-host.ts';
 import type { Outbound } from '#base/outbound.ts';
 import type { Model } from '#definition/model.ts';
 import type { Api } from '../api.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { GatewayTools } from '../tools.ts';
 import { type DiscoveryRules, UnreadableAnswer } from './discovered-hosts.ts';
+import { findings } from './host-findings.ts';
 import { hostMarks, hostName, isTested } from './host-marks.ts';
 import { type Check, type HostTest, hostTest, type TestResult } from './host-test.ts';
 
@@ -12,6 +14,8 @@ export interface UptimeOptions {
   /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
   readonly outbound: Outbound;
   readonly snapshot: () => Snapshot;
+  /** Hears what each round found out. */
+  tested(hosts: readonly TestedHost[]): void;
 }
 
 /** Tests of one API; of a longer list only the first are made. */
@@ -30,12 +34,12 @@ const givenUpMs = 60_000;
  * it makes it, so that the tests of an API are made once, and go on when a thread ends. What came of them is counted where
  * all threads see it. Tests stop when their API is gone: nobody looks for its rounds any more.
  */
-export function uptime({ tools, outbound, snapshot }: UptimeOptions): { close(): Promise<void> } {
+export function uptime({ tools, outbound, snapshot, tested }: UptimeOptions): { close(): Promise<void> } {
   const { settings, clock, local, log } = tools;
   const intervalMs = settings['uptime.interval_ms'];
   const round = { limit: 1, periodMs: intervalMs } as const;
   const underWay = { limit: 1, periodMs: givenUpMs } as const;
-  const judge = judging(tools);
+  const judge = judging(tools, tested);
   const busy = new Set<string>();
 
   function look(): void {
@@ -93,13 +97,13 @@ export function uptime({ tools, outbound, snapshot }: UptimeOptions): { close():
   };
 }
 
-const tested = new WeakMap<Snapshot['apis'], readonly Api[]>();
+const testedApis = new WeakMap<Snapshot['apis'], readonly Api[]>();
 
 function testedIn({ apis }: Snapshot): readonly Api[] {
-  let found = tested.get(apis);
+  let found = testedApis.get(apis);
   if (!found) {
     found = [...apis.values()].filter(({ model, unserved }) => model.identity.active && !unserved && isTested(model));
-    tested.set(apis, found);
+    testedApis.set(apis, found);
   }
   return found;
 }
@@ -108,8 +112,9 @@ async function discovered(model: Model, { registries }: UptimeOptions['tools']):
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;
-  const rules: DiscoveryRules =
-    again > 0 ? { ...uptimeDiscovery, cacheEnabled: true, cacheSeconds: again } : uptimeDiscovery;
+  // Tests name whole addresses: what is put behind the hosts of a registry has no place in a list of them.
+  const found: DiscoveryRules = { ...uptimeDiscovery, portDataPath: '', targetPath: '' };
+  const rules = again > 0 ? { ...found, cacheEnabled: true, cacheSeconds: again } : found;
   return registries.of('tests', rules, checksIn).list();
 }
 
@@ -151,8 +156,8 @@ function checkOf(given: unknown): Check[] {
   ];
 }
 
-/** Counts what came of a round, marks hosts, and tells handlers. */
-function judging({ local, clock, settings, fire }: UptimeOptions['tools']) {
+/** Counts what came of a round, marks hosts, tells handlers and whoever keeps results. */
+function judging({ local, clock, settings, fire }: UptimeOptions['tools'], tested: UptimeOptions['tested']) {
   const enough = settings['uptime.failures'];
   const keptMs = Math.min(settings['uptime.interval_ms'] * 100, rememberedMs);
   const kept = { limit: Number.POSITIVE_INFINITY, periodMs: keptMs, opens: 'every' } as const;
@@ -173,19 +178,21 @@ function judging({ local, clock, settings, fire }: UptimeOptions['tools']) {
   }
 
   return (api: Api, results: ReadonlyMap<HostTest, TestResult>): void => {
-    const hosts = new Map<string, boolean>();
+    const found = findings(api, clock.now());
     for (const [test, result] of results) {
       const host = hostName(test.origin);
       const { before, after } = isDown(`${api.id} ${test.name}`, result.passed);
-      hosts.set(host, after || hosts.get(host) === true);
+      found.add(host, test, result, after);
       const event = after && !result.passed ? 'HostDown' : before && !after ? 'HostUp' : undefined;
       if (event) tell(event, api, host, test, result);
     }
     const marks = hostMarks({ local, clock, settings }, api.id);
-    for (const [host, down] of hosts) {
-      if (down) marks.put(host);
-      else marks.remove(host);
+    const hosts = found.hosts();
+    for (const { host, up } of hosts) {
+      if (up) marks.remove(host);
+      else marks.put(host);
     }
+    tested(hosts);
   };
 
   function tell(event: 'HostDown' | 'HostUp', api: Api, host: string, test: HostTest, result: TestResult): void {

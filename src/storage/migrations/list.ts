@@ -6,6 +6,7 @@ import { counters } from './0004-counters.ts';
 import { oauthTokens } from './0005-oauth-tokens.ts';
 import { analytics } from './0006-analytics.ts';
 import { deliveries } from './0007-deliveries.ts';
+import { uptime } from './0008-uptime.ts';
 
 /** In order. A step's number is its place here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -16,4 +17,5 @@ export const migrations: readonly Migration[] = [
   oauthTokens,
   analytics,
   deliveries,
+  uptime,
 ];

@@ -11,6 +11,7 @@ import { scopes } from './scopes.ts';
 import { server } from './server.ts';
 import { transforms } from './transforms.ts';
 import { upstreamAuth } from './upstream-auth.ts';
+import { uptimeResults } from './uptime-results.ts';
 import { versions } from './versions.ts';
 
 export const effects: readonly Effect[] = [
@@ -26,5 +27,6 @@ export const effects: readonly Effect[] = [
   ...server,
   ...transforms,
   ...upstreamAuth,
+  ...uptimeResults,
   ...versions,
 ];

@@ -1,0 +1,18 @@
+import type { HostState } from '../uptime/roll-up.ts';
+import { counter, type Family, gauge } from './exposition.ts';
+
+/** Which upstream hosts are alive, as the tests of this process found it. */
+export const uptimeFamilies = (
+  states: readonly HostState[],
+  { dropped, lost }: { readonly dropped: number; readonly lost: number },
+): Family[] => [
+  gauge(
+    'gw_upstream_up',
+    'Whether an upstream host that is tested is up.',
+    states.map(({ apiId, host, up }) => ({ labels: { api: apiId, host }, value: Number(up) })),
+  ),
+  counter('gw_uptime_results_dropped_total', 'Results of tests that were not kept, by where there was no room.', [
+    { labels: { where: 'thread' }, value: dropped },
+    { labels: { where: 'main' }, value: lost },
+  ]),
+];

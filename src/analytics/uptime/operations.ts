@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { type FindApi, publicApiId } from '#access/known-apis.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Settings } from '#base/settings.ts';
+import { invalid } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { uptimePage } from './schema.ts';
+import type { UptimeStore } from './store.ts';
+import { hostView } from './views.ts';
+
+const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
+
+export const listUptime = operation({
+  name: 'listUptime',
+  surface: 'dashboard',
+  method: 'GET',
+  path: '/api/uptime',
+  noun: 'analytics',
+  permission: 'analytics:read',
+  about: 'Shows what tests found out about the upstream hosts of the caller’s organisation.',
+  query: z.object({
+    api_id: z.string().max(1000).optional(),
+    from: seconds.default(0).describe('Unix seconds; the hour they are in is part of it'),
+    to: seconds.optional().describe('Unix seconds; now where it is not said'),
+    p: pageNumber,
+  }),
+  returns: uptimePage,
+  async handle({ actor, query }, tools: { uptime: UptimeStore; settings: Settings; clock: Clock; findApi: FindApi }) {
+    const now = tools.clock.now();
+    const from = query.from * 1000;
+    const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;
+    if (to < from) throw invalid([{ path: 'to', message: 'must not be before from' }]);
+    const apiId = query.api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, query.api_id);
+    const asked = { orgId: actor.orgId, from, to, now, apiId };
+    const found = await tools.uptime.page(asked, pageOf(query.p, tools.settings['management.page_size']));
+    return { data: found.items.map(host => hostView(host, from)), pages: found.pages };
+  },
+});
+
+export const uptimeOperations = [listUptime];

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withRecords } from '../../../tests/life/databases.ts';
+import { noon } from '../../../tests/records.ts';
+import { uptimeRollUp } from './roll-up.ts';
+import { type UptimeAsked, uptimeStore } from './store.ts';
+import type { TestedHost } from './tested-host.ts';
+import { hostView } from './views.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const everything = { page: -1, size: 10 };
+
+const round = (orgId: string, more: Partial<TestedHost> = {}): TestedHost => ({
+  apiId: `api of ${orgId}`,
+  orgId,
+  apiName: 'Orders',
+  host: '10.0.0.1:80',
+  atMs: noon,
+  up: true,
+  url: 'http://10.0.0.1/health',
+  status: 200,
+  latencyMs: 4,
+  failure: '',
+  tests: 1,
+  passed: 1,
+  passedMs: 4,
+  retentionSeconds: 0,
+  ...more,
+});
+const down = { up: false, status: 0, latencyMs: 30, failure: 'it took too long', passed: 0, passedMs: 0 };
+
+withRecords('results of uptime tests', given => {
+  const asked = (orgId: string, more: Partial<UptimeAsked> = {}): UptimeAsked => ({
+    orgId,
+    from: 0,
+    to: noon + day,
+    now: noon,
+    ...more,
+  });
+  /** Each list is one write of a process that has just begun. */
+  async function written(...writes: TestedHost[][]) {
+    const store = uptimeStore(given());
+    for (const hosts of writes) {
+      const rolled = uptimeRollUp({ staleMs: hour });
+      rolled.add({ hosts, dropped: 0 });
+      await store.add(rolled.take(noon));
+    }
+    const views = async (orgId: string, more: Partial<UptimeAsked> = {}) =>
+      (await store.page(asked(orgId, more), everything)).items.map(it => hostView(it, more.from ?? 0));
+    return { store, views };
+  }
+  const at = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+
+  test('a host is shown with its state, since when, its share of time up, its latency and its changes', async () => {
+    const { views } = await written(
+      [round('one'), round('one', { atMs: noon + 1000, passedMs: 8 })],
+      [round('one', { atMs: noon + 2000 }), round('one', { atMs: noon + hour, ...down })],
+    );
+    const gone = {
+      at: at(noon + hour),
+      up: false,
+      url: 'http://10.0.0.1/health',
+      response_code: 0,
+      latency: 30,
+      error: 'it took too long',
+    };
+    const first = { at: at(noon), up: true, url: gone.url, response_code: 200, latency: 4, error: '' };
+    assert.deepEqual(await views('one'), [
+      {
+        api_id: 'api of one',
+        api_name: 'Orders',
+        host: '10.0.0.1:80',
+        up: false,
+        since: at(noon + hour),
+        uptime: 0.75,
+        latency: 5.3,
+        tests: 4,
+        failed: 1,
+        last: gone,
+        results: [gone, first],
+      },
+    ]);
+    const [earlier] = await views('one', { to: noon + hour - 1 });
+    assert.deepEqual([earlier?.up, earlier?.since, earlier?.uptime], [true, at(noon), 1]);
+    const [later] = await views('one', { from: noon + hour });
+    assert.deepEqual([later?.tests, later?.results], [1, [gone]]);
+    assert.deepEqual(await views('another'), []);
+  });
+
+  test('a process that begins again writes no change that is none', async () => {
+    const { views } = await written([round('again')], [round('again', { atMs: noon + 10 })]);
+    const [host] = await views('again');
+    assert.deepEqual([host?.results.length, host?.tests, host?.since], [1, 2, at(noon)]);
+  });
+
+  test('what an older result brings late does not replace the newest', async () => {
+    const { views } = await written([round('late', { atMs: noon + 10 })], [round('late', down)]);
+    const [host] = await views('late');
+    assert.deepEqual([host?.up, host?.last.at, host?.uptime], [true, at(noon + 10), 0.5]);
+  });
+
+  test('hosts come in pages, and one API alone where it is named', async () => {
+    const hosts = Array.from({ length: 5 }, (_, n) => round('paged', { apiId: `p${n % 2}`, host: `h${n}:80` }));
+    const { store } = await written(hosts);
+    const named = async (more: Partial<UptimeAsked>, page: number) => {
+      const found = await store.page(asked('paged', more), { page, size: 2 });
+      return [found.pages, ...found.items.map(({ host, changes }) => `${host} ${changes.length}`)];
+    };
+    assert.deepEqual(await named({}, 1), [3, 'h0:80 1', 'h2:80 1']);
+    assert.deepEqual(await named({}, 3), [3, 'h3:80 1']);
+    assert.deepEqual(await named({}, 4), [3]);
+    assert.deepEqual(await named({ apiId: 'p1' }, 1), [1, 'h1:80 1', 'h3:80 1']);
+  });
+
+  test('results are kept as long as their API says, and no longer than the settings say', async () => {
+    const brief = { retentionSeconds: 60 };
+    const { store, views } = await written(
+      [round('kept', { host: 'a:80', ...brief }), round('kept', { host: 'b:80' })],
+      [round('kept', { host: 'a:80', atMs: noon + 30_000, ...brief })],
+    );
+    const shown = async (now: number) => (await views('kept', { now })).map(it => [it.host, it.results.length]);
+    const both = [
+      ['a:80', 1],
+      ['b:80', 1],
+    ];
+    assert.deepEqual(await shown(noon + 59_999), both);
+    // The change is older than the newest result, which keeps its hour.
+    assert.deepEqual(await shown(noon + 60_000), [
+      ['a:80', 0],
+      ['b:80', 1],
+    ]);
+    assert.deepEqual(await shown(noon + 90_000), [['b:80', 1]]);
+    assert.equal(await store.prune(0, noon + 60_000, 100), 1);
+    assert.equal(await store.prune(0, noon + 90_000, 100), 1);
+    assert.deepEqual(await shown(noon), [['b:80', 1]]);
+    await store.prune(noon + 2 * hour, noon, 100);
+    assert.deepEqual(await shown(noon), []);
+  });
+});

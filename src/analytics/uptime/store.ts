@@ -1,0 +1,189 @@
+import { type Expression, sql } from 'kysely';
+import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
+import type { Page, PageAsked } from '#storage/collection.ts';
+import { problem } from '#storage/faults.ts';
+import type { Records } from '#storage/records.ts';
+import type { UptimeWritten } from './roll-up.ts';
+
+/** Rows one statement writes: engines bound how many values it may carry. */
+const rowsAtOnce = 500;
+/** Hosts one answer may hold. */
+const hostsAtMost = 1000;
+/** Changes shown of each host. */
+const changesShown = 10;
+const hourMs = 3_600_000;
+
+export interface UptimeAsked {
+  readonly orgId: string;
+  /** Milliseconds, both ends included. Hours that begin before `from` are part of it. */
+  readonly from: number;
+  readonly to: number;
+  readonly now: number;
+  readonly apiId?: string | undefined;
+}
+
+/** One host over the hours that were asked for, with its newest result and its newest changes, also those before. */
+export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'expires_at'> {
+  readonly changes: readonly UptimeChange[];
+}
+
+export type UptimeStore = ReturnType<typeof uptimeStore>;
+
+const whole = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
+const sums = ['rounds', 'rounds_up', 'tests', 'passed', 'passed_ms'] as const;
+const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'expires_at', 'last_at'] as const;
+
+/** How a row that exists takes in what another process, or this one a moment ago, found. */
+const taken = {
+  ...Object.fromEntries(
+    sums.map(name => [name, sql`${sql.ref(`uptime_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
+  ),
+  ...Object.fromEntries(
+    newest.map(name => [
+      name,
+      sql`case when excluded.last_at >= uptime_hours.last_at
+        then ${sql.ref(`excluded.${name}`)} else ${sql.ref(`uptime_hours.${name}`)} end`,
+    ]),
+  ),
+};
+
+/** What tests found out about upstream hosts. */
+export function uptimeStore(records: Records) {
+  const isKept = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
+
+  function seen({ orgId, from, to, now, apiId }: UptimeAsked) {
+    const query = records.db
+      .selectFrom('uptime_hours')
+      .where('org_id', '=', orgId)
+      .where('hour', '>=', from - (from % hourMs))
+      .where('hour', '<=', to)
+      .where(isKept(now))
+      .groupBy(['api_id', 'host'])
+      .select(['api_id', 'host']);
+    return apiId === undefined ? query : query.where('api_id', '=', apiId);
+  }
+
+  /** The newest row of each host is the one of its last hour. */
+  const listing = (asked: UptimeAsked) =>
+    records.db
+      .selectFrom(
+        seen(asked)
+          .select(sums.map(name => whole(sql`sum(${sql.ref(name)})`).as(name)))
+          .select([whole(sql`min(first_at)`).as('first_at'), whole(sql`max(hour)`).as('last_hour')])
+          .as('seen'),
+      )
+      .innerJoin('uptime_hours as last', join =>
+        join
+          .on('last.org_id', '=', asked.orgId)
+          .onRef('last.api_id', '=', 'seen.api_id')
+          .onRef('last.host', '=', 'seen.host')
+          .onRef('last.hour', '=', 'seen.last_hour'),
+      )
+      .select(['seen.api_id', 'seen.host', 'seen.first_at', ...sums.map(name => `seen.${name}` as const)])
+      .select([
+        'last.api_name',
+        'last.last_at',
+        'last.up',
+        'last.url',
+        'last.status',
+        'last.latency_ms',
+        'last.failure',
+      ])
+      .orderBy('seen.api_id')
+      .orderBy('seen.host');
+
+  async function changesOf({ orgId, to, now }: UptimeAsked, hosts: ReturnType<typeof seen>) {
+    const numbered = records.db
+      .selectFrom('uptime_changes')
+      .selectAll()
+      .select(sql<number>`row_number() over (partition by api_id, host order by at desc, id desc)`.as('place'))
+      .where('org_id', '=', orgId)
+      .where('at', '<=', to)
+      .where(isKept(now))
+      .where(sql<boolean>`(api_id, host) in (${hosts})`);
+    const rows = await records.db
+      .selectFrom(numbered.as('numbered'))
+      .selectAll()
+      .where('place', '<=', changesShown)
+      .orderBy('place')
+      .execute();
+    return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
+  }
+
+  /** Written only where it is news: a process that has just begun does not know what the one before it wrote. */
+  async function addChange(change: UptimeChange): Promise<void> {
+    const last = await records.db
+      .selectFrom('uptime_changes')
+      .select('up')
+      .where('org_id', '=', change.org_id)
+      .where('api_id', '=', change.api_id)
+      .where('host', '=', change.host)
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (last?.up !== change.up) await records.db.insertInto('uptime_changes').values(change).execute();
+  }
+
+  async function pruneHours(before: number, now: number, most: number): Promise<number> {
+    const some = records.db.selectFrom('uptime_hours').select(['org_id', 'api_id', 'host', 'hour']).limit(most);
+    let removed = 0;
+    for (const doomed of [
+      some.where('hour', '<', before - hourMs),
+      some.where('expires_at', '>', 0).where('expires_at', '<=', now),
+    ]) {
+      const { numDeletedRows } = await records.db
+        .deleteFrom('uptime_hours')
+        .where(sql<boolean>`(org_id, api_id, host, hour) in (${doomed})`)
+        .executeTakeFirst();
+      removed += Number(numDeletedRows);
+    }
+    return removed;
+  }
+
+  async function pruneChanges(before: number, now: number, most: number): Promise<number> {
+    const some = records.db.selectFrom('uptime_changes').select('id').limit(most);
+    let removed = 0;
+    for (const doomed of [
+      some.where('at', '<', before),
+      some.where('expires_at', '>', 0).where('expires_at', '<=', now),
+    ]) {
+      const { numDeletedRows } = await records.db
+        .deleteFrom('uptime_changes')
+        .where('id', 'in', doomed)
+        .executeTakeFirst();
+      removed += Number(numDeletedRows);
+    }
+    return removed;
+  }
+
+  return {
+    async add({ hours, changes }: UptimeWritten): Promise<void> {
+      for (let at = 0; at < hours.length; at += rowsAtOnce)
+        await records.db
+          .insertInto('uptime_hours')
+          .values(hours.slice(at, at + rowsAtOnce))
+          .onConflict(conflict => conflict.columns(['org_id', 'api_id', 'host', 'hour']).doUpdateSet(taken))
+          .execute();
+      for (const change of changes) await addChange(change);
+    },
+    async page(asked: UptimeAsked, { page, size }: PageAsked): Promise<Page<HostRecord>> {
+      const counted = await records.db
+        .selectFrom(seen(asked).as('seen'))
+        .select(sql<number>`count(*)`.as('total'))
+        .executeTakeFirstOrThrow();
+      const total = Number(counted.total);
+      const everything = page < 1;
+      if (everything && total > hostsAtMost) throw problem.too_many({ detail: { most: hostsAtMost } });
+      const [limit, offset] = everything ? [hostsAtMost, 0] : [size, (page - 1) * size];
+      const rows = await listing(asked).limit(limit).offset(offset).execute();
+      const hosts = seen(asked).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
+      const changes = await changesOf(asked, hosts);
+      const items = rows.map(row => ({ ...row, changes: changes.get(`${row.api_id}\n${row.host}`) ?? [] }));
+      return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
+    },
+    /** Removes some of what is too old; how much it was. */
+    prune: async (before: number, now: number, most: number): Promise<number> =>
+      (await pruneHours(before, now, most)) + (await pruneChanges(before, now, most)),
+  };
+}

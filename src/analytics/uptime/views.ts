@@ -1,0 +1,39 @@
+import { isoTime } from '#base/clock.ts';
+import type { UptimeChange } from '#storage/analytics-tables.ts';
+import type { HostUptime, ResultView } from './schema.ts';
+import type { HostRecord } from './store.ts';
+
+type Result = Pick<UptimeChange, 'up' | 'url' | 'status' | 'latency_ms' | 'failure'>;
+
+const resultView = (at: number, { up, url, status, latency_ms, failure }: Result): ResultView => ({
+  at: isoTime(Number(at)),
+  up: Number(up) === 1,
+  url,
+  response_code: Number(status),
+  latency: Number(latency_ms),
+  error: failure,
+});
+
+/** The share of one number in another, with four places behind the point. */
+const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000);
+const average = (sum: number, count: number) => (count === 0 ? 0 : Math.round((sum / count) * 10) / 10);
+
+/** A host as the wire shows it; `from` is where the time that was asked for begins. */
+export function hostView(host: HostRecord, from: number): HostUptime {
+  const [latest] = host.changes;
+  // A change to this very state may be kept no longer, or be another process's to tell.
+  const since = latest && latest.up === host.up ? latest.at : host.first_at;
+  return {
+    api_id: host.api_id,
+    api_name: host.api_name,
+    host: host.host,
+    up: Number(host.up) === 1,
+    since: isoTime(Number(since)),
+    uptime: share(Number(host.rounds_up), Number(host.rounds)),
+    latency: average(Number(host.passed_ms), Number(host.passed)),
+    tests: Number(host.tests),
+    failed: Number(host.tests) - Number(host.passed),
+    last: resultView(host.last_at, host),
+    results: host.changes.filter(({ at }) => Number(at) >= from).map(change => resultView(change.at, change)),
+  };
+}

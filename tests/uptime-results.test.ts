@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { HostUptime } from '#analytics/uptime/schema.ts';
+import { publishBoth, type Said } from './both-forms.ts';
+import { onEveryEngine } from './harness.ts';
+import { settled } from './traffic.ts';
+import { eventually, startUpstream, type Upstream } from './upstream.ts';
+
+onEveryEngine(
+  'results of uptime tests',
+  app => {
+    let upstream: Upstream;
+    before(async () => {
+      upstream = await startUpstream();
+    });
+    after(() => upstream?.close());
+
+    const tested = (timeout: object): Said => ({
+      classic: { uptime_tests: { check_list: [{ url: `${upstream.url}/health?secret=canary`, ...timeout }] } },
+      oas: {
+        upstream: {
+          url: upstream.url,
+          uptimeTests: { enabled: true, tests: [{ url: `${upstream.url}/health?secret=canary` }] },
+        },
+      },
+    });
+    const healthy = (isHealthy: boolean) => {
+      upstream.answer = (_request, response) => response.writeHead(isHealthy ? 200 : 500).end();
+    };
+    const hosts = async (query: string, credential?: string): Promise<HostUptime[]> => {
+      const asked = credential === undefined ? {} : { credential };
+      const { status, body, text } = await app().ask('GET', `/api/uptime?${query}`, asked);
+      assert.equal(status, 200, text);
+      assert.ok(!text.includes('canary'));
+      return body.data;
+    };
+    const hostOf = (apiId: string, isUp: boolean) =>
+      eventually(async () => {
+        const [host, ...others] = await hosts(`api_id=${apiId}`);
+        assert.deepEqual([host?.up, others], [isUp, []]);
+        return host!;
+      });
+    const gauge = async (apiId: string) => {
+      const credential = app().credentials.gateway_secret;
+      const { text } = await app().ask('GET', '/metrics', { headers: { authorization: `Bearer ${credential}` } });
+      return new RegExp(`^gw_upstream_up\\{api="${apiId}",host="(.*)"\\} (\\d)$`, 'm').exec(text)?.slice(1);
+    };
+
+    test('a host is shown as up, as down once its tests fail, and as up again, in both forms', async () => {
+      healthy(true);
+      const name = upstream.url.slice('http://'.length);
+      const apis = await publishBoth(app(), upstream, tested({ timeout: 2000 }));
+      for (const { apiId } of apis) {
+        const { host, uptime, failed, last, results, since } = await hostOf(apiId, true);
+        assert.deepEqual([host, uptime, failed, results.length, results[0]?.at], [name, 1, 0, 1, since]);
+        assert.deepEqual([last.url, last.response_code], [`${upstream.url}/health`, 200]);
+        assert.deepEqual(await gauge(apiId), [name, '1']);
+      }
+      healthy(false);
+      for (const { apiId } of apis) {
+        const { uptime, tests, failed, results, since } = await hostOf(apiId, false);
+        assert.deepEqual(
+          results.map(({ up, response_code }) => [up, response_code]),
+          [
+            [false, 500],
+            [true, 200],
+          ],
+        );
+        assert.ok(uptime < 1 && failed >= 2 && tests > failed);
+        assert.equal(since, results[0]?.at);
+        assert.deepEqual(await gauge(apiId), [name, '0']);
+      }
+      healthy(true);
+      for (const { apiId } of apis) {
+        const { results } = await hostOf(apiId, true);
+        assert.deepEqual(
+          results.map(({ up }) => up),
+          [true, false, true],
+        );
+      }
+    });
+
+    test('a host that does not answer has no status, and says why', async () => {
+      const gone = await startUpstream();
+      await gone.close();
+      const said: Said = {
+        classic: { uptime_tests: { check_list: [{ url: gone.url }] } },
+        oas: { upstream: { url: upstream.url, uptimeTests: { enabled: true, tests: [{ url: gone.url }] } } },
+      };
+      for (const { apiId } of await publishBoth(app(), upstream, said)) {
+        const { last, latency, uptime } = await hostOf(apiId, false);
+        assert.deepEqual([last.response_code, latency], [0, 0]);
+        assert.match(last.error, /^The call to 127\.0\.0\.1:\d+ failed|ECONNREFUSED/);
+        // One failed test is not enough for a host to be down.
+        assert.ok(uptime < 1);
+      }
+    });
+
+    test('nobody sees hosts of another organisation, and input that cannot be is refused by name', async () => {
+      healthy(true);
+      const [api] = await publishBoth(app(), upstream, tested({}));
+      await hostOf(api!.apiId, true);
+      const { accessKey } = await app().stranger();
+      assert.deepEqual(await hosts('', accessKey), []);
+      assert.deepEqual(await hosts(`api_id=${api!.apiId}`, accessKey), []);
+      assert.deepEqual(await hosts(`api_id=${api!.apiId}&from=0&to=1000`), []);
+      for (const [query, fault] of [
+        ['from=x', /from/],
+        ['from=10&to=9', /to: must not be before from/],
+      ] as const) {
+        const { status, text } = await app().ask('GET', `/api/uptime?${query}`);
+        assert.equal(status, 400);
+        assert.match(text, fault);
+      }
+    });
+
+    test('what was found about the hosts of an API stays when the API goes', async () => {
+      healthy(true);
+      const [api] = await publishBoth(app(), upstream, tested({}));
+      await hostOf(api!.apiId, true);
+      assert.equal((await app().ask('DELETE', `/api/apis/${api!.apiId}`)).status, 200);
+      await settled(app());
+      assert.equal((await hostOf(api!.apiId, true)).results.length, 1);
+    });
+  },
+  { settings: { threads: '2', 'uptime.interval_ms': '60', 'uptime.failures': '2' } },
+);
