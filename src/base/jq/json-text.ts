@@ -1,0 +1,42 @@
+import type { Budget } from './budget.ts';
+import { isMembers, numberText } from './values.ts';
+
+/**
+ * JSON on one line. Walked here rather than by the engine, because a value that a filter made may hold one part many
+ * times over: every member is paid for.
+ */
+export function jsonText(value: unknown, budget: Budget): string {
+  const parts: string[] = [];
+  let length = 0;
+  const add = (part: string) => {
+    length += part.length;
+    budget.make(part.length);
+    budget.hold(length);
+    parts.push(part);
+  };
+
+  function write(it: unknown, depth: number): void {
+    budget.visit(depth);
+    if (typeof it === 'string') return add(JSON.stringify(it));
+    if (Array.isArray(it)) {
+      add('[');
+      for (let at = 0; at < it.length; at++) {
+        if (at > 0) add(',');
+        write(it[at], depth + 1);
+      }
+      return add(']');
+    }
+    if (!isMembers(it)) return add(numberText(it ?? null));
+    let first = true;
+    add('{');
+    for (const name of Object.keys(it)) {
+      add(`${first ? '' : ','}${JSON.stringify(name)}:`);
+      write(it[name], depth + 1);
+      first = false;
+    }
+    add('}');
+  }
+
+  write(value, 0);
+  return parts.join('');
+}
