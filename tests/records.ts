@@ -1,6 +1,6 @@
 import type { Batch, BatchApi, numberAt, wordAt } from '#analytics/batch.ts';
 import { anonymousKey, unversioned, wordColumns } from '#analytics/batch.ts';
-import { type PlacedApi, RecorderRows } from '#gateway/recorder-rows.ts';
+import { type PlacedApi, RecorderRows } from '#gateway/recorder/recorder-rows.ts';
 
 /** Finished calls as a traffic thread sends them, written by the thread's own tables. */
 export type GivenCall = Partial<

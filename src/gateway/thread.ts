@@ -26,7 +26,7 @@ import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
 import type { ThreadStart } from './prepared.ts';
-import { createRecorder, type Recorder } from './recorder.ts';
+import { createRecorder, type Recorder } from './recorder/recorder.ts';
 import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
 import { trafficStore } from './store.ts';
@@ -82,7 +82,7 @@ export interface TrafficAnswers {
   forgetResponses(given: { readonly apiId: string }): Promise<void>;
 }
 
-const millisecondsBetweenPolls = 1000;
+const pollEveryMs = 1000;
 /** What outsiders are told; the reason is for the log. */
 const databaseAway = 'the database does not answer: what is known is served on';
 const redisAway = 'Redis does not answer: limits are counted here alone';
@@ -212,7 +212,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
   };
   const answer = answerer({ ...answers }, tell);
-  const poll = setInterval(() => void refresh(0), millisecondsBetweenPolls);
+  const poll = setInterval(() => void refresh(0), pollEveryMs);
 
   async function refresh(ask: number): Promise<void> {
     try {

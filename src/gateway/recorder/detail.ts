@@ -1,7 +1,7 @@
-import { withoutQuery } from './auth/sources.ts';
-import type { Body } from './body.ts';
-import type { Exchange } from './exchange.ts';
-import type { Secrets } from './recorder-api.ts';
+import { withoutQuery } from '../auth/sources.ts';
+import type { Body } from '../body.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Secrets } from './recorded-api.ts';
 
 /** Bytes kept of a request or an answer, head and body together. */
 const detailBytes = 8192;

@@ -1,18 +1,17 @@
-import { isIP } from 'node:net';
 import type { Session } from '#access/keys/session.ts';
 import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
 import type { Report } from '#analytics/measures.ts';
 import { threadState } from '#analytics/thread-state.ts';
 import type { TestedHost } from '#analytics/uptime/tested-host.ts';
 import type { Settings } from '#base/settings.ts';
-import type { Api } from './api.ts';
-import { isInside, networks } from './client-address.ts';
-import type { Exchange } from './exchange.ts';
-import { RecordedApi } from './recorder-api.ts';
-import { rawRequest, rawResponse } from './recorder-detail.ts';
+import type { Api } from '../api.ts';
+import { isInside, networks } from '../client-address.ts';
+import type { Exchange } from '../exchange.ts';
+import { refusals } from '../refusals.ts';
+import { rawRequest, rawResponse } from './detail.ts';
+import { RecordedApi } from './recorded-api.ts';
 import { RecorderMeasures } from './recorder-measures.ts';
 import { RecorderRows } from './recorder-rows.ts';
-import { refusals } from './refusals.ts';
 
 export interface RecorderOptions {
   readonly settings: Settings;
@@ -39,7 +38,7 @@ const recordsHeld = 8192;
 const batchesUnderway = 4;
 /** Hosts a thread can hold back results of. */
 const hostsHeld = 2000;
-const millisecondsBetweenReports = 200;
+const reportEveryMs = 200;
 const reportsBetweenStates = 5;
 /** Characters of whole requests and answers one batch may hold; calls beyond that are recorded without. */
 const detailHeld = 4_194_304;
@@ -53,7 +52,7 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
   const enabled = settings['analytics.enabled'];
   const keepsLog = settings['analytics.raw_log'];
   const isIgnored = addressTest(settings['analytics.ignored_addresses']);
-  const state = threadState(millisecondsBetweenReports, reportsBetweenStates);
+  const state = threadState(reportEveryMs, reportsBetweenStates);
   const batchRows = Math.max(1, capacity / 2);
   let underway = 0;
   let hosts: TestedHost[] = [];
@@ -142,7 +141,7 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
     if (taken || found || results) post({ batch: undefined, measures: taken, state: found, tested: results }, []);
   }
 
-  const timer = setInterval(report, millisecondsBetweenReports);
+  const timer = setInterval(report, reportEveryMs);
   return {
     record,
     tested,
@@ -165,7 +164,7 @@ function pathOfTarget(target: string): string {
 function addressTest(ignored: readonly string[]): ((address: string) => boolean) | undefined {
   if (ignored.length === 0) return undefined;
   const list = networks(ignored);
-  return address => isIP(address) !== 0 && isInside(list, address);
+  return address => isInside(list, address);
 }
 
 const ofSession = new WeakMap<Session, string>();

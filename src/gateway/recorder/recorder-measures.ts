@@ -1,5 +1,5 @@
 import { durationBounds, type Measures, statusClasses } from '#analytics/measures.ts';
-import type { RecordedApi } from './recorder-api.ts';
+import type { RecordedApi } from './recorded-api.ts';
 
 /** APIs counted by themselves between two reports; the rest are counted together. */
 const apisCounted = 1000;

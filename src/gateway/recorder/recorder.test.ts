@@ -7,11 +7,11 @@ import { logEntry } from '#analytics/logged-call.ts';
 import type { Report } from '#analytics/measures.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { modelOfClassic } from '#definition/model.ts';
-import { answer } from './answer.ts';
-import type { Api } from './api.ts';
-import { bodyFrom, bodyOf, noBody } from './body.ts';
-import { Exchange } from './exchange.ts';
-import { HeaderList } from './headers.ts';
+import { answer } from '../answer.ts';
+import type { Api } from '../api.ts';
+import { bodyFrom, bodyOf, noBody } from '../body.ts';
+import { Exchange } from '../exchange.ts';
+import { HeaderList } from '../headers.ts';
 import { createRecorder } from './recorder.ts';
 
 function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {

@@ -1,7 +1,7 @@
 import type { BatchApi } from '#analytics/batch.ts';
-import type { Api } from './api.ts';
-import { placesOfApi } from './auth/sources.ts';
-import { hasSecrets } from './variables/variables.ts';
+import type { Api } from '../api.ts';
+import { placesOfApi } from '../auth/sources.ts';
+import { hasSecrets } from '../variables/variables.ts';
 
 /** What of a call may not be written down, since it lets others in. */
 export interface Secrets {
