@@ -21,7 +21,7 @@ export interface RecordingOptions {
   readonly log: Log;
 }
 
-const millisecondsBetweenWrites = 500;
+const writeEveryMs = 500;
 /** Single calls logged between two writes; more are counted, not logged. */
 const callsLoggedAtOnce = 500;
 /** Rows of each table removed at a time, so that nobody waits long for the database. */
@@ -30,8 +30,6 @@ const writesBetweenPrunes = 20;
 const dayMs = 86_400_000;
 /** Longer than a round of tests may take before another thread makes it. */
 const testedWithinMs = 60_000;
-
-export type Recording = ReturnType<typeof startRecording>;
 
 /** Takes what traffic threads wrote down, adds it up, and writes it to the records twice a second and at the end. */
 export function startRecording({ records, usage, logs, uptime, settings, clock, log }: RecordingOptions) {
@@ -121,7 +119,7 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
     turning ??= turn().finally(() => {
       turning = undefined;
     });
-  }, millisecondsBetweenWrites);
+  }, writeEveryMs);
 
   return {
     take,

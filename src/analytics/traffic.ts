@@ -11,16 +11,14 @@ export interface ThreadCounts {
   readonly restarts: number;
 }
 
-const millisecondsBetweenStates = 1000;
-
-export type TrafficRecords = ReturnType<typeof recordTraffic>;
+const stateEveryMs = 1000;
 
 /** What the main thread does with the reports of traffic threads: counts go to the records, measures to the metrics. */
 export function recordTraffic(options: RecordingOptions) {
   const recording = startRecording(options);
   const totals = trafficTotals();
-  const mainState = threadState(millisecondsBetweenStates, 1);
-  const timer = setInterval(() => totals.state('main', mainState()!), millisecondsBetweenStates);
+  const mainState = threadState(stateEveryMs, 1);
+  const timer = setInterval(() => totals.state('main', mainState()!), stateEveryMs);
   timer.unref();
 
   return {
