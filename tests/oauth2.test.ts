@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { onEveryEngine } from './harness.ts';
-import { documentOf, hook, publishTokens, tokenOf } from './oauth2.ts';
+import { documentOf, header, hook, publishTokens, tokenOf } from './oauth2.ts';
+import { startPublisher } from './tokens.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
@@ -94,6 +95,24 @@ onEveryEngine('scopes and what tells clients of them', app => {
       'x-token': `Bearer ${tokenOf({ scope: 'base read', jti: 'x' })}`,
     });
     assert.equal(status, 200);
+  });
+
+  test('scopes that a server tells of a token count like those in it', async () => {
+    const server = await startPublisher();
+    const scopes: Record<string, string> = { good: 'base', poor: 'other' };
+    server.pages['/introspect'] = (body: string) => {
+      const scope = scopes[new URLSearchParams(body).get('token')!];
+      return { active: scope !== undefined, sub: 'ann', scope };
+    };
+    const introspection = { enabled: true, url: `${server.url}/introspect`, clientId: 'me', clientSecret: 'word' };
+    const { call } = await publishTokens(app(), upstream, {
+      document: { security: [{ external: [], scopes: ['base'] }] },
+      scheme: { scopeCheck: { enabled: true } },
+      schemes: { jwt: { enabled: false }, external: { enabled: true, header, providers: [{ introspection }] } },
+    });
+    for (const [token, status] of Object.entries({ good: 200, poor: 403, unknown: 401 }))
+      assert.equal((await call('/x', { authorization: `Bearer ${token}` })).status, status, token);
+    await server.close();
   });
 
   test('an API that verifies no token is not served with a check of scopes', async () => {

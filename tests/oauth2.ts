@@ -18,6 +18,7 @@ const components: Bag = {
   key: { type: 'apiKey', in: 'header', name: 'X-Key' },
   other: { type: 'apiKey', in: 'header', name: 'X-Other' },
   basic: { type: 'http', scheme: 'basic' },
+  external: { type: 'oauth2', flows: {} },
 };
 
 export interface Wanted {

@@ -10,223 +10,234 @@ import { type Publisher, startPublisher } from './tokens.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
-onEveryEngine('tokens that are exchanged', app => {
-  let upstream: Upstream;
-  let receiver: Receiver;
-  let server: Publisher;
-  before(async () => {
-    [upstream, receiver, server] = await Promise.all([startUpstream(), startReceiver(), startPublisher()]);
-  });
-  after(async () => {
-    await Promise.all([upstream.close(), receiver.close(), server.close()]);
-  });
-  beforeEach(() => {
-    server.bodies = [];
-    server.pages = { '/token': () => ({ access_token: `new-${++given}`, token_type: 'Bearer', expires_in: 600 }) };
-    upstream.requests.length = 0;
-  });
-  let given = 0;
-
-  const provider = (more: object = {}) => ({
-    name: publicId(),
-    tokenEndpoint: `${server.url}/token`,
-    issuers: [issuer],
-    clientAuth: { clientId: 'me', clientSecret: 'my secret' },
-    ...more,
-  });
-  const published = (providers: object[], more: Wanted = {}) =>
-    publishTokens(app(), upstream, { scheme: { tokenExchange: { enabled: true, providers } }, ...more });
-  const sentUpstream = () => upstream.requests.at(-1)?.headers.authorization;
-  const asked = (at = -1) => {
-    const { headers, body } = server.bodies.at(at) ?? assert.fail('nobody asked');
-    return { headers, form: Object.fromEntries(new URLSearchParams(body)) };
-  };
-
-  test('the upstream gets a token of its own, which the provider gave for the caller’s, and handlers are told', async () => {
-    const path = `/${publicId()}`;
-    const target = { audience: 'orders', scopes: ['a', 'b'] };
-    const { call } = await published([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
-      server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
+onEveryEngine(
+  'tokens that are exchanged',
+  app => {
+    let upstream: Upstream;
+    let receiver: Receiver;
+    let server: Publisher;
+    before(async () => {
+      [upstream, receiver, server] = await Promise.all([startUpstream(), startReceiver(), startPublisher()]);
     });
-    const token = tokenOf();
-    const { status, text } = await call('/x', { authorization: `Bearer ${token}`, cookie: 'a=b', 'x-secret': 'c' });
-    assert.equal(status, 200, text);
-    assert.equal(sentUpstream(), `Bearer new-${given}`);
-    const { form, headers } = asked();
-    assert.deepEqual(form, {
-      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
-      subject_token: token,
-      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      audience: 'orders',
-      scope: 'a b',
-      resource: 'urn:x',
+    after(async () => {
+      await Promise.all([upstream.close(), receiver.close(), server.close()]);
     });
-    assert.equal(headers.authorization, `Basic ${Buffer.from('me:my%20secret').toString('base64')}`);
-    assert.deepEqual([headers.cookie, headers['x-secret']], [undefined, undefined]);
-    const [told] = await receiver.take(path);
-    assert.match(told!.body, /OAuth2ExchangeSucceeded/);
-  });
-
-  test('an assertion is exchanged, the client may sign in in the form, and an operation may name another target', async () => {
-    const clientAuth = { method: 'client_secret_post', clientId: 'me', clientSecret: 'my secret' };
-    const { call, as } = await published(
-      [provider({ grantType: 'jwt-bearer', clientAuth, defaultTarget: { audience: 'all', scopes: ['x'] } })],
-      {
-        document: { paths: { '/bills': { get: { operationId: 'bills', responses: {} } } } },
-        operations: { bills: { exchange: { enabled: true, audience: 'bills' } } },
-      },
-    );
-    const headers = as({});
-    assert.equal((await call('/bills', headers)).status, 200);
-    assert.deepEqual(asked().form, {
-      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-      assertion: headers.authorization.slice('Bearer '.length),
-      audience: 'bills',
-      scope: 'x',
-      client_id: 'me',
-      client_secret: 'my secret',
+    beforeEach(() => {
+      server.bodies = [];
+      server.pages = { '/token': () => ({ access_token: `new-${++given}`, token_type: 'Bearer', expires_in: 600 }) };
+      upstream.requests.length = 0;
     });
-    assert.equal(asked().headers.authorization, undefined);
-    assert.equal((await call('/other', headers)).status, 200);
-    assert.equal(asked().form.audience, 'all');
-  });
+    let given = 0;
 
-  test('the gateway may sign who it is with the key of a certificate', async () => {
-    for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
-      const { certPem, keyPem } = makeCertificate({ cn: 'gateway', keyType });
-      const { id } = (await app().ask('POST', '/api/certs', { body: certPem + keyPem })).body;
-      const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: id };
+    const provider = (more: object = {}) => ({
+      name: publicId(),
+      tokenEndpoint: `${server.url}/token`,
+      issuers: [issuer],
+      clientAuth: { clientId: 'me', clientSecret: 'my secret' },
+      ...more,
+    });
+    const published = (providers: object[], more: Wanted = {}) =>
+      publishTokens(app(), upstream, { scheme: { tokenExchange: { enabled: true, providers } }, ...more });
+    const sentUpstream = () => upstream.requests.at(-1)?.headers.authorization;
+    const asked = (at = -1) => {
+      const { headers, body } = server.bodies.at(at) ?? assert.fail('nobody asked');
+      return { headers, form: Object.fromEntries(new URLSearchParams(body)) };
+    };
+
+    test('the upstream gets a token of its own, which the provider gave for the caller’s, and handlers are told', async () => {
+      const path = `/${publicId()}`;
+      const target = { audience: 'orders', scopes: ['a', 'b'] };
+      const { call } = await published([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
+        server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
+      });
+      const token = tokenOf();
+      const { status, text } = await call('/x', { authorization: `Bearer ${token}`, cookie: 'a=b', 'x-secret': 'c' });
+      assert.equal(status, 200, text);
+      assert.equal(sentUpstream(), `Bearer new-${given}`);
+      const { form, headers } = asked();
+      assert.deepEqual(form, {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: token,
+        subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        requested_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        audience: 'orders',
+        scope: 'a b',
+        resource: 'urn:x',
+      });
+      assert.equal(headers.authorization, `Basic ${Buffer.from('me:my%20secret').toString('base64')}`);
+      assert.deepEqual([headers.cookie, headers['x-secret']], [undefined, undefined]);
+      const [told] = await receiver.take(path);
+      assert.match(told!.body, /OAuth2ExchangeSucceeded/);
+    });
+
+    test('an assertion is exchanged, the client may sign in in the form, and an operation may name another target', async () => {
+      const clientAuth = { method: 'client_secret_post', clientId: 'me', clientSecret: 'my secret' };
+      const { call, as } = await published(
+        [provider({ grantType: 'jwt-bearer', clientAuth, defaultTarget: { audience: 'all', scopes: ['x'] } })],
+        {
+          document: { paths: { '/bills': { get: { operationId: 'bills', responses: {} } } } },
+          operations: { bills: { exchange: { enabled: true, audience: 'bills' } } },
+        },
+      );
+      const headers = as({});
+      assert.equal((await call('/bills', headers)).status, 200);
+      assert.deepEqual(asked().form, {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: headers.authorization.slice('Bearer '.length),
+        audience: 'bills',
+        scope: 'x',
+        client_id: 'me',
+        client_secret: 'my secret',
+      });
+      assert.equal(asked().headers.authorization, undefined);
+      assert.equal((await call('/other', headers)).status, 200);
+      assert.equal(asked().form.audience, 'all');
+    });
+
+    test('the gateway may sign who it is with the key of a certificate', async () => {
+      for (const keyType of ['rsa', 'ec', 'ed25519'] as const) {
+        const { certPem, keyPem } = makeCertificate({ cn: 'gateway', keyType });
+        const { id } = (await app().ask('POST', '/api/certs', { body: certPem + keyPem })).body;
+        const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: id };
+        const { call, as } = await published([provider({ clientAuth })]);
+        const { status, text } = await call('/x', as({}));
+        assert.equal(status, 200, text);
+        const { client_id, client_assertion_type, client_assertion } = asked().form;
+        assert.equal(client_id, 'me');
+        assert.equal(client_assertion_type, 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
+        const { payload, protectedHeader } = await jwtVerify(client_assertion!, createPublicKey(certPem));
+        assert.deepEqual([payload.iss, payload.sub, payload.aud], ['me', 'me', `${server.url}/token`]);
+        assert.ok(payload.jti && payload.exp! - payload.iat! <= 60);
+        assert.equal(protectedHeader['x5t#S256'], hash('sha256', new X509Certificate(certPem).raw, 'base64url'));
+      }
+      const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
       const { call, as } = await published([provider({ clientAuth })]);
       const { status, text } = await call('/x', as({}));
-      assert.equal(status, 200, text);
-      const { client_id, client_assertion_type, client_assertion } = asked().form;
-      assert.equal(client_id, 'me');
-      assert.equal(client_assertion_type, 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
-      const { payload, protectedHeader } = await jwtVerify(client_assertion!, createPublicKey(certPem));
-      assert.deepEqual([payload.iss, payload.sub, payload.aud], ['me', 'me', `${server.url}/token`]);
-      assert.ok(payload.jti && payload.exp! - payload.iat! <= 60);
-      assert.equal(protectedHeader['x5t#S256'], hash('sha256', new X509Certificate(certPem).raw, 'base64url'));
-    }
-    const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
-    const { call, as } = await published([provider({ clientAuth })]);
-    const { status, text } = await call('/x', as({}));
-    assert.equal(status, 503);
-    assert.match(text, /the certificate nothing of the provider \w+ is not in the store with its key/);
-  });
+      assert.equal(status, 503);
+      assert.match(text, /the certificate nothing of the provider \w+ is not in the store with its key/);
+    });
 
-  test('kept tokens are those of the same caller and target; calls that come together ask once', async () => {
-    const { call, as } = await published([provider({ cache: { enabled: true, mode: 'derived' } })]);
-    const [ann, bob] = [as({ sub: 'ann' }), as({ sub: 'bob' })];
-    await Promise.all(Array.from({ length: 10 }, () => call('/x', ann)));
-    assert.equal(server.bodies.length, 1);
-    const first = sentUpstream();
-    await call('/x', bob);
-    assert.equal(server.bodies.length, 2);
-    assert.notEqual(sentUpstream(), first);
-    await call('/x', ann);
-    assert.deepEqual([server.bodies.length, sentUpstream()], [2, first]);
-  });
+    test('kept tokens are those of the same caller and target; calls that come together ask once', async () => {
+      const { call, as } = await published([provider({ cache: { enabled: true, mode: 'derived' } })]);
+      const [ann, bob] = [as({ sub: 'ann' }), as({ sub: 'bob' })];
+      await Promise.all(Array.from({ length: 10 }, () => call('/x', ann)));
+      assert.equal(server.bodies.length, 1);
+      const first = sentUpstream();
+      await call('/x', bob);
+      assert.equal(server.bodies.length, 2);
+      assert.notEqual(sentUpstream(), first);
+      await call('/x', ann);
+      assert.deepEqual([server.bodies.length, sentUpstream()], [2, first]);
+    });
 
-  test('nothing is kept that is not asked for, that ends too soon, or longer than for its time', async () => {
-    for (const cache of [
-      { enabled: false },
-      { enabled: true, mode: 'derived', safetyMargin: '10m' },
-      { enabled: true, mode: 'derived', maxTimeout: '1ns' },
-      { enabled: true, mode: 'static', timeout: '0s' },
-      { enabled: true, mode: 'static', timeout: '1h', safetyMargin: '10m' },
-    ]) {
-      const { call, as } = await published([provider({ cache })]);
+    test('nothing is kept that is not asked for, that ends too soon, or longer than for its time', async () => {
+      for (const cache of [
+        { enabled: false },
+        { enabled: true, mode: 'derived', safetyMargin: '10m' },
+        { enabled: true, mode: 'derived', maxTimeout: '1ns' },
+        { enabled: true, mode: 'static', timeout: '0s' },
+        { enabled: true, mode: 'static', timeout: '1h', safetyMargin: '10m' },
+      ]) {
+        const { call, as } = await published([provider({ cache })]);
+        server.bodies = [];
+        const headers = as({});
+        await call('/x', headers);
+        await call('/x', headers);
+        assert.equal(server.bodies.length, 2, JSON.stringify(cache));
+      }
+      const { call, as } = await published([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
       server.bodies = [];
       const headers = as({});
       await call('/x', headers);
       await call('/x', headers);
-      assert.equal(server.bodies.length, 2, JSON.stringify(cache));
-    }
-    const { call, as } = await published([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
-    server.bodies = [];
-    const headers = as({});
-    await call('/x', headers);
-    await call('/x', headers);
-    assert.equal(server.bodies.length, 1);
-  });
-
-  test('who issued a token decides who is asked: by name, by pattern as a whole, else whoever takes the rest', async () => {
-    for (const path of ['/named', '/fitting', '/rest']) server.pages[path] = { access_token: path };
-    const { call, as } = await published([
-      provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
-      provider({ tokenEndpoint: `${server.url}/fitting`, issuers: ['regex:^https://[a-z]+\\.example$'] }),
-      provider({ tokenEndpoint: `${server.url}/named`, issuers: [issuer] }),
-    ]);
-    for (const [iss, path] of [
-      [issuer, '/named'],
-      ['https://other.example', '/fitting'],
-      ['https://other.example.org', '/rest'],
-    ]) {
-      assert.equal((await call('/x', as({ iss }))).status, 200);
-      assert.equal(sentUpstream(), `Bearer ${path}`);
-    }
-  });
-
-  test('without a new token the call does not reach the upstream, and handlers are told why', async () => {
-    const path = `/${publicId()}`;
-    const { call, as } = await published([provider({ timeout: '200ms' })], {
-      server: hook('OAuth2ExchangeFailed', receiver.url + path),
+      assert.equal(server.bodies.length, 1);
     });
-    const cases: [claims: object, page: unknown, status: number, message: string][] = [
-      [{ iss: 'https://stranger' }, undefined, 403, 'Tokens of this issuer cannot be exchanged'],
-      [{ sub: 'a' }, undefined, 502, 'Token exchange failed'],
-      [{ sub: 'b' }, 'no JSON', 502, 'Token exchange failed'],
-      [{ sub: 'c' }, { access_token: 'two\nlines' }, 502, 'Token exchange failed'],
-      [{ sub: 'd' }, { access_token: 'x', token_type: 'DPoP' }, 502, 'Token exchange failed'],
-      [{ sub: 'e' }, () => new Promise(() => undefined), 502, 'Token exchange failed'],
-    ];
-    for (const [claims, page, status, message] of cases) {
-      server.pages['/token'] = page;
-      const answer = await call('/x', as(claims));
-      assert.deepEqual([answer.status, answer.body], [status, { error: message }]);
-    }
-    assert.equal(upstream.requests.length, 0);
-    const told = await receiver.take(path, cases.length);
-    assert.match(told[0]!.body, /OAuth2ExchangeFailed/);
-  });
 
-  test('a provider that does not take the caller’s token is not asked again at once', async () => {
-    let times = 0;
-    const refusing = await startUpstream();
-    refusing.answer = (_request, response) => {
-      times++;
-      response.writeHead(400).end('{"error":"invalid_grant"}');
-    };
-    const { call, as } = await published([provider({ tokenEndpoint: `${refusing.url}/token` })]);
-    const headers = as({});
-    for (const _ of [1, 2]) {
-      const { status, body } = await call('/x', headers);
-      assert.deepEqual([status, body], [403, { error: 'The token was not exchanged' }]);
-    }
-    assert.equal(times, 1);
-    await refusing.close();
-  });
-
-  test('an address may name what a token says, which cannot lead elsewhere', async () => {
-    server.pages['/tenants/blue%2F..%2Fx/token'] = { access_token: 'of-the-tenant' };
-    const tokenEndpoint = `${server.url}/tenants/$gw_context.jwt_claims_tid/token`;
-    const { call, as } = await published([provider({ tokenEndpoint })], {
-      global: { contextVariables: { enabled: true } },
+    test('who issued a token decides who is asked: by name, by pattern as a whole, else whoever takes the rest', async () => {
+      for (const path of ['/named', '/fitting', '/rest']) server.pages[path] = { access_token: path };
+      const { call, as } = await published([
+        provider({ tokenEndpoint: `${server.url}/rest`, issuers: [] }),
+        provider({ tokenEndpoint: `${server.url}/fitting`, issuers: ['regex:^https://[a-z]+\\.example$'] }),
+        provider({ tokenEndpoint: `${server.url}/named`, issuers: [issuer] }),
+      ]);
+      for (const [iss, path] of [
+        [issuer, '/named'],
+        ['https://other.example', '/fitting'],
+        ['https://other.example.org', '/rest'],
+      ]) {
+        assert.equal((await call('/x', as({ iss }))).status, 200);
+        assert.equal(sentUpstream(), `Bearer ${path}`);
+      }
     });
-    assert.equal((await call('/x', as({ tid: 'blue/../x' }))).status, 200);
-    assert.equal(sentUpstream(), 'Bearer of-the-tenant');
-  });
 
-  test('credentials that are taken away are still exchanged, and open endpoints ask for none', async () => {
-    const { call, as } = await published([provider()], {
-      authentication: { stripAuthorizationData: true },
-      document: { paths: { '/open': { get: { operationId: 'open', responses: {} } } } },
-      operations: { open: { ignoreAuthentication: { enabled: true } } },
+    test('without a new token the call does not reach the upstream, and handlers are told why', async () => {
+      const path = `/${publicId()}`;
+      const { call, as } = await published([provider({ timeout: '200ms' })], {
+        server: hook('OAuth2ExchangeFailed', receiver.url + path),
+      });
+      const cases: [claims: object, page: unknown, status: number, message: string][] = [
+        [{ iss: 'https://stranger' }, undefined, 403, 'Tokens of this issuer cannot be exchanged'],
+        [{ sub: 'a' }, undefined, 502, 'Token exchange failed'],
+        [{ sub: 'b' }, 'no JSON', 502, 'Token exchange failed'],
+        [{ sub: 'c' }, { access_token: 'two\nlines' }, 502, 'Token exchange failed'],
+        [{ sub: 'd' }, { access_token: 'x', token_type: 'DPoP' }, 502, 'Token exchange failed'],
+        [{ sub: 'e' }, () => new Promise(() => undefined), 502, 'Token exchange failed'],
+      ];
+      for (const [claims, page, status, message] of cases) {
+        server.pages['/token'] = page;
+        const answer = await call('/x', as(claims));
+        assert.deepEqual([answer.status, answer.body], [status, { error: message }]);
+      }
+      assert.equal(upstream.requests.length, 0);
+      const told = await receiver.take(path, cases.length);
+      assert.match(told[0]!.body, /OAuth2ExchangeFailed/);
     });
-    assert.equal((await call('/x', as({}))).status, 200);
-    assert.equal(sentUpstream(), `Bearer new-${given}`);
-    assert.equal((await call('/open')).status, 200);
-    assert.equal(sentUpstream(), undefined);
-  });
-});
+
+    test('a provider that does not take the caller’s token is not asked again at once', async () => {
+      let times = 0;
+      const refusing = await startUpstream();
+      refusing.answer = (_request, response) => {
+        times++;
+        response.writeHead(400).end('{"error":"invalid_grant"}');
+      };
+      const { call, as } = await published([provider({ tokenEndpoint: `${refusing.url}/token` })]);
+      const headers = as({});
+      for (const _ of [1, 2]) {
+        const { status, body } = await call('/x', headers);
+        assert.deepEqual([status, body], [403, { error: 'The token was not exchanged' }]);
+      }
+      assert.equal(times, 1);
+      await refusing.close();
+    });
+
+    test('an address may name what a token says, which cannot lead elsewhere', async () => {
+      server.pages['/tenants/blue%2F..%2Fx/token'] = { access_token: 'of-the-tenant' };
+      const tokenEndpoint = `${server.url}/tenants/$gw_context.jwt_claims_tid/token`;
+      const { call, as } = await published([provider({ tokenEndpoint })], {
+        global: { contextVariables: { enabled: true } },
+      });
+      assert.equal((await call('/x', as({ tid: 'blue/../x' }))).status, 200);
+      assert.equal(sentUpstream(), 'Bearer of-the-tenant');
+    });
+
+    test('credentials that are taken away are still exchanged, and open endpoints ask for none', async () => {
+      const { call, as } = await published([provider()], {
+        authentication: { stripAuthorizationData: true },
+        document: { paths: { '/open': { get: { operationId: 'open', responses: {} } } } },
+        operations: { open: { ignoreAuthentication: { enabled: true } } },
+      });
+      assert.equal((await call('/x', as({}))).status, 200);
+      assert.equal(sentUpstream(), `Bearer new-${given}`);
+      assert.equal((await call('/open')).status, 200);
+      assert.equal(sentUpstream(), undefined);
+    });
+
+    test('what secrets make of a definition is looked at again before it is served', async () => {
+      const { call, as } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
+      const { status, text } = await call('/x', as({}));
+      assert.equal(status, 503);
+      assert.match(text, /providers\[0\]\.tokenEndpoint must be an absolute http or https address/);
+    });
+  },
+  { settings: { 'secrets.values': '{"endpoint":"nonsense"}' } },
+);

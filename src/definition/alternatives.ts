@@ -84,6 +84,12 @@ const says = (mode: AuthMode, extension: Bag, anchors: Anchors) => ({
   says: readFacet(facets[mode] as Facet, 'oas', extension, anchors),
 });
 
+/** The definition as each way in of its own meets it: once where all are gone through, else once for every alternative. */
+export const variantsOf = <T extends { readonly alternatives: readonly Alternative[] }>(model: T): T[] => [
+  model,
+  ...model.alternatives.flatMap(({ ways }) => ways.map(({ mode, says }) => ({ ...model, [mode]: says }))),
+];
+
 /** Schemes that are on and that no requirement names: nobody would ever be asked for them. */
 export function unnamedSchemes(document: OasDefinition, extension: Bag): string[] {
   const authentication = bagOf(bagOf(extension.server).authentication);

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
+import { variantsOf } from '#definition/alternatives.ts';
 import { durationMs } from '#definition/duration.ts';
 import type { Model } from '#definition/model.ts';
 import type { Doing } from '../step.ts';
@@ -49,7 +50,12 @@ export function centralSigners({ signingMethod, source, keySets = [] }: SourceWr
 }
 
 /** The key sets of others that a definition names, wherever it names them. */
-export function keySourcesOf({ jwt, externalOAuth, oidc }: Model): KeySources {
+export function keySourcesOf(model: Model): KeySources {
+  const all = variantsOf(model).map(keySourcesIn);
+  return { urls: all.flatMap(({ urls }) => urls), issuers: all.flatMap(({ issuers }) => issuers) };
+}
+
+function keySourcesIn({ jwt, externalOAuth, oidc }: Model): KeySources {
   const sources = [jwt.source, ...externalOAuth.providers.map(it => it.source)].map(readSource);
   const urls = sources.flatMap(read => (read && 'url' in read ? [read.url] : []));
   return {

@@ -1,4 +1,5 @@
 import type { BatchApi } from '#analytics/batch.ts';
+import { variantsOf } from '#definition/alternatives.ts';
 import type { Api } from '../api.ts';
 import { placesOfApi } from '../auth/sources.ts';
 import { hasSecrets } from '../variables/variables.ts';
@@ -46,7 +47,7 @@ export class RecordedApi {
     this.secrets = {
       headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
       parameters: places.map(({ query }) => query).filter(Boolean),
-      requestBody: model.modes.includes('basic') && model.basic.extractFromBody,
+      requestBody: model.modes.includes('basic') && variantsOf(model).some(({ basic }) => basic.extractFromBody),
     };
   }
 }
