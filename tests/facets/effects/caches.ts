@@ -41,6 +41,16 @@ const saying = (options: Bag): Pick<Effect, 'classic' | 'oas'> => ({
 const changing = ({ form }: Served, options: Bag): Bag =>
   form === 'classic' ? cacheOptions(options) : global({ cache: options }).x;
 
+/** What is kept of POST /thing, for so many seconds. */
+const keeping = (timeout: number) => {
+  const [cacheByRegex, cacheResponseCodes] = ['id=[0-9]+', [201]];
+  const entry = { timeout, cache_key_regex: cacheByRegex, cache_response_codes: cacheResponseCodes };
+  return {
+    classic: lists({ advance_cache_config: [{ path: '/thing', method: 'POST', disabled: false, ...entry }] }),
+    oas: { operations: { postThing: { cache: { enabled: true, timeout, cacheByRegex, cacheResponseCodes } } } },
+  };
+};
+
 export const caches: readonly Effect[] = [
   {
     rows: 'cache.enabled,timeout,cacheAllSafeRequests,cacheResponseCodes,cacheByHeaders',
@@ -88,31 +98,10 @@ export const caches: readonly Effect[] = [
   {
     rows: 'endpoints.cache.path,method,enabled,timeout,cacheByRegex,cacheResponseCodes',
     promise: 'answers of one endpoint are kept, apart by a part of the body',
-    classic: () => ({
-      ...cacheOptions({ enabled: true }),
-      ...lists({
-        advance_cache_config: [
-          {
-            path: '/thing',
-            method: 'POST',
-            disabled: false,
-            timeout: 60,
-            cache_key_regex: 'id=[0-9]+',
-            cache_response_codes: [201],
-          },
-        ],
-      }),
-    }),
+    classic: () => ({ ...cacheOptions({ enabled: true }), ...keeping(60).classic }),
     oas: () => ({
       paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
-      x: {
-        middleware: {
-          global: { cache: { enabled: true } },
-          operations: {
-            postThing: { cache: { enabled: true, timeout: 60, cacheByRegex: 'id=[0-9]+', cacheResponseCodes: [201] } },
-          },
-        },
-      },
+      x: { middleware: { global: { cache: { enabled: true } }, ...keeping(60).oas } },
     }),
     async observe(at) {
       at.upstream.answer = (_request, response, body) => response.writeHead(body.includes('odd') ? 200 : 201).end();
@@ -122,6 +111,10 @@ export const caches: readonly Effect[] = [
       assert.equal(await isKept(at, posted('id=2 once')), false);
       await isNotKept(at, posted('id=3 odd'), posted('id=4'));
       await isNotKept(at, posted('id=1 once', '/other'), posted('id=5'));
+      const { classic, oas } = keeping(1);
+      await at.change(at.form === 'classic' ? classic : { middleware: oas });
+      await becomesKept(at, posted('id=1 once'));
+      await becomesKept(at, posted('id=1 once'), false);
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { Effect } from '../effect.ts';
-import { bodies } from './bodies.ts';
+import { bodies, filters } from './bodies.ts';
 import { caches } from './caches.ts';
 import { callers } from './callers.ts';
 import { checks } from './checks.ts';
@@ -20,6 +20,7 @@ export const effects: readonly Effect[] = [
   ...pages,
   ...caches,
   ...bodies,
+  ...filters,
   ...callers,
   ...checks,
   ...endpoints,

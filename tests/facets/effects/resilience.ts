@@ -203,6 +203,8 @@ export const resilience: readonly Effect[] = [
     })(),
     async observe(at) {
       at.upstream.answer = naming('good', () => assert.fail('nobody tests this one'));
+      serverOf(at).answer = naming('other', (_request, response) => response.writeHead(500).end());
+      await becomesUsed(at, 'good');
       serverOf(at).answer = naming('other', ({ url, method, headers }, response, body) => {
         const asked = [url, method, headers['x-own'], body].join(' ');
         response.writeHead(asked === '/health PUT mine hello' ? 200 : 500).end();
