@@ -322,11 +322,10 @@ export const resilience: readonly Effect[] = [
           },
         }),
       async observe(at) {
-        let failing = 0;
-        at.upstream.answer = (_request, response) => response.writeHead(failing-- > 0 ? 500 : 200).end();
-        assert.deepEqual(await statuses(at, 2), [200, 200]);
-        failing = 2;
-        assert.deepEqual(await statuses(at, 2), [500, 500]);
+        const planned = [500, 200, 200, 200, 500, 500];
+        const next = [...planned];
+        at.upstream.answer = (_request, response) => response.writeHead(next.shift() ?? 200).end();
+        assert.deepEqual(await statuses(at, planned.length), planned);
         const { status, text } = await at.call();
         assert.deepEqual([status, text], [503, errorBody('Service temporarily unavailable.')]);
         assert.equal(await statusOf(at, '/other'), 200);
