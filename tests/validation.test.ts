@@ -55,6 +55,18 @@ describe('calls that are checked before they go on', () => {
       assert.equal(upstream.requests.at(-1)!.body, '{ "name" : "a" }');
     });
 
+    test('text in an encoding that says something else with the same bytes is not read', async () => {
+      const send = await checked({ schema });
+      const body = '{"name": "a+ACI-, +ACI-age+ACI-: -1, +ACI-x+ACI-: +ACI-"}';
+      const said = { 'content-type': 'application/json; charset=utf-7' };
+      const before = upstream.requests.length;
+      const refused = await send(body, said);
+      assert.ok(Array.isArray(refused) && refused[0] === 400 && /it is not UTF-8/.test(String(refused[1])));
+      assert.equal(upstream.requests.length, before);
+      for (const charset of ['utf-8', 'UTF8', '"utf-8"', 'us-ascii'])
+        assert.equal(await send(body, { 'content-type': `application/json; charset=${charset}` }), 200);
+    });
+
     test('everything that is wrong is told: 422, or the status of the definition', async () => {
       const said = errorBody('(root): name is required; age: must be at least 0');
       assert.deepEqual(await (await checked({ schema }))('{"age":-1}'), [422, said]);

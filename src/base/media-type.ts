@@ -2,3 +2,9 @@
 export const mediaType = (text: string | undefined): string => (text ?? '').split(';', 1)[0]!.trim().toLowerCase();
 
 export const isJsonType = (type: string): boolean => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(type);
+
+/** Whether a `Content-Type` leaves its text to be read as UTF-8. In some other encodings the same bytes say something else. */
+export const isInUtf8 = (contentType: string): boolean =>
+  [...contentType.matchAll(/;\s*charset\s*=\s*"?([^\s;"]*)/gi)].every(([, name]) =>
+    /^(?:utf-?8|(?:us-)?ascii)$/i.test(name!),
+  );

@@ -1,4 +1,4 @@
-import { isJsonType, mediaType } from '#base/media-type.ts';
+import { isInUtf8, isJsonType, mediaType } from '#base/media-type.ts';
 import { type Bag, bagOf } from '#definition/tree.ts';
 import type { HeaderList } from '../headers.ts';
 import { readJson } from '../schemas/json-body.ts';
@@ -38,6 +38,7 @@ export function bodyCheck(operation: Bag, document: OpenApi): BodyCheck | undefi
     if (!media.read) return true;
     // What is packed would be checked as something else than it is.
     if (!isPlain(headers)) return told(run, 'header.Content-Encoding', 'must not be there where bodies are checked');
+    if (!isInUtf8(contentType)) return told(run, 'header.Content-Type', 'must be in UTF-8 where bodies are checked');
     const read = media.read(bytes, contentType);
     if ('fault' in read) return told(run, 'body', read.fault);
     return run.below('body', media.check, read.value);

@@ -243,6 +243,13 @@ describe('bodies', () => {
   const multipart = { 'multipart/form-data': form };
   const cases: readonly [string, Bag, string | undefined, string, string][] = [
     ['JSON', json, 'application/json; charset=utf-8', '{"x":1}', ''],
+    [
+      'JSON in an encoding that says something else',
+      json,
+      'application/json; charset=utf-7',
+      '{"x":1}',
+      'header.Content-Type: must be in UTF-8 where bodies are checked',
+    ],
     ['wrong JSON', json, 'Application/JSON', '{"x":"1"}', `body.x: ${notInteger}`],
     ['broken JSON', json, 'application/json', '{', 'body: cannot be read: it is not JSON at character 1'],
     [

@@ -1,4 +1,5 @@
 import type { Json } from '#base/json.ts';
+import { isInUtf8 } from '#base/media-type.ts';
 import { isSilent } from '#definition/tree.ts';
 import type { Answer } from '../answer.ts';
 import { noBytes } from '../body.ts';
@@ -38,6 +39,8 @@ export const validateJson: Step = {
 };
 
 function checked(call: Exchange, bytes: Buffer, validate: Validate, status: number): Answer | undefined {
+  if (!isInUtf8(call.headers.get('content-type') ?? ''))
+    return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
   const read = readJson(bytes);
   if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });
   const faults = validate(read.value);
