@@ -12,7 +12,7 @@ describe('answers that are kept and callers who want those of others', () => {
   let upstream: Upstream;
   before(async () => {
     upstream = await startUpstream();
-    app = await startApp('sqlite', { settings: { 'log.level': 'error' } });
+    app = await startApp('sqlite', { settings: { 'log.level': 'error', 'gateway.trusted_proxies': '127.0.0.0/8' } });
   });
   after(async () => {
     await app?.close();
@@ -25,6 +25,29 @@ describe('answers that are kept and callers who want those of others', () => {
     assert.ok(body?.key_id, text);
     return body.key_id;
   }
+
+  test('what the upstream hears of the way a call came makes answers different', async () => {
+    const url = await publish(app, openApi(upstream, { cache_options }));
+    for (const [name, values] of Object.entries({
+      'x-forwarded-proto': ['http', 'https'],
+      'x-forwarded-host': ['a.example', 'b.example'],
+      'x-forwarded-for': ['192.0.2.1', '192.0.2.2'],
+    })) {
+      const seen = [];
+      for (const value of [...values, ...values]) {
+        const reply = await fetch(`${url}/${name}`, { headers: { [name]: value } });
+        const { headers } = (await reply.json()) as { headers: Record<string, string> };
+        seen.push([headers[name]!.split(',')[0], reply.headers.get('x-gw-cached-response')]);
+      }
+      const [one, other] = values;
+      assert.deepEqual(seen, [
+        [one, null],
+        [other, null],
+        [one, '1'],
+        [other, '1'],
+      ]);
+    }
+  });
 
   test('an API behind another keeps the answers of its callers apart, though it asks for no key itself', async () => {
     const name = `inner${publicId()}`;

@@ -20,6 +20,12 @@ const joined = (headers: HeaderList, name: string): string | undefined => {
   return values.length > 1 ? values.join(', ') : values[0];
 };
 
+/** By these a trusted proxy tells what address was asked for, and upstreams may answer accordingly. */
+const ofAddress = [
+  ...['x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-prefix', 'x-host', 'x-original-host'],
+  ...['x-http-host-override', 'x-original-url', 'x-rewrite-url'],
+];
+
 const signature = /^signature /i;
 
 /**
@@ -47,6 +53,7 @@ export function keysOf(model: Model, version: VersionModel) {
         method,
         call.upstreamMethod,
         call.host,
+        call.peer.secure ? 'secure' : '',
         call.path,
         call.query,
         call.keyId === '' ? 'address' : 'key',
@@ -58,6 +65,7 @@ export function keysOf(model: Model, version: VersionModel) {
       ];
       if (body !== undefined) parts.push(headers.get('content-type'));
       for (const name of byHeaders) parts.push(joined(headers, name));
+      if (call.peer.trusted) for (const name of ofAddress) parts.push(joined(headers, name));
       if (rewritten) {
         const { destination: to, path, query } = rewritten;
         parts.push(to?.origin, to?.path, to?.query, path, query);
