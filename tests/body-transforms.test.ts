@@ -433,7 +433,7 @@ describe('body transforms', () => {
   test('the example of the guide does what it says', async () => {
     upstream.answer = undefined;
     const { run, promised } = walkOf('docs/guide/body-transforms.md');
-    assert.equal(promised.length, 2);
+    assert.equal(promised.length, 4);
     await run({ CONTROL: app.url.dashboard, GATEWAY: app.url.gateway, DATA: app.directory, UPSTREAM: upstream.url });
   });
 

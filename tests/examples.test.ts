@@ -43,15 +43,8 @@ test('their page is fresh', () => {
 
 /** Hears what became of calls, and decides nothing that could be explained. */
 const silentSteps = ['unsupported', 'discovery'];
-/** Plugins, GraphQL, jq; and checks against a document, of which the classic form has none. */
-const otherFeatures = [
-  'classic.validateRequest',
-  'virtualEndpoint',
-  'endpointPlugin',
-  'persistGraphql',
-  'transformJq',
-  'transformJqResponse',
-];
+/** Plugins, GraphQL; and checks against a document, of which the classic form has none. */
+const otherFeatures = ['classic.validateRequest', 'virtualEndpoint', 'endpointPlugin', 'persistGraphql'];
 
 test('pages that name an example name one that is there', () => {
   const root = join(folder, '..');

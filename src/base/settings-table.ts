@@ -311,10 +311,14 @@ export const settingsTable = {
     '',
     'Directory of the template files that definitions may name. Empty: they may name none.',
   ),
-  'templates.steps': count(200_000, 'Steps a body template may take for one body; then the call is refused.', {
-    least: 1000,
-    most: 100_000_000,
-  }),
+  'templates.steps': count(
+    200_000,
+    'Steps a body template or a jq filter may take for one body; then the call is refused.',
+    {
+      least: 1000,
+      most: 100_000_000,
+    },
+  ),
   'events.handlers': lists(
     'Handlers of the operator, by event: what `event_handlers.events` is in a classic definition. They hear of every API, and of keys that are made, changed and removed.',
   ),

@@ -65,8 +65,6 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['actOn'],
     why: 'Kept for older tools; says nothing.',
   })),
-  { facet: 'endpoints.transformJq', why: refused('jq') },
-  { facet: 'endpoints.transformJqResponse', why: refused('jq') },
   { facet: 'endpoints.virtualEndpoint', why: refused('scripts that answer') },
   { facet: 'endpoints.endpointPlugin', why: refused('plugins') },
 ];

@@ -39,6 +39,7 @@ import { sizeLimit } from './steps/size-limit.ts';
 import { stripAuth } from './steps/strip-auth.ts';
 import { tracing } from './steps/tracing.ts';
 import { tracking } from './steps/tracking.ts';
+import { transformRequestJq, transformResponseJq } from './steps/transform-jq.ts';
 import { transformRequestBody } from './steps/transform-request-body.ts';
 import { transformResponseBody } from './steps/transform-response-body.ts';
 import { unsupported } from './steps/unsupported.ts';
@@ -101,11 +102,13 @@ export const order: readonly Place[] = [
   { step: validateJson, why: 'After all limits: reading a body costs more than counting a call.' },
   { step: validateRequest, why: 'Sees the call as its sender wrote it, before anything of it is changed.' },
   { step: transformRequestBody, why: 'Only what was checked is written anew; headers may then say what it became.' },
+  { step: transformRequestJq, why: 'After templates: a filter works on what they wrote.' },
   { step: requestHeaders, why: 'After all that reads headers the caller sent.' },
   { step: urlRewrite, why: 'Sees the body and context as they will be sent; done at the end.' },
   { step: methodTransform, why: 'After the rewrite, which knows endpoints by the method that was asked for.' },
   { step: mockResponse, why: 'Whoever may not call gets no mock either; it goes out like an answer of the upstream.' },
   { step: transformResponseBody, why: 'The first on the way out: what others look at is what callers will get.' },
+  { step: transformResponseJq, why: 'After templates, as on the way in.' },
   { step: responseHeaders, why: 'On the way out: after the body was written anew, before anything is kept.' },
   { step: responseProcessors, why: 'After the headers that definitions set: those may name the upstream too.' },
   { step: errorOverrides, why: 'On the way out: has the last word on an answer before it is kept.' },

@@ -606,12 +606,14 @@ export const refusalsTable = {
   request_transform_bound: {
     status: 500,
     message: 'Request body transform exceeded its limits',
-    about: 'The template of a request body asked for more steps, text or depth than it may, or the body is too deep.',
+    about:
+      'The template or filter of a request body asked for more steps, text or depth than it may, or the body is too deep.',
   },
   response_transform_bound: {
     status: 500,
     message: 'Response body transform exceeded its limits',
-    about: 'The template of a response body asked for more steps, text or depth than it may, or the body is too deep.',
+    about:
+      'The template or filter of a response body asked for more steps, text or depth than it may, or the body is too deep.',
   },
   body_too_large: {
     status: 413,

@@ -52,6 +52,24 @@ export const shaping: Readonly<Record<string, Example>> = {
       },
     ],
   },
+  'body-jq': {
+    shows: 'Filters in the language of jq write bodies anew, and set headers from what they find.',
+    answer(_request, response) {
+      response.writeHead(200, json).end('{"id": 7, "secret": "s"}');
+    },
+    calls: [
+      {
+        ask: 'POST /ledger/entries',
+        headers: json,
+        body: '{"items": [{"price": 2}, {"price": 3.5}]}',
+        status: 200,
+        gets: /^\{"total":5\.5,"from":"127\.0\.0\.1"\}$/,
+        sees: { 'x-items': '2' },
+        says: /^\{"id":7\}$/,
+        tells: { 'x-kind': 'application/json' },
+      },
+    ],
+  },
   rewrite: {
     calls: [
       { ask: 'GET /users/ann/orders', status: 200, reaches: 'GET /orders?user=ann' },

@@ -21,7 +21,6 @@ describe('definitions that ask for what is not there', () => {
   const asking: Record<string, object> = {
     'authentication by plugin': { custom_plugin_auth_enabled: true },
     'virtual endpoints': list('virtual'),
-    'jq transforms': list('transform_jq_response', { filter: 'del(.secret)' }),
     GraphQL: { graphql: { enabled: true } },
     plugins: { custom_middleware: { pre: [{ name: 'x', path: 'y' }] } },
   };

@@ -17,8 +17,6 @@ const modes: Partial<Record<AuthMode, string>> = {
 
 const lists: Partial<Record<keyof Endpoints, string>> = {
   persistGraphql: 'persisted GraphQL operations',
-  transformJq: 'jq transforms',
-  transformJqResponse: 'jq transforms',
   virtualEndpoint: 'virtual endpoints',
   endpointPlugin: 'plugins of endpoints',
 };

@@ -8,7 +8,7 @@ export type BodyData = Record<string, unknown>;
 export function bodyData(bytes: Buffer, format: BodyFormat): BodyData {
   if (bytes.length === 0) return {};
   if (format === 'xml') return parseXml(xmlSource(bytes));
-  const value = jsonOf(bytes.toString().replace(/^\ufeff/, ''));
+  const value = jsonOf(bytes);
   if (Array.isArray(value)) return { array: value };
   return typeof value === 'object' && value !== null ? (value as BodyData) : {};
 }
@@ -20,7 +20,8 @@ const longNumber = /\d{16}/;
  * Of two members of one name the last counts: what is sent on is written anew, so that nobody reads the other. Whole
  * numbers stay exact, however long, since they are mostly ids.
  */
-function jsonOf(text: string): unknown {
+export function jsonOf(bytes: Buffer): unknown {
+  const text = bytes.toString().replace(/^\ufeff/, '');
   try {
     return longNumber.test(text) ? JSON.parse(text, exactly()) : JSON.parse(text);
   } catch (error) {

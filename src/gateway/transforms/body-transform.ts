@@ -1,3 +1,4 @@
+import { JqFault } from '#base/jq/jq.ts';
 import { TemplateFault } from '#base/templates/fault.ts';
 import { templateFile } from '#base/templates/file.ts';
 import { compileTemplate, type Template, type TemplateOptions } from '#base/templates/template.ts';
@@ -22,29 +23,34 @@ interface Wish {
 export interface BodyTransform {
   readonly path: string;
   readonly method: string;
-  readonly format: BodyFormat;
-  /** Throws what `isFault` knows. */
-  write(call: Exchange, body: BodyData): Buffer;
+  /** Undefined where there is nothing to send in place of what came. Throws what `isFault` knows. */
+  write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined;
 }
 
-/** What went wrong with a template, or with a body for it. `isBound` tells what asked for too much. */
-export type Fault = TemplateFault | XmlFault;
-export const isFault = (error: unknown): error is Fault => error instanceof TemplateFault || error instanceof XmlFault;
+/** What went wrong with a template or filter, or with a body for it. `isBound` tells what asked for too much. */
+export type Fault = TemplateFault | XmlFault | JqFault;
+export const isFault = (error: unknown): error is Fault =>
+  error instanceof TemplateFault || error instanceof XmlFault || error instanceof JqFault;
+
+/** How a template comes by what it shows of a body. */
+type Read = (bytes: Buffer, format: BodyFormat) => BodyData;
 
 /** Undefined where there is nothing to do. */
 export function bodyTransforms(
   wishes: readonly Wish[],
   { model, version, tools }: StepContext,
+  read: Read,
   texts?: TemplateOptions['texts'],
 ): EndpointMatcher<BodyTransform> | undefined {
   const showsContext = model.contextVariables.enabled;
   const entries = wishes.map(wish => {
     const template = templateOf(wish, tools, texts);
+    const format = wish.format === 'xml' ? 'xml' : 'json';
+    const written = writing(template, wish.enableSession, showsContext, tools);
     return {
       path: wish.path,
       method: wish.method,
-      format: wish.format === 'xml' ? ('xml' as const) : ('json' as const),
-      write: writing(template, wish.enableSession, showsContext, tools),
+      write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format)),
     };
   });
   return endpointMatcher(entries, { model, version, settings: tools.settings });

@@ -82,3 +82,24 @@ export const bodies: readonly Effect[] = ways.flatMap((way): Effect[] => [
     },
   },
 ]);
+
+const filtered = (list: string, filter: string) =>
+  lists({ [list]: [{ path: '/thing', method: 'POST', disabled: false, filter }] });
+
+export const filters: readonly Effect[] = ways.map(({ name, result }): Effect => {
+  const [facet, list] =
+    name === 'transformRequestBody'
+      ? ['transformJq', 'transform_jq']
+      : ['transformJqResponse', 'transform_jq_response'];
+  return {
+    rows: `endpoints.${facet}.path,method,enabled,filter`,
+    promise: 'the body of an endpoint is read, and a filter writes it anew',
+    classic: () => filtered(list!, '{body: [.body.name]}'),
+    async observe(at) {
+      assert.equal(await result(at, '{"name":"Ann"}'), '["Ann"]');
+      assert.equal(await result(at, '{"name":"Ann"}', {}, '/other'), '{"name":"Ann"}');
+      await at.change(lists({ [list!]: [{ path: '/thing', method: 'POST', disabled: true, filter: '{body: 1}' }] }));
+      assert.equal(await result(at, '{"name":"Ann"}'), '{"name":"Ann"}');
+    },
+  };
+});

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { onEveryEngine, startApp, type TestApp } from './harness.ts';
+import { openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+interface Shape {
+  request?: string;
+  response?: string;
+  context?: boolean;
+  more?: Record<string, object[]>;
+  members?: object;
+}
+
+/** One endpoint, `/x`. Only the classic form has filters. */
+const filtering = (upstream: Upstream, { request, response, context = false, more = {}, members = {} }: Shape) =>
+  openApi(upstream, {
+    enable_context_vars: context,
+    ...members,
+    version_data: {
+      not_versioned: true,
+      versions: {
+        Default: {
+          name: 'Default',
+          use_extended_paths: true,
+          extended_paths: {
+            ...(request === undefined ? {} : { transform_jq: [{ path: '/x', method: 'POST', filter: request }] }),
+            ...(response === undefined
+              ? {}
+              : { transform_jq_response: [{ path: '/x', method: 'POST', filter: response }] }),
+            ...more,
+          },
+        },
+      },
+    },
+  });
+
+const said =
+  (body: string | Buffer, headers: Record<string, string> = {}, status = 200) =>
+  (_request: unknown, response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(body);
+  };
+
+async function post(url: string, body?: string | Buffer, headers: Record<string, string> = {}) {
+  const init = { method: 'POST', headers, ...(body === undefined ? {} : { body: body as RequestInit['body'] }) };
+  const reply = await fetch(`${url}/x`, init);
+  return { status: reply.status, headers: reply.headers, text: await reply.text() };
+}
+
+onEveryEngine('jq transforms', app => {
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+  });
+  after(() => upstream.close());
+
+  test('bodies are written anew by filters, on their way to the upstream and back', async () => {
+    const filters = { request: '{body: (.body | keys)}', response: '{body: (.body | del(.secret))}' };
+    const url = await publish(app(), filtering(upstream, filters));
+    upstream.answer = said('{"id":12345678901234567890,"secret":"s"}');
+    const { status, text, headers } = await post(url, '{"b":1,"a":2}');
+    assert.equal(status, 200);
+    assert.equal(text, '{"id":12345678901234567890}');
+    assert.equal(headers.get('content-length'), String(text.length));
+    const { body, headers: got } = upstream.requests.at(-1)!;
+    assert.equal(body, '["a","b"]');
+    assert.equal(got['content-length'], '9');
+  });
+});
+
+describe('jq transforms', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  before(async () => {
+    upstream = await startUpstream();
+    app = await startApp('sqlite', {
+      settings: { 'templates.steps': '5000', 'gateway.held_body_bytes': '20000' },
+    });
+  });
+  after(async () => {
+    await app.close();
+    await upstream.close();
+  });
+
+  async function sent(shape: Shape, body?: string | Buffer, headers?: Record<string, string>) {
+    upstream.answer = undefined;
+    const { status, text } = await post(await publish(app, filtering(upstream, shape)), body, headers);
+    assert.equal(status, 200, text);
+    return upstream.requests.at(-1)!;
+  }
+  async function given(shape: Shape, body: string | Buffer, headers?: Record<string, string>, status?: number) {
+    upstream.answer = said(body, headers, status);
+    return post(await publish(app, filtering(upstream, shape)), '{}');
+  }
+
+  test('a filter sees facts of the call and sets headers and facts, and no caller speaks for the gateway', async () => {
+    const request =
+      '{body: ._gw_context.headers_X_Team, rewrite_headers: {"X-Sum": (.body.a + 1 | tostring)}, gw_context: {found: "it\\u00e9"}}';
+    const more = {
+      transform_headers: [{ path: '/x', method: 'POST', add_headers: { 'X-Found': '$gw_context.found' } }],
+    };
+    const got = await sent({ request, context: true, more }, '{"a":1}', { 'x-team': 'red', 'x-sum': 'mine' });
+    assert.equal(got.body, '"red"');
+    assert.equal(got.headers['x-sum'], '2');
+    assert.equal(got.headers['x-found'], Buffer.from('ité').toString('latin1'));
+    const without = await sent({ request: '{body: [._gw_context, .body._gw_context]}' }, '{"_gw_context":1}');
+    assert.equal(without.body, '[null,1]');
+  });
+
+  test('a filter sees the headers of an answer and sets others', async () => {
+    const response = '{body: ._gw_response_headers["X-From"], rewrite_headers: {"X-From": "filter", "X-New": "a\\nb"}}';
+    const { text, headers } = await given({ response }, '{}', { 'x-from': 'upstream' });
+    assert.equal(text, '["upstream"]');
+    assert.equal(headers.get('x-from'), 'filter');
+    assert.equal(headers.get('x-new'), 'a b');
+  });
+
+  test('a filter works on what a template wrote, and the processor that names it changes nothing', async () => {
+    const template = (text: string) => [
+      {
+        path: '/x',
+        method: 'POST',
+        template_data: {
+          input_type: 'json',
+          template_mode: 'blob',
+          template_source: Buffer.from(text).toString('base64'),
+        },
+      },
+    ];
+    const more = { transform: template('{"t": {{.a}}}'), transform_response: template('{"r": {{.a}}}') };
+    const members = { response_processors: [{ name: 'response_body_transform_jq', options: {} }] };
+    const filter = '{body: (.body + {jq: 1})}';
+    const shape = { request: filter, response: filter, more, members };
+    const { text } = await given(shape, '{"a":2}');
+    assert.equal(text, '{"r":2,"jq":1}');
+    const url = await publish(app, filtering(upstream, shape));
+    await post(url, '{"a":5}');
+    assert.equal(upstream.requests.at(-1)!.body, '{"t":5,"jq":1}');
+  });
+
+  test('what has no body gets none by nothing being said of it', async () => {
+    const got = await sent({ request: '{body: .body, rewrite_headers: {"X-A": "1"}}' });
+    assert.deepEqual([got.body, got.headers['x-a']], ['', '1']);
+    assert.equal((await sent({ request: '{body: {made: true}}' })).body, '{"made":true}');
+  });
+
+  test('a call that cannot be read or filtered goes on as it came', async () => {
+    for (const [request, body] of [
+      ['{body: .body}', 'not JSON'],
+      ['{body: .body.a.b}', '{"a": 1}'],
+      ['.body', '{"a": 1}'],
+      ['empty', '{"a": 1}'],
+      ['{body: 1, rewrite_headers: {"Content-Length": "1"}}', '{"a": 1}'],
+      ['{body: 1, rewrite_headers: {"a b": "1"}}', '{"a": 1}'],
+      ['{body: 1, rewrite_headers: {"X-A": 1}}', '{"a": 1}'],
+      ['{body: 1, rewrite_headers: []}', '{"a": 1}'],
+    ] as const)
+      assert.equal((await sent({ request }, body)).body, body, request);
+  });
+
+  test('an answer that cannot be read is nothing to the filter; one that it fails on goes out as it came', async () => {
+    assert.equal((await given({ response: '{body: [.body]}' }, 'not JSON')).text, '[null]');
+    assert.equal((await given({ response: '{body: .body.a.b}' }, '{"a": 1}', {}, 404)).text, '{"a": 1}');
+  });
+
+  test('packed bodies are unpacked', async () => {
+    const packed = gzipSync('{"a":1}');
+    const got = await sent({ request: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
+    assert.deepEqual([got.body, got.headers['content-encoding']], ['[1]', undefined]);
+    const { text, headers } = await given({ response: '{body: [.body.a]}' }, packed, { 'content-encoding': 'gzip' });
+    assert.deepEqual([text, headers.get('content-encoding')], ['[1]', null]);
+  });
+
+  test('a filter that asks for too much gets 500, on both ways', async () => {
+    for (const greedy of ['{body: [range(1e9)]}', '{body: ("x" * 30000)}', 'def f: f; f']) {
+      upstream.answer = said('{}');
+      const request = await post(await publish(app, filtering(upstream, { request: greedy })), '{}');
+      assert.deepEqual(
+        [request.status, JSON.parse(request.text)],
+        [500, { error: 'Request body transform exceeded its limits' }],
+      );
+      const response = await given({ response: greedy }, '{}');
+      assert.deepEqual(
+        [response.status, JSON.parse(response.text)],
+        [500, { error: 'Response body transform exceeded its limits' }],
+      );
+    }
+  });
+
+  test('an API whose filter cannot be read is not served, and says why', async () => {
+    for (const [filter, reason] of [
+      ['.body |', 'the jq filter of /x cannot be read: character 8: the filter ends too early'],
+      ['nope', 'the jq filter of /x cannot be read: character 1: nope/0 is not defined'],
+      ['', 'the jq transform of /x has no filter'],
+      [
+        'env.HOME',
+        'the jq filter of /x cannot be read: character 1: env is not offered: a filter sees what it is given and nothing else',
+      ],
+    ]) {
+      const definition = filtering(upstream, { response: filter! });
+      const url = await publish(app, definition);
+      assert.equal((await post(url, '{}')).status, 503);
+      const { body } = await app.ask('GET', `/gw/apis/${definition.api_id}/status`);
+      assert.equal(body.reason, reason);
+    }
+  });
+});
