@@ -46,7 +46,7 @@ export function telling({ settings, clock, log, tell, untold }: TellingOptions):
   }
 
   return (event, about, message, more = {}) => {
-    if (!budget.spend()) return;
+    if (!budget.spend(about.api?.orgId ?? '')) return;
     const handlers = handlersOf(about.api?.model, event);
     const isHeard = handlers.length > 0 || operators.has(event);
     tell({
