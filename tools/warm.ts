@@ -1,0 +1,7 @@
+import { keepCompiled, useCompiled } from '../src/base/compiled.ts';
+
+/** Compiles the program once, after it was installed, so that the first start is as quick as the next. */
+useCompiled();
+await import('../src/application.ts');
+await import('../src/gateway/thread.ts');
+keepCompiled();
