@@ -205,6 +205,11 @@ export const settingsTable = {
     false,
     'Lets callers present the id of a key in place of the client certificate it is bound to. Unsafe: that id is no secret.',
   ),
+  'keys.remembered': count(
+    200_000,
+    'Keys a traffic thread holds in memory, about 2 KiB each. Those in use beyond that are read again and again.',
+    { least: 100, most: 10_000_000 },
+  ),
   'keys.min_length': count(3, 'Shortest key that is accepted, and shortest custom name of one.', {
     least: 1,
     most: 64,

@@ -57,8 +57,7 @@ export interface SessionsOptions {
 
 const noApis: ApisById = new Map();
 
-/** Keys a thread remembers, and texts that are none. */
-const keysKept = 10_000;
+/** Texts that are no keys. */
 const unknownKept = 10_000;
 const policiesKept = 10_000;
 /** Long enough that repeating a guess costs nothing, short enough that nothing depends on being told of a new key. */
@@ -71,6 +70,7 @@ const after = <T, R>(value: Doing<T>, next: (value: T) => Doing<R>): Doing<R> =>
 
 export function sessionsOf({ store, vault, settings, clock, log, apis = () => noApis }: SessionsOptions): Sessions {
   const { isGone } = lifetimesOf({ settings, clock, apis });
+  const keysKept = settings['keys.remembered'];
   /** What callers present, to the digest of the key it was found to be. */
   const digests = new Lru<string, string>(keysKept);
   const keys = new Lru<string, KnownKey>(keysKept);
@@ -118,16 +118,28 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     readonly known: KnownKey;
   }
 
+  /** A whole id is looked for alone: nearly all callers present one, and it costs one digest instead of one for each spelling. */
   function read(orgId: string, presented: string): Doing<Read | undefined> {
-    const ids = new Map(keyIdsOf(orgId, presented).map(keyId => [keyDigest(vault, keyId), keyId]));
-    if (ids.size === 0) return undefined;
+    const ids = keyIdsOf(orgId, presented);
+    if (ids.length === 0) return undefined;
+    const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
+    const found = among(orgId, others.length > 0 ? [presented] : ids);
+    return after(found, it =>
+      it !== 'none' ? it : others.length > 0 ? after(among(orgId, others), known) : undefined,
+    );
+  }
+
+  const known = (found: Read | undefined | 'none') => (found === 'none' ? undefined : found);
+
+  /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
+  function among(orgId: string, keyIds: readonly string[]): Doing<Read | undefined | 'none'> {
+    const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
     return after(store.keys([...ids.keys()]), rows => {
-      const own = rows.filter(row => row.org_id === orgId);
       for (const [digest, keyId] of ids) {
-        const row = own.find(it => it.digest === digest);
+        const row = rows.find(it => it.digest === digest && it.org_id === orgId);
         if (row) return row.kind === 'organisation' ? undefined : governed(row, keyId);
       }
-      return undefined;
+      return 'none';
     });
   }
 
