@@ -9,6 +9,8 @@ export interface Load {
   readonly connections: number;
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Longer than usual, where much has to be seen once before it is known. */
+  readonly warmUpSeconds?: number;
   /** A wrk script, for bodies and for calls that differ. */
   readonly script?: string;
 }
@@ -23,11 +25,11 @@ export interface Result {
 }
 
 /** Until what is called often has been compiled for that. */
-const warmUpSeconds = 2;
+const usualWarmUpSeconds = 2;
 
 /** Calls as fast as it goes from the given cores, and what that cost the measured process. */
 export async function measure(process: Measured, load: Load, cores: string): Promise<Result> {
-  await wrk({ ...load, seconds: warmUpSeconds }, cores);
+  await wrk({ ...load, seconds: load.warmUpSeconds ?? usualWarmUpSeconds }, cores);
   const before = process.cpuMicros();
   const output = await wrk(load, cores);
   const spent = process.cpuMicros() - before;

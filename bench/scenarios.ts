@@ -98,10 +98,13 @@ async function loaded(
   );
 }
 
+/** Enough for a thread to have met each of 100,000 keys. */
+const manySeconds = 20;
+
 async function manyApis(gateway: BenchGateway, upstream: string, directory: string, count: number) {
   await loaded(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
   const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
-  return { url: gateway.url, script: script(directory, `apis${count}`, lua) };
+  return { url: gateway.url, script: script(directory, `apis${count}`, lua), warmUpSeconds: manySeconds };
 }
 
 async function manyKeys(gateway: BenchGateway, upstream: string, directory: string, count: number) {
@@ -117,7 +120,7 @@ async function manyKeys(gateway: BenchGateway, upstream: string, directory: stri
     count > 1 ? 20 : 1,
   );
   const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
-  return { url: gateway.url, script: script(directory, `keys${count}`, lua) };
+  return { url: gateway.url, script: script(directory, `keys${count}`, lua), warmUpSeconds: manySeconds };
 }
 
 async function jwt(gateway: BenchGateway, upstream: string) {

@@ -15,6 +15,7 @@ import { gwApiOperations } from '#apis/gw/operations.ts';
 import { apiImportOperations } from '#apis/import/operations.ts';
 import { apiListOperations } from '#apis/lists/operations.ts';
 import { apiOwnerOperations } from '#apis/owners/operations.ts';
+import { apiRebaseOperations } from '#apis/rebase/operations.ts';
 import { streamsOperations } from '#apis/streams/operations.ts';
 import { deliveryOperations } from '#events/deliveries/operations.ts';
 import { hookOperations } from '#events/hooks/operations.ts';
@@ -44,6 +45,7 @@ export const catalogue = [
   ...classicOperations,
   ...apiListOperations,
   ...apiOwnerOperations,
+  ...apiRebaseOperations,
   ...streamsOperations,
   ...apiImportOperations,
   ...gwApiOperations,

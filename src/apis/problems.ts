@@ -17,5 +17,7 @@ export const problem = problems('apis', {
   base_of_other_form: { status: 400, message: 'base_api_id: a version and its base must be written in the same form' },
   version_unnamed: { status: 400, message: 'new_version_name: is required with base_api_id' },
   base_unnamed: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },
+  no_base: { status: 400, message: 'The first API is not a base: it has no versions' },
+  not_its_version: { status: 400, message: 'The second API is not a version of the first' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });

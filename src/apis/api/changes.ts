@@ -12,7 +12,7 @@ import { problem } from '../problems.ts';
 import { boundFaults, givenId, identified, summaryOf } from './rules.ts';
 import { type ApiKind, emptyWrapper, type StoredApi, type Wrapper, type Written } from './schema.ts';
 import type { ApiStore } from './store.ts';
-import { type VersionAsked, withoutVersion, withVersion } from './versions.ts';
+import { rebased, type VersionAsked, withoutVersion, withVersion } from './versions.ts';
 
 /** What changing APIs needs. */
 export interface ApiTools {
@@ -142,6 +142,23 @@ export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: r
     await forgetApi(orgId, api.api_id);
     records.touch('apis', api.id);
     return api;
+  });
+}
+
+/** Lets a version lead the versions of its base, both at once. */
+export function rebaseApi(tools: ApiTools, orgId: string, baseRef: string, nextRef: string): Promise<StoredApi> {
+  const { records, apis, clock } = tools;
+  return records.write(async () => {
+    await apis.takeTurn();
+    const [base, next] = [await apis.get(orgId, baseRef), await apis.get(orgId, nextRef)];
+    if (!base || !next) throw problem.api_not_found();
+    const made = rebased(base, next);
+    const updated_at = isoTime(clock.now());
+    for (const api of [made.base, made.version]) {
+      await apis.replace(settled({ ...api, updated_at }));
+      records.touch('apis', api.id);
+    }
+    return made.base;
   });
 }
 

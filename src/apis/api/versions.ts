@@ -72,3 +72,21 @@ export function withoutVersion(base: StoredApi, childId: string): StoredApi {
   const kept = block.default === undefined || versions[block.default] !== childId;
   return withBlock(base, kept ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
 }
+
+/**
+ * Base and version with their parts changed: the version leads from now on, under the name it had, and the base is one of
+ * its versions. Calls that name no version are served by whom they were served before; each keeps its own address.
+ */
+export function rebased(base: StoredApi, next: StoredApi): { readonly base: StoredApi; readonly version: StoredApi } {
+  const { name, versions, rest, ...block } = blockOf(base);
+  if (rest.enabled !== true || !name || Object.keys(versions).length === 0) throw problem.no_base();
+  const own = Object.keys(versions).find(it => versions[it] === next.api_id);
+  if (own === undefined) throw problem.not_its_version();
+  const left = Object.entries(versions).filter(([, id]) => id !== next.api_id);
+  const served = !block.default || block.default === ownName ? name : block.default;
+  const leading = { ...rest, name: own, default: served === own ? ownName : served };
+  return {
+    base: withBlock(next, leading, { [name]: base.api_id, ...Object.fromEntries(left) }),
+    version: withBlock(base, { enabled: false }, {}),
+  };
+}
