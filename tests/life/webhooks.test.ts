@@ -86,7 +86,9 @@ test('of two processes on one database each call is made by one, in order', asyn
   try {
     receiver.answer = undefined;
     const { path, definition, at } = tellingApi();
-    const [one, two] = await Promise.all([installation.start('one'), installation.start('two')]);
+    // One after the other: the first is the one that makes the credentials.
+    const one = await installation.start('one');
+    const two = await installation.start('two');
     await one.write('POST', '/api/apis', { api_definition: definition });
     await Promise.all([one.settled(), two.settled()]);
     const names = Array.from({ length: 20 }, (_, at) => String(at));
