@@ -38,7 +38,7 @@ const columnOfRefusal = new Map<string, Column>(
 /** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
 const slots = 6;
 const slotMs = 10_000;
-/** APIs watched at once; of more, those that nobody calls are forgotten. Well above what one gateway serves: making room costs. */
+/** APIs watched at once; of more, those that nobody calls are forgotten. Well above what one gateway serves. */
 const apisKept = 100_000;
 
 interface Ring {
