@@ -7,10 +7,7 @@ const run = promisify(execFile);
 export interface Load {
   readonly url: string;
   readonly connections: number;
-  readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Longer than usual, where much has to be seen once before it is known. */
-  readonly warmUpSeconds?: number;
   /** A wrk script, for bodies and for calls that differ. */
   readonly script?: string;
 }
@@ -24,14 +21,10 @@ export interface Result {
   readonly failed: number;
 }
 
-/** Until what is called often has been compiled for that. */
-const usualWarmUpSeconds = 2;
-
 /** Calls as fast as it goes from the given cores, and what that cost the measured process. */
-export async function measure(process: Measured, load: Load, cores: string): Promise<Result> {
-  await wrk({ ...load, seconds: load.warmUpSeconds ?? usualWarmUpSeconds }, cores);
+export async function call(process: Measured, load: Load, seconds: number, cores: string): Promise<Result> {
   const before = process.cpuMicros();
-  const output = await wrk(load, cores);
+  const output = await wrk(load, seconds, cores);
   const spent = process.cpuMicros() - before;
   const calls = numberIn(output, /(\d+) requests in/);
   return {
@@ -44,7 +37,7 @@ export async function measure(process: Measured, load: Load, cores: string): Pro
   };
 }
 
-async function wrk({ url, connections, seconds, headers = {}, script }: Load, cores: string): Promise<string> {
+async function wrk({ url, connections, headers = {}, script }: Load, seconds: number, cores: string): Promise<string> {
   const head = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
   const args = [
     '-c',

@@ -12,9 +12,6 @@ export interface Measured {
   stop(): Promise<void>;
 }
 
-/** The kernel counts processor time in ticks of this length. */
-const microsPerTick = 10_000;
-
 export function startPinned(
   cores: string,
   command: string,
@@ -26,7 +23,7 @@ export function startPinned(
   const family = () => [child.pid!, ...childrenOf(child.pid!)];
   return {
     child,
-    cpuMicros: () => family().reduce((sum, pid) => sum + ticksOf(pid), 0) * microsPerTick,
+    cpuMicros: () => family().reduce((sum, pid) => sum + nanosOf(pid), 0) / 1000,
     memoryBytes: () => family().reduce((sum, pid) => sum + residentOf(pid), 0),
     async stop() {
       child.kill('SIGTERM');
@@ -44,11 +41,15 @@ function statOf(pid: number): string[] | undefined {
   }
 }
 
-/** User and system time, fields 14 and 15 of the line, counted from after the name. */
-const ticksOf = (pid: number) => {
-  const stat = statOf(pid);
-  return stat ? Number(stat[11]) + Number(stat[12]) : 0;
-};
+/** What the scheduler counts for each of its threads: the first number is the time on a core. */
+function nanosOf(pid: number): number {
+  let nanos = 0;
+  for (const task of readdirSync(`/proc/${pid}/task`)) {
+    nanos += Number.parseInt(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8'), 10);
+  }
+  return nanos;
+}
+
 const pageBytes = 4096;
 const residentOf = (pid: number) => Number(statOf(pid)?.[21] ?? 0) * pageBytes;
 

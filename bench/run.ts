@@ -2,82 +2,127 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBenchTools } from '../tools/services.ts';
-import { startGateway } from './gateway.ts';
-import { type Load, measure, type Result } from './load.ts';
+import { type BenchGateway, startGateway } from './gateway.ts';
+import { call, type Load, type Result } from './load.ts';
 import { startProxy, startUpstream } from './nginx.ts';
-import type { Measured } from './processes.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 
 /**
- * Measures the traffic path against nginx in the same run: the machine may be slow or busy, the ratio is not. The measured
- * process has the first core to itself, load and upstream share the second.
+ * Measures the traffic path against nginx, and a scenario against the plainer one it is compared with. On a shared host the
+ * same work costs twice as much a minute later; so those compared take turns within seconds, for many rounds, and what is
+ * told is the median of the rounds' ratios. The measured process has the first core to itself, load and upstream share the
+ * second.
  */
 const gatewayCores = '0';
 const otherCores = '1';
 const connections = 32;
-const seconds = Number(process.env.BENCH_SECONDS ?? 5);
-const ports = { upstream: 18_100, proxy: 18_101, gateway: 18_102, dashboard: 18_103, portal: 18_104 };
+const rounds = Number(process.env.BENCH_ROUNDS ?? 9);
+const seconds = Number(process.env.BENCH_SECONDS ?? 2);
+/** Until what is called often has been compiled for that. */
+const warmUpSeconds = 10;
+const [upstreamPort, proxyPort, firstPort] = [18_100, 18_101, 18_102];
+
+interface Contender {
+  readonly gateway: BenchGateway;
+  readonly load: Load;
+}
 
 const wanted = process.argv.slice(2);
 const directory = mkdtempSync(join(tmpdir(), 'gw-bench-'));
+const all = scenarios(directory);
+const kept = new Map<string, Contender>();
+let started = 0;
 
 await ensureBenchTools();
-const upstream = await startUpstream(directory, ports.upstream, otherCores);
-const proxy = await startProxy(directory, ports.proxy, ports.upstream, gatewayCores);
-console.log('| scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio | failed |');
-console.log('|---|---|---|---|---|---|---|---|');
+const upstream = await startUpstream(directory, upstreamPort, otherCores);
+const proxy = await startProxy(directory, proxyPort, upstreamPort, gatewayCores);
+console.log('| scenario | µs CPU per call | calls/s | p50 ms | p99 ms | nginx µs | ratio to nginx | cost | failed |');
+console.log('|---|---|---|---|---|---|---|---|---|');
 try {
-  for (const [index, scenario] of scenarios(directory).entries()) {
+  for (const scenario of all) {
     if (wanted.length > 0 && !wanted.some(text => scenario.name.includes(text))) continue;
-    await one(scenario, join(directory, `data-${index}`));
+    await compare(scenario);
   }
 } finally {
-  await Promise.all([upstream.stop(), proxy.stop()]);
+  await Promise.all([upstream.stop(), proxy.stop(), ...[...kept.values()].map(({ gateway }) => gateway.stop())]);
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function one(scenario: Scenario, data: string): Promise<void> {
-  const script = scenario.yardstickScript === undefined ? {} : { script: scenario.yardstickScript };
-  const url = `http://127.0.0.1:${ports.proxy}${scenario.yardstick}`;
-  const yardstick = await measure(proxy, { url, connections, seconds, ...script }, otherCores);
-  const cores = (scenario.threads ?? 1) > 1 ? `${gatewayCores},${otherCores}` : gatewayCores;
-  const gateway = await startGateway(data, ports, cores, scenario.threads ?? 1);
-  try {
-    const load = await scenario.prepare(gateway, `http://127.0.0.1:${ports.upstream}`, directory);
-    await gateway.settled();
-    const result = await measure(gateway, { ...load, connections, seconds }, otherCores);
-    console.log(line(scenario.name, result, yardstick));
-    console.error(`  memory ${megabytes(gateway)} MiB`);
-    if (scenario.calls) await endured(scenario.calls, gateway, { ...load, connections, seconds });
-  } finally {
-    await gateway.stop();
+async function compare(scenario: Scenario): Promise<void> {
+  const base = scenario.against === undefined ? undefined : await plainer(scenario.against);
+  const isPlain = all.some(({ against }) => against === scenario.name);
+  const contender = isPlain ? await plainer(scenario.name) : await ready(scenario);
+  const yardstick: Load = {
+    url: `http://127.0.0.1:${proxyPort}${scenario.yardstick}`,
+    connections,
+    ...(scenario.yardstickScript === undefined ? {} : { script: scenario.yardstickScript }),
+  };
+  const seen: { it: Result; nginx: Result; plain: Result | undefined }[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const nginx = await call(proxy, yardstick, 1, otherCores);
+    const plain = base && (await call(base.gateway, base.load, seconds, otherCores));
+    seen.push({ nginx, plain, it: await call(contender.gateway, contender.load, seconds, otherCores) });
   }
+  const cells = [
+    scenario.name,
+    median(seen.map(({ it }) => it.microsPerCall)).toFixed(1),
+    median(seen.map(({ it }) => it.callsPerSecond)).toFixed(0),
+    median(seen.map(({ it }) => it.p50Ms)).toFixed(2),
+    median(seen.map(({ it }) => it.p99Ms)).toFixed(2),
+    median(seen.map(({ nginx }) => nginx.microsPerCall)).toFixed(1),
+    spread(seen.map(({ it, nginx }) => it.microsPerCall / nginx.microsPerCall)),
+    base ? spread(seen.map(({ it, plain }) => it.microsPerCall / plain!.microsPerCall)) : '',
+    seen.reduce((sum, { it }) => sum + it.failed, 0),
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+  console.error(`  memory ${megabytes(contender)} MiB`);
+  if (scenario.calls) await endured(scenario.calls, contender);
+  if (!isPlain) await contender.gateway.stop();
+}
+
+/** A scenario others are compared with stays up until the end. */
+async function plainer(name: string): Promise<Contender> {
+  const contender = kept.get(name) ?? (await ready(all.find(scenario => scenario.name === name)!));
+  kept.set(name, contender);
+  return contender;
+}
+
+/** A gateway of the scenario's own, filled and warm. */
+async function ready(scenario: Scenario): Promise<Contender> {
+  const first = firstPort + started++ * 3;
+  const ports = { gateway: first, dashboard: first + 1, portal: first + 2 };
+  const cores = (scenario.threads ?? 1) > 1 ? `${gatewayCores},${otherCores}` : gatewayCores;
+  const gateway = await startGateway(join(directory, `data-${started}`), ports, cores, scenario.threads ?? 1);
+  const load = {
+    ...(await scenario.prepare(gateway, `http://127.0.0.1:${upstreamPort}`, directory)),
+    connections,
+  };
+  await gateway.settled();
+  await call(gateway, load, scenario.warmUpSeconds ?? warmUpSeconds, otherCores);
+  return { gateway, load };
 }
 
 /** Whether memory grows with the number of calls: the first tenth is the time a process takes to settle. */
-async function endured(calls: number, gateway: Measured, load: Load): Promise<void> {
-  const seen: string[] = [];
+async function endured(calls: number, contender: Contender): Promise<void> {
+  const seen: number[] = [];
   for (let done = 0; done < calls; ) {
-    done += (await measure(gateway, load, otherCores)).calls;
-    if (done >= (calls / 10) * (seen.length + 1)) seen.push(`${megabytes(gateway)}`);
+    done += (await call(contender.gateway, contender.load, seconds, otherCores)).calls;
+    if (done >= (calls / 10) * (seen.length + 1)) seen.push(megabytes(contender));
   }
   console.error(`  memory over ${calls} calls, MiB: ${seen.join(', ')}`);
 }
 
-function megabytes(gateway: Measured): number {
+function megabytes({ gateway }: Contender): number {
   return Math.round(gateway.memoryBytes() / 1_048_576);
 }
 
-function line(name: string, it: Result, nginx: Result): string {
-  const cells = [
-    name,
-    it.microsPerCall.toFixed(1),
-    Math.round(it.callsPerSecond),
-    it.p50Ms.toFixed(2),
-    it.p99Ms.toFixed(2),
-    nginx.microsPerCall.toFixed(1),
-    (it.microsPerCall / nginx.microsPerCall).toFixed(2),
-    it.failed,
-  ];
-  return `| ${cells.join(' | ')} |`;
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+/** The median, and between what the middle half of the rounds lies. */
+function spread(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (part: number) => sorted[Math.floor((sorted.length - 1) * part)]!.toFixed(2);
+  return `${at(0.5)} (${at(0.25)} to ${at(0.75)})`;
 }

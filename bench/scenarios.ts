@@ -4,16 +4,23 @@ import { join } from 'node:path';
 import type { BenchGateway } from './gateway.ts';
 import type { Load } from './load.ts';
 
+/** Fills a gateway, and says what is then asked of it. */
+type Prepare = (gateway: BenchGateway, upstream: string, directory: string) => Promise<Omit<Load, 'connections'>>;
+
 /** What is measured: how the gateway is filled, and what is then asked of it. */
 export interface Scenario {
   readonly name: string;
   readonly threads?: number;
   /** How many calls are made on top, to see whether memory grows. */
   readonly calls?: number;
+  /** The plainer scenario it is compared with. */
+  readonly against?: string;
+  /** Longer than usual, where much has to be seen once before it is known. */
+  readonly warmUpSeconds?: number;
   /** The path asked of nginx for the ratio. */
   readonly yardstick: string;
   readonly yardstickScript?: string;
-  prepare(gateway: BenchGateway, upstream: string, directory: string): Promise<Omit<Load, 'connections' | 'seconds'>>;
+  readonly prepare: Prepare;
 }
 
 interface ApiWish {
@@ -66,6 +73,11 @@ async function token(
   return { url: `${url}/small`, headers: { authorization: key } };
 }
 
+const justToken: Prepare = (gateway, upstream) => token(gateway, upstream, unlimited, { do_not_track: true });
+
+const limits = { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 };
+const limited: Prepare = (gateway, upstream) => token(gateway, upstream, limits, {});
+
 /** Asks for another API or key at every call, so that no cache of one entry helps. */
 function script(directory: string, name: string, body: string): string {
   const file = join(directory, `${name}.lua`);
@@ -98,30 +110,31 @@ async function loaded(
   );
 }
 
-/** Enough for a thread to have met each of 100,000 keys. */
-const manySeconds = 20;
+const manyApis =
+  (count: number): Prepare =>
+  async (gateway, upstream, directory) => {
+    await loaded(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
+    const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
+    return { url: gateway.url, script: script(directory, `apis${count}`, lua) };
+  };
 
-async function manyApis(gateway: BenchGateway, upstream: string, directory: string, count: number) {
-  await loaded(gateway, count, n => publish(gateway, upstream, { id: `api${n}`, ...open }));
-  const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/api' .. (n * 7919 % ${count}) .. '/small') end`;
-  return { url: gateway.url, script: script(directory, `apis${count}`, lua), warmUpSeconds: manySeconds };
-}
-
-async function manyKeys(gateway: BenchGateway, upstream: string, directory: string, count: number) {
-  await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
-  let prefix = '';
-  await loaded(
-    gateway,
-    count,
-    async n => {
-      const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
-      prefix = id.slice(0, id.indexOf('bench'));
-    },
-    count > 1 ? 20 : 1,
-  );
-  const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
-  return { url: gateway.url, script: script(directory, `keys${count}`, lua), warmUpSeconds: manySeconds };
-}
+const manyKeys =
+  (count: number): Prepare =>
+  async (gateway, upstream, directory) => {
+    await publish(gateway, upstream, { id: 'guarded', use_standard_auth: true, do_not_track: true });
+    let prefix = '';
+    await loaded(
+      gateway,
+      count,
+      async n => {
+        const id = await issue(gateway, { ...unlimited, access_rights: rights('guarded') }, `/api/keys/bench${n}`);
+        prefix = id.slice(0, id.indexOf('bench'));
+      },
+      count > 1 ? 20 : 1,
+    );
+    const lua = `local n = 0\nrequest = function() n = n + 1; return wrk.format('GET', '/guarded/small', {['authorization'] = '${prefix}bench' .. (n * 7919 % ${count})}) end`;
+    return { url: gateway.url, script: script(directory, `keys${count}`, lua) };
+  };
 
 async function jwt(gateway: BenchGateway, upstream: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -275,18 +288,13 @@ async function bodyTransform(gateway: BenchGateway, upstream: string, directory:
 
 export const scenarios = (directory: string): readonly Scenario[] => [
   { name: 'keyless', yardstick: '/small', prepare: keyless },
-  { name: 'cache-hit', yardstick: '/small', prepare: kept },
-  { name: 'token', yardstick: '/small', prepare: (g, u) => token(g, u, unlimited, { do_not_track: true }) },
-  {
-    name: 'token, rate, quota, analytics',
-    yardstick: '/small',
-    prepare: (g, u) =>
-      token(g, u, { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 }, {}),
-  },
-  { name: 'header-transform', yardstick: '/small', prepare: headerTransform },
-  { name: 'rewrite', yardstick: '/small', prepare: rewrite },
-  { name: 'JWT RS256', yardstick: '/small', prepare: jwt },
-  { name: 'basic', yardstick: '/small', prepare: basic },
+  { name: 'cache-hit', against: 'keyless', yardstick: '/small', prepare: kept },
+  { name: 'token', against: 'keyless', yardstick: '/small', prepare: justToken },
+  { name: 'token, rate, quota, analytics', against: 'keyless', yardstick: '/small', prepare: limited },
+  { name: 'header-transform', against: 'keyless', yardstick: '/small', prepare: headerTransform },
+  { name: 'rewrite', against: 'keyless', yardstick: '/small', prepare: rewrite },
+  { name: 'JWT RS256', against: 'keyless', yardstick: '/small', prepare: jwt },
+  { name: 'basic', against: 'keyless', yardstick: '/small', prepare: basic },
   {
     name: '100 kB answer',
     yardstick: '/big',
@@ -298,22 +306,24 @@ export const scenarios = (directory: string): readonly Scenario[] => [
     yardstickScript: post(directory),
     prepare: async (g, u) => ({ url: (await keyless(g, u)).url.replace('/small', '/post'), script: post(directory) }),
   },
-  { name: 'validate-request', yardstick: '/post', yardstickScript: post(directory), prepare: validated },
+  {
+    name: 'validate-request',
+    against: 'POST 10 kB',
+    yardstick: '/post',
+    yardstickScript: post(directory),
+    prepare: validated,
+  },
   {
     name: 'body-transform',
+    against: 'POST 10 kB',
     yardstick: '/post',
     yardstickScript: order(directory),
-    prepare: (g, u) => bodyTransform(g, u, directory),
+    prepare: bodyTransform,
   },
-  { name: '10,000 APIs', yardstick: '/small', prepare: (g, u) => manyApis(g, u, directory, 10_000) },
-  { name: '1 key of its kind', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 1) },
-  { name: '100,000 keys', yardstick: '/small', prepare: (g, u) => manyKeys(g, u, directory, 100_000) },
-  { name: 'keyless, 2 threads', yardstick: '/small', threads: 2, prepare: keyless },
-  {
-    name: 'a million calls',
-    yardstick: '/small',
-    calls: 1_000_000,
-    prepare: (g, u) =>
-      token(g, u, { rate: 100_000_000, per: 60, quota_max: 1_000_000_000, quota_renewal_rate: 86_400 }, {}),
-  },
+  { name: '1 API', yardstick: '/small', prepare: manyApis(1) },
+  { name: '10,000 APIs', against: '1 API', warmUpSeconds: 20, yardstick: '/small', prepare: manyApis(10_000) },
+  { name: '1 key', yardstick: '/small', prepare: manyKeys(1) },
+  { name: '100,000 keys', against: '1 key', warmUpSeconds: 30, yardstick: '/small', prepare: manyKeys(100_000) },
+  { name: 'keyless, 2 threads', threads: 2, against: 'keyless', yardstick: '/small', prepare: keyless },
+  { name: 'a million calls', calls: 1_000_000, against: 'keyless', yardstick: '/small', prepare: limited },
 ];
