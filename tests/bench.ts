@@ -179,8 +179,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     async send(api: Api, sent: Sent = {}): Promise<Outcome> {
       events = [];
       const call = exchangeOf(api, sent, time.nowMs);
-      const [chain] = api.chains.values();
-      const request = chain!.request.filter(({ name }) => guards.has(name));
+      const [served] = api.served;
+      const request = served!.chain.request.filter(({ name }) => guards.has(name));
       const answer = await walkRequest({ request }, call);
       return {
         status: answer?.status ?? 0,

@@ -1,17 +1,18 @@
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { hostSpelling, openFault } from '#definition/open-segment.ts';
-import { buildChain, type Chain } from './chain.ts';
+import { buildChain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
 import { isRaw, type Passage, passageOf } from './passage.ts';
+import type { RecordedApi } from './recorder/recorded-api.ts';
 import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
-import { type Links, linksOf, ordinaryLink } from './upstream/link.ts';
-import { type Target, targetsOf } from './upstream/target.ts';
+import { type Links, linksOf, ordinaryLinks } from './upstream/link.ts';
+import { targetsOf } from './upstream/target.ts';
 import { withReferences } from './variables/references.ts';
-import { type VersionChoice, versionChoice } from './versions.ts';
+import { type Served, type VersionChoice, versionChoice } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
 export interface Api {
@@ -34,12 +35,23 @@ export interface Api {
   /** What it answers itself, by the path below the listen path. */
   readonly routes: ReadonlyMap<string, Route>;
   readonly versions: VersionChoice;
-  readonly chains: ReadonlyMap<string, Chain>;
-  readonly targets: ReadonlyMap<string, Target>;
+  /** All versions inside the definition. */
+  readonly served: readonly Served[];
   /** How its upstreams are connected to. */
   readonly links: Links;
+  /** How upstreams are asked: below the listen path, with its final slash, under the caller's host. */
+  readonly strips: boolean;
+  readonly keepsSlash: boolean;
+  readonly keepsHost: boolean;
   /** Set for a service of bare connections, which has nothing of the above but links. */
   readonly passage: Passage | undefined;
+  readonly notes: ApiNotes;
+}
+
+/** What others keep about an API at every call: beside it, so that nothing has to be looked up. */
+export class ApiNotes {
+  recorded: RecordedApi | undefined = undefined;
+  vitals: number[] | undefined = undefined;
 }
 
 export function compileApi(given: Model, tools: GatewayTools): Api {
@@ -50,7 +62,20 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
   const listenPath = listenPathSpelling(listen.path);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
   const unreadable = openFault(listenPath, '/') ?? openFault(host, '');
-  const base = {
+  // Every member is there from the beginning: objects of one shape are read faster than those that grow.
+  const base: Api = {
+    unserved: '',
+    routes: routesOf({ model, tools }),
+    versions: noVersions,
+    passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
+    links: ordinaryLinks,
+    strips: listen.strip,
+    keepsSlash: model.upstream.preserveTrailingSlash,
+    keepsHost: model.upstream.preserveHostHeader,
+    notes: new ApiNotes(),
+    served: [],
+    serverIdentity: undefined,
+    passage: undefined,
     id: identity.id,
     databaseId: identity.databaseId,
     orgId: identity.orgId,
@@ -67,28 +92,24 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
       !/\s/.test(listen.path) &&
       unreadable === undefined &&
       isHere,
-    passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
-    routes: routesOf({ model, tools }),
   };
   try {
     if (missing !== '') throw new Unservable(missing);
     if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
     const passage = passageOf(model, tools);
     checkOwnPort(model, tools.settings);
+    const served = passage ? [] : servedOf(model, tools);
     return {
       ...base,
-      unserved: '',
-      versions: versionChoice(model, tools.settings['gateway.version_header']),
-      chains: passage ? new Map() : chainsOf(model, tools),
-      targets: passage ? new Map() : targetsOf(model, tools),
+      versions: versionChoice(model, served, tools.settings['gateway.version_header']),
+      served,
       links: linksOf(model, tools.certificates),
       serverIdentity: serverIdentityOf(model, tools.certificates),
       passage: isHere ? passage : undefined,
     };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    const nothing = { versions: noVersions, chains: new Map(), targets: new Map(), links: () => ordinaryLink };
-    return { ...base, unserved: error.message, ...nothing, serverIdentity: undefined, passage: undefined };
+    return { ...base, unserved: error.message };
   }
 }
 
@@ -99,8 +120,15 @@ const noVersions: VersionChoice = {
   },
 };
 
-const chainsOf = (model: Model, tools: GatewayTools) =>
-  new Map(model.versions.map(version => [version.key, buildChain({ model, version, tools })]));
+function servedOf(model: Model, tools: GatewayTools): Served[] {
+  const targets = targetsOf(model, tools);
+  return model.versions.map(version => ({
+    kind: 'own',
+    version,
+    chain: buildChain({ model, version, tools }),
+    target: targets.get(version.key)!,
+  }));
+}
 
 /** A gateway without segments takes everything; one with segments only what names one of them. */
 const isOfSegment = ({ gatewayTags }: Model, segments: readonly string[]) =>

@@ -4,14 +4,13 @@ import { order } from './order.ts';
 import type { BodyCopy, Doing, Made, Outcome, StepContext, UpstreamResult } from './step.ts';
 
 /** The steps of one version of an API that have something to do, in order. */
-export interface Chain {
+export interface Chain extends Wishes {
   readonly request: readonly { readonly name: string; run(call: Exchange): Doing<Outcome> }[];
   readonly response: readonly { readonly name: string; run(call: Exchange, given: Answer): Doing<void> }[];
-  readonly wishes: Wishes;
 }
 
 /** What steps want of upstreams and their answers beyond changing them. */
-export interface Wishes {
+interface Wishes {
   readonly needsBody: readonly NonNullable<Made['needsBody']>[];
   readonly copy: readonly NonNullable<Made['copy']>[];
   readonly settled: readonly NonNullable<Made['settled']>[];
@@ -20,18 +19,22 @@ export interface Wishes {
 
 export function buildChain(context: StepContext): Chain {
   const made = order.map(({ step }) => ({ name: step.name, made: step.make(context) }));
-  const asked = (side: keyof Made) => made.filter(it => it.made?.[side]);
+  const asked = <T>(wish: (made: Made, name: string) => T | undefined): readonly T[] => {
+    const list = made.flatMap(it => (it.made && wish(it.made, it.name)) ?? []);
+    return list.length === 0 ? nobody : list;
+  };
   return {
-    request: asked('request').map(it => ({ name: it.name, run: call => it.made!.request!(call) })),
-    response: asked('response').map(it => ({ name: it.name, run: (call, given) => it.made!.response!(call, given) })),
-    wishes: {
-      needsBody: asked('needsBody').map(it => (call, given) => it.made!.needsBody!(call, given)),
-      copy: asked('copy').map(it => (call, given) => it.made!.copy!(call, given)),
-      settled: asked('settled').map(it => (call, result) => it.made!.settled!(call, result)),
-      ended: asked('ended').map(it => call => it.made!.ended!(call)),
-    },
+    request: asked(({ request: run }, name) => run && { name, run }),
+    response: asked(({ response: run }, name) => run && { name, run }),
+    needsBody: asked(it => it.needsBody),
+    copy: asked(it => it.copy),
+    settled: asked(it => it.settled),
+    ended: asked(it => it.ended),
   };
 }
+
+/** Shared by all chains: with many APIs, what calls of the others have just looked at is close at hand. */
+const nobody: readonly never[] = [];
 
 /** Walks the request side. Stays synchronous as long as every step does. */
 export function walkRequest({ request }: Pick<Chain, 'request'>, call: Exchange, from = 0): Doing<Outcome> {
@@ -61,15 +64,15 @@ export function walkResponse(
 }
 
 /** Whether a step needs the whole body of this answer. */
-export function needsBody({ wishes }: Chain, call: Exchange, given: Answer): boolean {
-  for (const wish of wishes.needsBody) if (wish(call, given)) return true;
+export function needsBody({ needsBody: wishes }: Chain, call: Exchange, given: Answer): boolean {
+  for (const wish of wishes) if (wish(call, given)) return true;
   return false;
 }
 
 /** The copies steps want of this answer; undefined where none does. */
-export function copiesOf({ wishes }: Chain, call: Exchange, given: Answer): BodyCopy[] | undefined {
+export function copiesOf({ copy: wishes }: Chain, call: Exchange, given: Answer): BodyCopy[] | undefined {
   let copies: BodyCopy[] | undefined;
-  for (const wish of wishes.copy) {
+  for (const wish of wishes) {
     const copy = wish(call, given);
     if (!copy) continue;
     copies ??= [];
@@ -78,10 +81,10 @@ export function copiesOf({ wishes }: Chain, call: Exchange, given: Answer): Body
   return copies;
 }
 
-export function tellEnded({ wishes }: Chain, call: Exchange): void {
-  for (const told of wishes.ended) told(call);
+export function tellEnded({ ended }: Chain, call: Exchange): void {
+  for (const told of ended) told(call);
 }
 
-export function tellSettled({ wishes }: Chain, call: Exchange, result: UpstreamResult): void {
-  for (const told of wishes.settled) told(call, result);
+export function tellSettled({ settled }: Chain, call: Exchange, result: UpstreamResult): void {
+  for (const told of settled) told(call, result);
 }

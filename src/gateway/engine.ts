@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
 import { problem as bodyProblem } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
-import { type Chain, copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from './chain.ts';
+import { copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { overridesByApi } from './overrides/overrides.ts';
 import { holdsParameters, plainSpelling } from './path.ts';
@@ -18,7 +18,7 @@ import { handOut, type Receiver } from './upstream/forward.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
 import { hostsDown, sendingOf } from './upstream/sending.ts';
 import { type Destination, upstreamPath } from './upstream/target.ts';
-import type { Chosen } from './versions.ts';
+import type { Chosen, Served } from './versions.ts';
 
 export interface EngineOptions {
   readonly snapshot: () => Snapshot;
@@ -102,10 +102,9 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     const chosen = api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
-    if (api.passesOptions && call.method === 'OPTIONS') return forward(call, api, chosen.version.key, sink, current);
-    const chain = api.chains.get(chosen.version.key)!;
-    call.chain = chain;
-    walk(call, api, chosen.version.key, chain, sink, current);
+    if (api.passesOptions && call.method === 'OPTIONS') return forward(call, api, chosen, sink, current);
+    call.chain = chosen.chain;
+    walk(call, api, chosen, sink, current);
   }
 
   /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
@@ -143,20 +142,20 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     deliver(call, sink, chosen.answer);
   }
 
-  function walk(call: Exchange, api: Api, versionKey: string, chain: Chain, sink: Sink, current: Snapshot): void {
+  function walk(call: Exchange, api: Api, served: Served, sink: Sink, current: Snapshot): void {
     let outcome: ReturnType<typeof walkRequest>;
     try {
-      outcome = walkRequest(chain, call);
+      outcome = walkRequest(served.chain, call);
     } catch (error) {
       return failed(call, sink, error);
     }
     if (outcome instanceof Promise) {
       outcome.then(
-        answer => (answer ? answered(call, sink, answer) : forward(call, api, versionKey, sink, current)),
+        answer => (answer ? answered(call, sink, answer) : forward(call, api, served, sink, current)),
         error => failed(call, sink, error),
       );
     } else if (outcome) answered(call, sink, outcome);
-    else forward(call, api, versionKey, sink, current);
+    else forward(call, api, served, sink, current);
   }
 
   function answered(call: Exchange, sink: Sink, given: Answer): void {
@@ -193,8 +192,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     deliver(call, sink, refuse(call, 'internal'));
   }
 
-  function forward(call: Exchange, api: Api, versionKey: string, sink: Sink, current: Snapshot): void {
-    const destination = call.rewritten?.destination ?? api.targets.get(versionKey)!.next();
+  function forward(call: Exchange, api: Api, { target }: Served, sink: Sink, current: Snapshot): void {
+    const destination = call.rewritten?.destination ?? target.next();
     if (destination instanceof Promise)
       destination.then(
         found => sent(call, api, found, sink, current),

@@ -38,7 +38,10 @@ interface OpenChild<T> {
   readonly node: Node<T>;
 }
 
-const emptyNode: Node<never> = { fixed: new Map(), open: [], here: undefined, hereSlash: undefined };
+/** Shared by all nodes that have none: most listen paths end where nothing goes on. */
+const noFixed: ReadonlyMap<string, never> = new Map<string, never>();
+const noOpen: readonly never[] = [];
+const emptyNode: Node<never> = { fixed: noFixed, open: noOpen, here: undefined, hereSlash: undefined };
 
 export class Router<T> {
   readonly #rules: RouterRules;
@@ -117,15 +120,16 @@ const segmentsOf = (path: string) => path.split('/').filter(segment => segment !
 /** Nodes made in this batch: nobody else has them yet, so they may still be written to. */
 type Fresh = WeakSet<object>;
 interface Draft<T> {
-  fixed: Map<string, Node<T>>;
-  open: OpenChild<T>[];
+  fixed: ReadonlyMap<string, Node<T>>;
+  open: readonly OpenChild<T>[];
   here: T | undefined;
   hereSlash: T | undefined;
 }
 
 function owned<T>(node: Node<T>, fresh: Fresh): Draft<T> {
   if (fresh.has(node)) return node as Draft<T>;
-  const copy: Draft<T> = { ...node, fixed: new Map(node.fixed), open: [...node.open] };
+  const { fixed, open, here, hereSlash } = node;
+  const copy: Draft<T> = { fixed: fixed.size === 0 ? noFixed : new Map(fixed), open, here, hereSlash };
   fresh.add(copy);
   return copy;
 }
@@ -148,12 +152,15 @@ function place<T>(
   const child = owned(known ?? emptyNode, fresh) as Draft<T>;
   place(child, segments, at + 1, slash, value, fresh);
   if (!segment.includes('{')) {
-    if (isEmpty(child)) node.fixed.delete(segment);
-    else node.fixed.set(segment, child);
+    const fixed = node.fixed === noFixed ? new Map<string, Node<T>>() : (node.fixed as Map<string, Node<T>>);
+    if (isEmpty(child)) fixed.delete(segment);
+    else fixed.set(segment, child);
+    node.fixed = fixed.size === 0 ? noFixed : fixed;
     return;
   }
   const others = node.open.filter(it => it.segment !== segment);
   node.open = isEmpty(child) ? others : [...others, { segment, pattern: openPattern(segment), node: child }];
+  if (node.open.length === 0) node.open = noOpen;
 }
 
 const isEmpty = (node: Node<unknown>) =>
@@ -167,21 +174,34 @@ function deepest<T>(
   prefix: boolean,
   given: Record<string, string> | undefined,
 ): Found<T> | undefined {
-  const end = path.indexOf('/', at + 1);
-  const segment = path.slice(at + 1, end < 0 ? path.length : end);
-  const next = end < 0 ? path.length : end;
-  if (segment !== '') {
-    const child = node.fixed.get(segment);
-    const found =
-      (child && deepest(child, path, next, prefix, given)) ?? deepestOpen(node, path, segment, next, prefix, given);
+  if (node.fixed !== noFixed || node.open !== noOpen) {
+    const end = path.indexOf('/', at + 1);
+    const next = end < 0 ? path.length : end;
+    const segment = path.slice(at + 1, next);
+    const found = segment === '' ? undefined : deeper(node, path, at, segment, next, prefix, given);
     if (found) return found;
-    const looser = prefix ? byPrefix(node, path, at, segment, given) : undefined;
-    if (looser) return looser;
   }
   if (node.hereSlash !== undefined && at < path.length)
     return { value: node.hereSlash, listenPath: path.slice(0, at + 1), parameters: given };
   if (node.here !== undefined) return { value: node.here, listenPath: path.slice(0, at), parameters: given };
   return undefined;
+}
+
+function deeper<T>(
+  node: Node<T>,
+  path: string,
+  at: number,
+  segment: string,
+  next: number,
+  prefix: boolean,
+  given: Record<string, string> | undefined,
+): Found<T> | undefined {
+  const child = node.fixed.get(segment);
+  return (
+    (child && deepest(child, path, next, prefix, given)) ??
+    deepestOpen(node, path, segment, next, prefix, given) ??
+    (prefix ? byPrefix(node, path, at, segment, given) : undefined)
+  );
 }
 
 function deepestOpen<T>(

@@ -20,10 +20,14 @@ export interface RouteContext {
   readonly tools: GatewayTools;
 }
 
+/** Most APIs have none: they share the empty list. */
+export const noRoutes: ReadonlyMap<string, Route> = new Map();
+
 /** By the path below the listen path. */
 export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
   const cors = corsOf(context);
   const routes = [...oauthRoutes(context), ...batchRoutes(context), ...metadataRoutes(context)];
+  if (routes.length === 0) return noRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
 }
 

@@ -1,17 +1,27 @@
 import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
 import type { Answer } from './answer.ts';
+import type { Chain } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { operatorPattern } from './operator-pattern.ts';
 import { plainSpelling } from './path.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
+import type { Target } from './upstream/target.ts';
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
 export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
   form === 'classic' && !versioning.enabled && !versionData.notVersioned;
 
+/** A version inside a definition, with all that serves its calls. */
+export interface Served {
+  readonly kind: 'own';
+  readonly version: VersionModel;
+  readonly chain: Chain;
+  readonly target: Target;
+}
+
 /** Which version of the API a call gets: one inside its definition, or another API. */
 export type Chosen =
-  | { readonly kind: 'own'; readonly version: VersionModel }
+  | Served
   | { readonly kind: 'other'; readonly apiId: string; readonly isDefault: boolean }
   | {
       readonly kind: 'refused';
@@ -25,9 +35,10 @@ export interface VersionChoice {
 }
 
 /** `header` tells callers that they got the default version, and its name; empty tells nobody. */
-export function versionChoice(model: Model, header = ''): VersionChoice {
-  if (model.versioning.enabled) return apiVersions(model, header);
-  return model.versionData.notVersioned || model.form !== 'classic' ? oneVersion(model) : namedVersions(model, header);
+export function versionChoice(model: Model, served: readonly Served[], header = ''): VersionChoice {
+  if (model.versioning.enabled) return apiVersions(model, served, header);
+  if (model.versionData.notVersioned || model.form !== 'classic') return oneVersion(served);
+  return namedVersions(model, served, header);
 }
 
 function told(call: Exchange, header: string, chosen: Chosen): Chosen {
@@ -41,11 +52,11 @@ function told(call: Exchange, header: string, chosen: Chosen): Chosen {
 }
 
 /** A definition without versions: refused when it is not clear which of its entries counts. */
-function oneVersion(model: Model): VersionChoice {
-  const keys = model.versions.map(version => version.key);
+function oneVersion(served: readonly Served[]): VersionChoice {
+  const keys = served.map(({ version }) => version.key);
   const key = unversionedKey(keys);
-  const version = model.versions.find(it => it.key === key);
-  if (version) return { choose: () => ({ kind: 'own', version }) };
+  const only = served.find(({ version }) => version.key === key);
+  if (only) return { choose: () => only };
   const plain = keys.filter(it => /^(default|)$/i.test(it)).length;
   const code: RefusalCode = plain > 1 ? 'version_ambiguous' : 'version_no_default';
   return { choose: call => refused(call, code) };
@@ -58,9 +69,9 @@ const refused = (call: Exchange, code: RefusalCode, isSilent = false): Chosen =>
 });
 
 /** Versions inside one definition, by the name a call gives. */
-function namedVersions(model: Model, header: string): VersionChoice {
-  const byName = new Map(model.versions.map(version => [version.version.name || version.key, version]));
-  for (const version of model.versions) byName.set(version.key, version);
+function namedVersions(model: Model, served: readonly Served[], header: string): VersionChoice {
+  const byName = new Map(served.map(it => [nameOf(it), it]));
+  for (const it of served) byName.set(it.version.key, it);
   const { defaultVersion } = model.versionData;
   const fallback = byName.get(defaultVersion);
   const withoutName: RefusalCode = defaultVersion === '' ? 'version_missing' : 'version_unknown';
@@ -79,15 +90,17 @@ function namedVersions(model: Model, header: string): VersionChoice {
   };
 }
 
-function own(call: Exchange, version: VersionModel): Chosen {
-  call.versionName = version.version.name || version.key;
-  return { kind: 'own', version };
+const nameOf = ({ version: { version, key } }: Served) => version.name || key;
+
+function own(call: Exchange, served: Served): Chosen {
+  call.versionName = nameOf(served);
+  return served;
 }
 
 /** Every version an API of its own; this one is the base. */
-function apiVersions(model: Model, header: string): VersionChoice {
+function apiVersions(model: Model, served: readonly Served[], header: string): VersionChoice {
   const { name: baseName, default: fallback, versions, fallbackToDefault } = model.versioning;
-  const base = oneVersion(model);
+  const base = oneVersion(served);
   const place = versionPlace(model);
   const isBase = (name: string) => name === baseName || name === 'self';
 

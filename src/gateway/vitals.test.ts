@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Api } from './api.ts';
+import { type Api, ApiNotes } from './api.ts';
 import { together, vitalsOf } from './vitals.ts';
 
-const called = (refusal = '', upstreamMs = 0, id = 'a') => ({ api: { id } as Api, refusal, upstreamMs });
+const called = (refusal = '', upstreamMs = 0, id = 'a') => ({
+  api: { id, notes: new ApiNotes() } as Api,
+  refusal,
+  upstreamMs,
+});
 const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
 
 test('calls are counted by what became of them, each API by itself', () => {

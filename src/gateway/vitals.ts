@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { Lru } from '#base/lru.ts';
+import type { Api } from './api.ts';
 import type { Exchange } from './exchange.ts';
 import { type RefusalCode, refusals } from './refusals.ts';
 
@@ -18,7 +19,8 @@ export interface Vitals {
 
 const columns = ['calls', 'rateRefused', 'quotaRefused', 'keyRefused', 'upstreamCalls', 'upstreamMs'] as const;
 type Column = (typeof columns)[number];
-const columnOf = Object.fromEntries(columns.map((name, at) => [name, at])) as Record<Column, number>;
+/** Its place in a row, after the number of the slot. */
+const columnOf = Object.fromEntries(columns.map((name, at) => [name, at + 1])) as Record<Column, number>;
 
 const refusalColumns: Readonly<Record<string, Column>> = {
   RatelimitExceeded: 'rateRefused',
@@ -38,43 +40,39 @@ const columnOfRefusal = new Map<string, Column>(
 /** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
 const slots = 6;
 const slotMs = 10_000;
-/** APIs watched at once; of more, those that nobody calls are forgotten. Well above what one gateway serves. */
+/** APIs watched at once; of more, those that were first called longest ago are forgotten. Well above what one gateway serves. */
 const apisKept = 100_000;
 
-interface Ring {
-  readonly sums: Float64Array;
-  /** Which slot of all time each one holds. */
-  readonly numbers: Float64Array;
-}
+/** A row for each slot: which slot of all time it holds, then its sums. */
+type Ring = number[];
+const rowLength = columns.length + 1;
 
 export function vitalsOf(clock: Clock) {
   const rings = new Lru<string, Ring>(apisKept);
 
-  function ringOf(id: string): Ring {
-    const known = rings.get(id);
-    if (known) return known;
-    const made = { sums: new Float64Array(slots * columns.length), numbers: new Float64Array(slots) };
-    rings.set(id, made);
-    return made;
+  /** An API that was changed goes on where it was. */
+  function ringOf({ id, notes }: Api): Ring {
+    notes.vitals = rings.get(id) ?? new Array<number>(slots * rowLength).fill(0);
+    rings.set(id, notes.vitals);
+    return notes.vitals;
   }
 
   return {
     count({ api, refusal, upstreamMs }: Pick<Exchange, 'api' | 'refusal' | 'upstreamMs'>): void {
       if (!api) return;
-      const { sums, numbers } = ringOf(api.id);
+      const ring = api.notes.vitals ?? ringOf(api);
       const number = Math.floor(clock.now() / slotMs);
-      const slot = number % slots;
-      const from = slot * columns.length;
-      if (numbers[slot] !== number) {
-        numbers[slot] = number;
-        sums.fill(0, from, from + columns.length);
+      const row = (number % slots) * rowLength;
+      if (ring[row] !== number) {
+        ring.fill(0, row, row + rowLength);
+        ring[row] = number;
       }
-      sums[from]! += 1;
-      const refused = columnOfRefusal.get(refusal);
-      if (refused) sums[from + columnOf[refused]]! += 1;
+      ring[row + columnOf.calls]! += 1;
+      const refused = refusal === '' ? undefined : columnOfRefusal.get(refusal);
+      if (refused) ring[row + columnOf[refused]]! += 1;
       if (upstreamMs > 0) {
-        sums[from + columnOf.upstreamCalls]! += 1;
-        sums[from + columnOf.upstreamMs]! += upstreamMs;
+        ring[row + columnOf.upstreamCalls]! += 1;
+        ring[row + columnOf.upstreamMs]! += upstreamMs;
       }
     },
 
@@ -84,8 +82,8 @@ export function vitalsOf(clock: Clock) {
       const ring = rings.get(apiId);
       const sum = (column: Column) => {
         let total = 0;
-        for (let slot = 0; ring && slot < slots; slot++)
-          if (ring.numbers[slot]! > last - slots) total += ring.sums[slot * columns.length + columnOf[column]]!;
+        for (let row = 0; ring && row < ring.length; row += rowLength)
+          if (ring[row]! > last - slots) total += ring[row + columnOf[column]]!;
         return total;
       };
       const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;

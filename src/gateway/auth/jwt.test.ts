@@ -58,8 +58,8 @@ describe('JSON Web Tokens, one source for everybody', () => {
     const token = signed({ sub: 'again', exp: now + 60 });
     const first = await send(api, token);
     const before = bench.queries();
-    const [chain] = api.chains.values();
-    const step = chain!.request.find(({ name }) => name === 'jwt')!;
+    const [served] = api.served;
+    const step = served!.chain.request.find(({ name }) => name === 'jwt')!;
     assert.ok(!(step.run(first.call) instanceof Promise), 'known at once');
     assert.equal((await send(api, token)).call.session, first.call.session);
     assert.equal(bench.queries(), before);

@@ -4,7 +4,7 @@ import type { Chain } from '../chain.ts';
 import type { Exchange } from '../exchange.ts';
 import { refusals } from '../refusals.ts';
 import type { Doing } from '../step.ts';
-import type { VersionChoice } from '../versions.ts';
+import type { Served, VersionChoice } from '../versions.ts';
 import { stepSettings } from './step-settings.ts';
 import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
 
@@ -12,13 +12,12 @@ import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
  * The same API whose every decision is written down. Its steps are the steps of traffic, each inside a wrapper: nothing
  * on the path of traffic knows of tests.
  */
-export const tracedApi = (api: Api, trace: Trace): Api => ({
-  ...api,
-  versions: tracedVersions(api, trace),
-  chains: new Map([...api.chains].map(([key, chain]) => [key, tracedChain(chain, api, key, trace)])),
-});
+export function tracedApi(api: Api, trace: Trace): Api {
+  const traced = new Map(api.served.map(it => [it, { ...it, chain: tracedChain(it, api, trace) }]));
+  return { ...api, versions: tracedVersions(api, traced, trace), served: [...traced.values()] };
+}
 
-function tracedVersions(api: Api, trace: Trace): VersionChoice {
+function tracedVersions(api: Api, traced: ReadonlyMap<Served, Served>, trace: Trace): VersionChoice {
   return {
     choose(call) {
       const begun = performance.now();
@@ -30,19 +29,20 @@ function tracedVersions(api: Api, trace: Trace): VersionChoice {
       else {
         const name = call.versionName || chosen.version.version.name || chosen.version.key || 'the only one';
         trace.note({ ...line, level: 'debug', msg: `version: ${name}` }, api);
+        return traced.get(chosen)!;
       }
       return chosen;
     },
   };
 }
 
-function tracedChain(chain: Chain, of: Api, versionKey: string, trace: Trace): Chain {
-  const version = of.model.versions.find(({ key }) => key === versionKey);
+function tracedChain({ chain, version }: Served, of: Api, trace: Trace): Chain {
   const told = (mw: string) => {
     const settings = stepSettings(mw, of.model, version);
     return settings === undefined ? { mw } : { mw, settings };
   };
   return {
+    ...chain,
     request: chain.request.map(({ name, run }) => ({
       name,
       run(call) {
@@ -70,7 +70,6 @@ function tracedChain(chain: Chain, of: Api, versionKey: string, trace: Trace): C
         );
       },
     })),
-    wishes: chain.wishes,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import type { Made, Step } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
 import type { Counted } from './rate.ts';
 
@@ -75,7 +75,16 @@ export const limitHeaders: Step = {
   name: 'limit-headers',
   make({ tools: { settings } }) {
     if (settings['limits.response_headers'] === 'none' && !settings['limits.ietf_headers']) return undefined;
-    const { answer } = telling(settings);
-    return { response: (call, given) => answer(call, given.headers) };
+    return madeOnce(settings);
   },
 };
+
+const made = new WeakMap<Settings, Made>();
+
+/** The same for every API. */
+function madeOnce(settings: Settings): Made {
+  const { answer } = telling(settings);
+  const it = made.get(settings) ?? { response: (call, given) => answer(call, given.headers) };
+  made.set(settings, it);
+  return it;
+}

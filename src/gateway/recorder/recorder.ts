@@ -46,7 +46,6 @@ const tagsKept = 50;
 const longestTag = 200;
 
 export function createRecorder({ settings, post, capacity = recordsHeld }: RecorderOptions): Recorder {
-  const recorded = new WeakMap<Api, RecordedApi>();
   const rows = new RecorderRows(capacity);
   const measures = new RecorderMeasures();
   const enabled = settings['analytics.enabled'];
@@ -58,19 +57,11 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
   let hosts: TestedHost[] = [];
   let droppedHosts = 0;
 
-  function apiOf(api: Api): RecordedApi {
-    const known = recorded.get(api);
-    if (known) return known;
-    const made = new RecordedApi(api);
-    recorded.set(api, made);
-    return made;
-  }
-
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
     const status = call.answer?.status ?? (call.status || refusals.client_gone.status);
     const refusal = call.refusal || (complete ? '' : call.gone ? 'client_gone' : 'upstream_failed');
-    const api = call.api && apiOf(call.api);
+    const api = call.api && recordedOf(call.api);
     measures.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!enabled || !api?.tracked || !call.tracked || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch();
@@ -153,6 +144,11 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
       report(true);
     },
   };
+}
+
+function recordedOf(api: Api): RecordedApi {
+  api.notes.recorded ??= new RecordedApi(api);
+  return api.notes.recorded;
 }
 
 /** As received, without the query: that is where people put secrets. */

@@ -15,8 +15,8 @@ describe('what calls say of their size', () => {
       version_data: { not_versioned: true, versions: { Default: { name: 'Default', global_size_limit: 10 } } },
     });
     const { call } = await bench.send(api, { method, headers: said === undefined ? {} : { 'Content-Length': said } });
-    const [chain] = api.chains.values();
-    const given = await chain!.request.find(({ name }) => name === 'size-limit')!.run(call);
+    const [served] = api.served;
+    const given = await served!.chain.request.find(({ name }) => name === 'size-limit')!.run(call);
     return given && [given.status, given.body.bytes!.toString()];
   };
 

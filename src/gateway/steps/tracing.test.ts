@@ -14,8 +14,8 @@ describe('calls that are part of a trace', () => {
     const api = await bench.compile({ use_keyless: true, detailed_tracing: true, enable_context_vars: true });
     const { call } = await bench.send(api, { headers });
     const steps = new Set(['tracing', 'context-variables']);
-    const [{ request } = assert.fail('no chain')] = api.chains.values();
-    await walkRequest({ request: request.filter(({ name }) => steps.has(name)) }, call);
+    const [{ chain } = assert.fail('no chain')] = api.served;
+    await walkRequest({ request: chain.request.filter(({ name }) => steps.has(name)) }, call);
     return call;
   }
   const trace = '0af7651916cd43dd8448eb211c80319c';

@@ -33,6 +33,8 @@ export const ordinaryLink: Link = { digest: '', tls: {}, proxy: undefined, check
 /** Chooses the link for a destination; prepared once for each definition. */
 export type Links = (destination: Pick<Destination, 'origin'>) => Link;
 
+export const ordinaryLinks: Links = () => ordinaryLink;
+
 /** Hosts one API remembers its link to. */
 const hostsKept = 1000;
 
@@ -41,7 +43,7 @@ export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>): 
   const own = ownCertificates(model, certificates);
   const pins = pinnedKeys(model, certificates);
   const { forceCommonNameCheck } = model.transport;
-  if (!general && !own && !pins && !forceCommonNameCheck) return () => ordinaryLink;
+  if (!general && !own && !pins && !forceCommonNameCheck) return ordinaryLinks;
   const made = new Lru<string, Link>(hostsKept);
 
   function make(origin: string): Link {

@@ -24,9 +24,8 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
   const heldWithin = new Deadlines(usualMs);
 
   const send: Sending = (call, api, destination, sink) => {
-    const { upstream, listen } = api.model;
-    const host = upstream.preserveHostHeader ? (call.headers.get('host') ?? destination.host) : destination.host;
-    const path = upstreamPath(call, destination, listen.strip, upstream.preserveTrailingSlash);
+    const host = api.keepsHost ? (call.headers.get('host') ?? destination.host) : destination.host;
+    const path = upstreamPath(call, destination, api.strips, api.keepsSlash);
     const headers = upstreamHeaders(call, host);
     const link = api.links(destination);
     const method = call.upstreamMethod ?? call.method;

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { Lru } from '#base/lru.ts';
 import { addressKind } from '#base/outbound-addresses.ts';
 import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
@@ -40,8 +41,20 @@ const schemes: Readonly<Record<string, string>> = {
   'wss:': 'https:',
 };
 
+/** Places that are known once, however many APIs go there. */
+const placesKept = 10_000;
+const places = new Lru<string, Destination>(placesKept);
+
 export function destinationOf(address: string, fallbackScheme = 'http'): Destination {
   const text = address.includes('://') ? address : `${fallbackScheme}://${address}`;
+  const known = places.get(text);
+  if (known) return known;
+  const read = readAddress(text, address);
+  places.set(text, read);
+  return read;
+}
+
+function readAddress(text: string, address: string): Destination {
   const url = URL.parse(text);
   if (!url) throw new Unservable(`the upstream address ${JSON.stringify(address)} cannot be read`);
   if (url.protocol === 'gw:') {
