@@ -118,6 +118,11 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     /** Whatever its organisation: for the operator only. */
     getAnywhere: (keyId: string) => firstOf([keyId]),
 
+    async byRow(rowId: string): Promise<StoredKey | undefined> {
+      const row = await keyRows(records).where('id', '=', rowId).executeTakeFirst();
+      return row && storedOf(row);
+    },
+
     /** What a caller's credential stands for. An organisation's own limits are no credential. */
     async byPresented(orgId: string, text: string): Promise<StoredKey | undefined> {
       const found = await firstOf(keyIdsOf(orgId, text), orgId);

@@ -1,6 +1,7 @@
 import { basicUser } from '#access/keys/lookup.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { StoredKey } from '#access/keys/store.ts';
+import type { Grant } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/application.ts';
 import { unixSeconds } from '#base/clock.ts';
 import { redirectOf } from './clients.ts';
@@ -59,18 +60,30 @@ const byRefreshToken: GrantWay = async (tools, asking) => {
   const { oauthTokens, clock, records } = tools;
   const found = await oauthTokens.find(provider.apiId, 'refresh', token);
   if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs) return denied('invalid_grant');
-  const until = found.key.expires || undefined;
-  if (until !== undefined && until <= unixSeconds(clock.now())) return denied('invalid_grant');
+  const renewed = found.owner === '' ? found.key : await keyOfOwner(tools, asking, found);
+  const until = renewed?.expires || undefined;
+  if (!renewed || (until !== undefined && until <= unixSeconds(clock.now()))) return denied('invalid_grant');
   const issued = await records.write(async () => {
     if (!(await oauthTokens.use(found, clock.now()))) return undefined;
     await oauthTokens.removeGrant(found.grantId, 'access');
-    return issue(tools, { grant: found, key: found.key, withRefresh: true, until });
+    return issue(tools, { grant: found, key: renewed, withRefresh: true, until });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
   // It was used before: one of the two who have it stole it, so neither goes on.
   await oauthTokens.removeGrant(found.grantId);
   return denied('invalid_grant');
 };
+
+/** What the user may do now; nothing for one who is gone or out of use, and then all that goes back to the password ends. */
+async function keyOfOwner(tools: ProviderTools, asking: Asking, grant: Grant): Promise<Key | undefined> {
+  const user = await tools.keys.byRow(grant.owner);
+  if (!user || isOutOfUse(user.key, tools.clock.now())) {
+    await tools.oauthTokens.removeGrant(grant.grantId);
+    return undefined;
+  }
+  const key = await keyFor(tools, asking, rulesOf(user.key));
+  return isDenied(key) ? undefined : { ...key, expires: endOf(user.key) };
+}
 
 const byPassword: GrantWay = async (tools, asking) => {
   const { provider, client, parameters } = asking;
@@ -92,15 +105,17 @@ const byPassword: GrantWay = async (tools, asking) => {
       grant: newGrant(asking, scope, user.rowId),
       key,
       withRefresh: givesRefresh(asking),
-      until: user.key.expires && user.key.expires > 0 ? user.key.expires : undefined,
+      until: endOf(user.key) || undefined,
     });
     await noteToken(tools, user, client.client_id, issued.accessToken);
     return fresh(issued);
   });
 };
 
-const isOutOfUse = ({ is_inactive, expires = 0 }: Key, nowMs: number) =>
-  is_inactive === true || (expires > 0 && expires <= unixSeconds(nowMs));
+/** Unix seconds; 0 where there is none. */
+const endOf = ({ expires = 0 }: Key) => Math.max(expires, 0);
+const isOutOfUse = (key: Key, nowMs: number) =>
+  key.is_inactive === true || (endOf(key) > 0 && endOf(key) <= unixSeconds(nowMs));
 
 /** A user's rights without the user's secrets; nothing where the user has none, so that the client's policy counts. */
 function rulesOf(user: Key): Key | undefined {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import type { StoredKey } from '#access/keys/store.ts';
 import { hashPassword } from '#base/passwords.ts';
 import { type Bench, errorBody, openBench, orgId, startMs } from '../../../../tests/bench.ts';
 import { type Publisher, startPublisher } from '../../../../tests/tokens.ts';
@@ -466,6 +467,29 @@ describe('the OAuth provider', () => {
         ['no-password', 'x'],
       ] as const)
         denied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
+    });
+
+    test('a user’s tokens are renewed with what the user may do now, and not at all once the user is out', async () => {
+      const renew = (refresh_token: string) => token({ grant_type: 'refresh_token', refresh_token });
+      const more = { apply_policies: ['shop-policy'] };
+      for (const [name, leave] of [
+        ['user-gone', (it: StoredKey) => bench.keys.remove(it)],
+        ['user-stopped', (it: StoredKey) => change(it, { is_inactive: true })],
+        ['user-past', (it: StoredKey) => change(it, { expires: startMs / 1000 })],
+      ] as const) {
+        const stored = (await bench.keys.getAnywhere(await user(name)))!;
+        const first = (await signIn(name, 'right')).json;
+        await change(stored, more);
+        const second = (await renew(first.refresh_token)).json;
+        assert.deepEqual((await call(second.access_token)).call.session?.policyIds, ['shop-policy'], name);
+        await leave(stored);
+        denied(await renew(second.refresh_token), 'invalid_grant');
+        bench.changed();
+        assert.equal((await call(second.access_token)).status, 403, `${name}: nothing goes on`);
+      }
+      async function change(stored: StoredKey, changes: object) {
+        await bench.keys.change(stored, async previous => ({ key: { ...previous, ...changes }, policyIds: [] }));
+      }
     });
 
     test('a user without rights has what the client’s policy gives, and never longer than the user', async () => {
