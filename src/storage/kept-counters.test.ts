@@ -85,6 +85,24 @@ onBothEngines('kept counters', fresh => {
     await one.kept.close();
   });
 
+  test('a second is enough for counts to be written', async ({ mock }) => {
+    const records = await opened();
+    const threads = threadsShared({ windows: 64, logs: 8 });
+    closing.push(() => threads.close());
+    const clock = { now: () => startedMs };
+    const kept = keptCounters({ records, threads, node: '', clock, onFault: error => assert.fail(error) });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    await kept.start();
+    threads.counters.take('day', day, startedMs);
+    mock.timers.tick(1000);
+    // Waits for the database alone: no time passes.
+    let rows = 0;
+    for (let asked = 0; asked < 1000 && rows === 0; asked++) rows = await rowCount(records);
+    assert.equal(rows, 1);
+    mock.timers.reset();
+    await kept.close();
+  });
+
   test('what is reset stays reset, even if the process ends at once', async () => {
     const records = await opened();
     const one = await started(records);

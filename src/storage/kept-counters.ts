@@ -3,8 +3,8 @@ import type { Records } from './records.ts';
 import type { Entry, ThreadsShared } from './shared-threads.ts';
 
 /**
- * Writes the long counters of this process down now and then, and brings them back at its next start. Every process keeps
- * its own, under its node: without Redis each counts for itself.
+ * Writes the quotas and other long counters of this process down now and then, and brings them back at its next start.
+ * Every process keeps its own, under its node: without Redis each counts for itself.
  */
 export interface KeptCounters {
   /** Brings back what was written down, and writes from now on. */
@@ -25,8 +25,10 @@ export interface KeptCountersOptions {
   readonly everyMs?: number;
 }
 
-/** What a crash may cost at most. */
-const defaultEveryMs = 1000;
+/** From the beginning of one writing to that of the next: with the writing itself a crash costs about a second. */
+const defaultEveryMs = 900;
+/** However long writing takes, others get their turn in between. */
+const shortestPauseMs = 50;
 /** Rows of one transaction: others want to write too. */
 const rowsAtOnce = 500;
 
@@ -77,8 +79,12 @@ export function keptCounters(options: KeptCountersOptions): KeptCounters {
     return next;
   }
 
-  function schedule(): void {
-    timer = setTimeout(() => void flush().then(schedule, schedule), everyMs);
+  function schedule(waitMs: number): void {
+    timer = setTimeout(() => {
+      const begun = performance.now();
+      const again = () => schedule(Math.max(shortestPauseMs, everyMs - (performance.now() - begun)));
+      void flush().then(again, again);
+    }, waitMs);
     timer.unref();
   }
 
@@ -87,7 +93,7 @@ export function keptCounters(options: KeptCountersOptions): KeptCounters {
       const rows = await table.restore(clock.now());
       for (const row of rows) written.set(row.name, row);
       threads.load(rows.map(entryOf), clock.now());
-      schedule();
+      schedule(everyMs);
     },
     async reset(names) {
       // What fails is told to `onFault` and tried again with the next writing.

@@ -122,6 +122,21 @@ test('long-lived counters of every thread can be written down and brought back, 
   await restarted.close();
 });
 
+test('short windows are written down where they ask for it, in every one of their periods', async () => {
+  const shared = threadsShared();
+  const [thread] = await threadsOf(shared, 1);
+  const quota = { limit: 10, periodMs: 60_000, kept: true };
+  const names = (atMs: number) => shared.entries(atMs).map(({ name }) => name);
+  await thread!.tell({ do: 'take', name: 'quota', window: quota, nowMs, times: 3 });
+  await until(() => names(nowMs).includes('quota'));
+  const afterwards = nowMs + quota.periodMs;
+  assert.deepEqual(names(afterwards), []);
+  // What Redis says of the next period is noted in the place of the last one.
+  shared.windows.mirror('quota', quota, 4, afterwards, afterwards);
+  assert.deepEqual(names(afterwards), ['quota']);
+  await shared.close();
+});
+
 test('a thread that ended while it held a bucket does not hold it for ever', () => {
   const shared = threadsShared({ windows: 16, logs: 8 });
   const words = new Int32Array(shared.buffer);

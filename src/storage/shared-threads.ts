@@ -18,8 +18,9 @@ export interface ThreadsShared extends Shared {
   readonly windows: Windows;
   readonly logs: Logs;
   /**
-   * The open long-lived windows of all threads, for the main thread to write down now and then. The table knows names
-   * by their hash only, so a thread that opens such a window tells its name to the thread that made the buffer.
+   * The open windows of all threads that are to be kept, for the main thread to write down now and then. The table
+   * knows names by their hash only, so a thread that opens such a window tells its name to the thread that made the
+   * buffer.
    */
   entries(nowMs: number): Entry[];
   /** Brings back what was written down; what was counted meanwhile is added. */
@@ -43,7 +44,7 @@ export interface Entry extends OpenWindow {
 export interface ThreadsOptions extends Partial<MemorySize> {
   /** The buffer of the thread that made it; without one a new one is made, with the sizes given. */
   buffer?: SharedArrayBuffer;
-  /** Windows at least this long are kept over a restart (quotas); shorter ones (rates) are forgotten. */
+  /** Windows at least this long are kept over a restart; of shorter ones only those that ask for it (quotas). */
   longLivedMs?: number;
 }
 
@@ -60,8 +61,8 @@ export function threadsShared(options: ThreadsOptions = {}): ThreadsShared {
     if (keeper) kept.add(name);
   });
 
-  const fixed = windows(memory.windows, (name, { periodMs }) => {
-    if (periodMs < longLivedMs) return;
+  const fixed = windows(memory.windows, (name, window) => {
+    if (window.periodMs < longLivedMs && window.kept !== true) return;
     if (keeper) kept.add(name);
     else wire.announce(name);
   });

@@ -109,13 +109,14 @@ function mirror(
   const { numbers } = table;
   const bucket = table.enter(name);
   const found = table.find(bucket);
+  const isNew = found < 0 || numbers[table.endAt(bucket, found)]! <= nowMs;
   const way = found < 0 ? table.claim(bucket, nowMs) : found;
   const at = table.fieldsAt(bucket, way);
   numbers[at + start] = startedAtMs;
   numbers[at + count] = used + numbers[at + owed]!;
   numbers[table.endAt(bucket, way)] = startedAtMs + window.periodMs;
   table.leave(bucket);
-  if (found < 0) opened(name, window);
+  if (isNew) opened(name, window);
 }
 
 function add(table: Table, name: string, open: OpenWindow, nowMs: number): void {

@@ -15,6 +15,8 @@ export interface Window {
   readonly opens?: 'first' | 'clock' | 'every';
   /** Counts refused hits too, so that hammering does not help. */
   readonly countsRefused?: boolean;
+  /** Outlives the process, however short it is. Long windows do in any case. */
+  readonly kept?: boolean;
 }
 
 export interface Taken {

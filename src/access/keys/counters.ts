@@ -36,10 +36,10 @@ export const endpointCounter = (
 export const allowanceCounter = (rate: string): string => `allowance:${rate}`;
 export const holdOffCounter = (rate: string): string => `holdoff:${rate}`;
 
-/** A period begins with the first call after the last one; refused calls are counted too. */
+/** A period begins with the first call after the last one, and outlives the process; refused calls are counted too. */
 export function quotaWindow({ max, renewalSeconds }: NonNullable<Limits['quota']>): Window {
   const periodMs = renewalSeconds === undefined ? Number.POSITIVE_INFINITY : renewalSeconds * 1000;
-  return { limit: max, periodMs, countsRefused: true };
+  return { limit: max, periodMs, countsRefused: true, kept: true };
 }
 
 /** Every counter of a key in these scopes. */
