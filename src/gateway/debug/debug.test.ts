@@ -117,6 +117,36 @@ onEveryEngine('testing a definition', app => {
     assert.ok(!linesOf(answer).some(each => each.mw === 'upstream'));
   });
 
+  test('every step that took part is named with what it decided and how long it took, in the order they came', async () => {
+    const spec = openApi(upstream, {
+      global_rate_limit: { rate: 2, per: 60 },
+      response_processors: [{ name: 'header_injector', options: { add_headers: { 'X-Seen': 'yes' } } }],
+      CORS: { enable: true, allowed_origins: ['https://a.example'] },
+    });
+    const answer = await debug(app(), { spec, request: { path: '/', headers: { Origin: 'https://a.example' } } });
+    assert.match(partsOf(answer)[1], /^HTTP\/1\.1 200 OK\r\n.*X-Seen: yes\r\n/is);
+    const said = linesOf(answer).filter(({ mw }) => mw);
+    for (const line of said) {
+      assert.ok(line.msg !== '', line.mw);
+      if (line.msg.startsWith('sent ')) continue;
+      assert.equal(typeof line.took_ms, 'number', line.mw);
+    }
+    const steps = said.map(({ mw, type }) => `${type} ${mw}`);
+    const wanted = [
+      'request version',
+      'request cors',
+      'request api-limits',
+      'request upstream',
+      'response upstream',
+      'response response-headers',
+    ];
+    assert.deepEqual(
+      steps.filter(step => wanted.includes(step)),
+      wanted,
+    );
+    assert.equal(lineOf(answer, { mw: 'api-limits' }).msg, 'passed');
+  });
+
   test('real keys open it; the log knows them by their hash only', async () => {
     const spec = openApi(upstream, { use_keyless: false, auth: { auth_header_name: 'Authorization' } });
     await publish(app(), spec);
@@ -153,6 +183,29 @@ onEveryEngine('testing a definition', app => {
     partsOf(await debug(app(), { spec: fresh, request: { path: '/' } }));
     assert.equal((await fetch(app().url.gateway + fresh.proxy.listen_path)).status, 404);
     assert.equal((await app().ask('GET', '/api/apis?p=-1')).text, known);
+  });
+
+  test('an upstream address is judged as that of a saved API', async () => {
+    const registry = await startUpstream();
+    registry.answer = (_request, response) => response.end('[{"host":"169.254.169.254"}]');
+    const discovered = { use_discovery_service: true, query_endpoint: registry.url, data_path: 'host' };
+    const service_discovery = { ...discovered, endpoint_returns_list: true };
+    const judged: [proxy: object, served: RegExp][] = [
+      [{ target_url: 'file:///etc/passwd' }, /^503 /],
+      [{ target_url: 'gopher://127.0.0.1/' }, /^503 /],
+      [{ target_url: 'gw://nothing-is-called-this/' }, /^500 /],
+      [{ service_discovery }, /^503 all hosts are down$/],
+    ];
+    for (const [proxy, served] of judged) {
+      const spec = openApi(upstream, { proxy });
+      const reply = await fetch(`${await publish(app(), spec)}/`);
+      const tested = await debug(app(), { spec, request: { path: '/' } });
+      const [head, body] = partsOf(tested)[1].split('\r\n\r\n');
+      const called = `${reply.status} ${await reply.text()}`;
+      assert.equal(`${head!.split(' ')[1]} ${body}`, called);
+      assert.match(called, served);
+    }
+    await registry.close();
   });
 
   test('calls handed to another API are tested too, without counting there', async () => {
