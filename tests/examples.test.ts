@@ -42,7 +42,7 @@ test('their page is fresh', () => {
 });
 
 /** Hears what became of calls, and decides nothing that could be explained. */
-const silentSteps = ['unsupported', 'discovery'];
+const silentSteps = ['unsupported', 'named-policies', 'discovery'];
 /** Plugins, GraphQL; and checks against a document, of which the classic form has none. */
 const otherFeatures = ['classic.validateRequest', 'virtualEndpoint', 'endpointPlugin', 'persistGraphql'];
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from './harness.ts';
+import { mint } from './tokens.ts';
 import { type Definition, eventually, openApi, publish, settled } from './traffic.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 
@@ -167,6 +168,63 @@ onEveryEngine(
       const { body, text } = await app().ask('GET', `/gw/apis/${api.api_id}/status`);
       assert.ok(text.includes(reason), text);
       assert.equal(body?.served, false, text);
+    });
+
+    test('an API that gives its callers a policy is served while the policy is there, in both forms', async () => {
+      const secret = Buffer.from('a secret of some length, shared').toString('base64');
+      const token = mint({ sub: 'ann' }, 'a secret of some length, shared', { alg: 'HS256' });
+      const [classic, id, other] = [publicId(), `o${publicId()}`, publicId()];
+      const api = guarded({ enable_jwt: true, jwt_source: secret, jwt_default_policies: [classic] });
+      const scopes = { scopeToPolicyMapping: [{ scope: 'read', policyId: other }] };
+      const header = { enabled: true, name: 'Authorization' };
+      const jwt = { enabled: true, header, source: secret, signingMethod: 'hmac', defaultPolicies: [classic], scopes };
+      const oas = {
+        openapi: '3.0.3',
+        info: { title: id, version: '1' },
+        paths: {},
+        components: { securitySchemes: { jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+        security: [{ jwt: [] }],
+        'x-gw-api-gateway': {
+          info: { id, name: id, state: { active: true } },
+          upstream: { url: upstream.url },
+          server: {
+            listenPath: { value: `/${id}/`, strip: true },
+            authentication: { enabled: true, securitySchemes: { jwt } },
+          },
+        },
+      };
+      const url = await publish(app(), api);
+      await write('POST', '/gw/apis/oas', oas);
+      const oasUrl = `${app().url.gateway}/${id}/`;
+      const missing = (policy: string) => `503 This API is not available: the policy ${policy} is missing`;
+      assert.equal(await called(url, token), missing(classic));
+      assert.equal(await called(oasUrl, token), missing(classic));
+      const status = await app().ask('GET', `/gw/apis/${api.api_id}/status`);
+      assert.deepEqual([status.body.served, status.body.reason], [false, `the policy ${classic} is missing`]);
+      const access_rights = { [api.api_id]: { versions: ['Default'] }, [id]: { versions: [''] } };
+      await makePolicy({ id: classic, access_rights });
+      assert.equal(await called(url, token), '200');
+      assert.equal(await called(oasUrl, token), missing(other));
+      await makePolicy({ id: other, access_rights });
+      assert.equal(await called(oasUrl, token), '200');
+      await write('DELETE', `/api/portal/policies/${classic}`, {});
+      assert.equal(await called(url, token), missing(classic));
+      assert.equal(await called(oasUrl, token), missing(classic));
+    });
+
+    test('an expiry that has passed makes a key that lasts, and changes nothing of one that has an end', async () => {
+      const api = guarded();
+      const url = await publish(app(), api);
+      const body = { access_rights: rights(api), expires: Math.floor(Date.now() / 1000) - 60 };
+      const key = await makeKey(body);
+      assert.equal(await called(url, key), '200');
+      assert.equal((await app().ask('GET', `/api/keys/${key}`)).body.data.expires, 0);
+      const expires = body.expires + 3660;
+      await write('PUT', `/api/keys/${key}`, { ...body, expires });
+      await write('PUT', `/api/keys/${key}`, body);
+      assert.equal((await app().ask('GET', `/api/keys/${key}`)).body.data.expires, expires);
+      await write('PUT', `/api/keys/${key}`, { ...body, expires: 1 });
+      assert.equal(await called(url, key), '401 Key has expired, please renew');
     });
   },
   { onLog },

@@ -1,8 +1,10 @@
+import { policyTopic } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { referencedHandlers } from '#definition/facets/event-handlers.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { type Api, compileApi } from './api.ts';
 import { certificatesNamed } from './auth/certificates.ts';
+import { policiesNamed, preparePolicies } from './auth/named-policies.ts';
 import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
 import type { Change, TrafficStore } from './store.ts';
 import type { GatewayTools } from './tools.ts';
@@ -25,8 +27,10 @@ export function modelOfStored(stored: StoredApi): Model {
 }
 
 /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
-export const prepared = (models: readonly Model[], tools: GatewayTools): Promise<void> =>
-  tools.certificates.prepare(models);
+export async function prepared(models: readonly Model[], { certificates, sessions }: GatewayTools): Promise<void> {
+  await certificates.prepare(models);
+  await preparePolicies(models, sessions);
+}
 
 /**
  * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
@@ -57,9 +61,13 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
 
   /** Those that have to be compiled anew although they did not change themselves, by database id. */
   function dependents(changes: readonly Change[]): string[] {
-    const ids = new Set(changes.filter(change => change.topic === 'certificates').map(change => change.id));
-    if (ids.size === 0) return [];
-    const names = (api: Api) => certificatesNamed(api.model).some(id => ids.has('') || ids.has(id));
+    const changed = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
+    const [certificates, policies] = [changed('certificates'), changed('policies')];
+    if (certificates.size + policies.size === 0) return [];
+    const isOf = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
+    const names = ({ model, orgId }: Api) =>
+      (certificates.size > 0 && certificatesNamed(model).some(isOf(certificates))) ||
+      (policies.size > 0 && policiesNamed(model).some(id => isOf(policies)(policyTopic(orgId, id))));
     return [...current.apis.values()].filter(names).map(api => api.databaseId);
   }
 

@@ -5,6 +5,7 @@ import { order } from './order.ts';
 /** A step that moves changes what callers may do: it is moved here too, on purpose. */
 const pinned = [
   'unsupported',
+  'named-policies',
   'cors-headers',
   'tracing',
   'expiry',

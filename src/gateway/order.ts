@@ -4,6 +4,7 @@ import { bearer } from './auth/bearer.ts';
 import { externalOAuth } from './auth/external-oauth.ts';
 import { hmac } from './auth/hmac.ts';
 import { jwt } from './auth/jwt.ts';
+import { namedPolicies } from './auth/named-policies.ts';
 import { oauth } from './auth/oauth/token-step.ts';
 import { oidc } from './auth/oidc.ts';
 import { scopeCheck } from './auth/scope-check.ts';
@@ -59,6 +60,7 @@ export interface Place {
 
 export const order: readonly Place[] = [
   { step: unsupported, why: 'An API that cannot be served as it is written is not served at all.' },
+  { step: namedPolicies, why: 'Nor is one that gives its callers a policy nobody has.' },
   { step: corsHeaders, why: 'Pages of other origins may read refusals too, whichever step refuses.' },
   { step: tracing, why: 'Refusals are part of a trace as well.' },
   { step: expiry, why: 'What is no longer in service answers nobody, known or not.' },
