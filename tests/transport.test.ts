@@ -237,37 +237,41 @@ function transportSuite(name: string, factory: TransportFactory): void {
       assert.deepEqual(statusesIn(one.received()), [417]);
     });
 
-    test('an answer waits for a caller that reads slowly, in bounded memory', async () => {
-      const chunk = Buffer.alloc(65_536, 'x');
-      const most = 64_000_000;
-      let written = 0;
-      let stopped = 0;
-      doing = (_call, sink) => {
-        sink.start(200, []);
-        const go = () => {
-          while (written < most) {
-            written += chunk.length;
-            if (sink.write(chunk)) continue;
-            stopped ||= written;
-            sink.onDrain = go;
-            return;
-          }
-          sink.onDrain = undefined;
-          sink.finish();
+    for (const [to, head] of [
+      ['', 'Connection: close'],
+      [' to an upgrade that is not granted', 'Connection: Upgrade\r\nUpgrade: websocket'],
+    ] as const)
+      test(`an answer${to} waits for a caller that reads slowly, in bounded memory`, async () => {
+        const chunk = Buffer.alloc(65_536, 'x');
+        const most = 64_000_000;
+        let written = 0;
+        let stopped = 0;
+        doing = (_call, sink) => {
+          sink.start(200, []);
+          const go = () => {
+            while (written < most) {
+              written += chunk.length;
+              if (sink.write(chunk)) continue;
+              stopped ||= written;
+              sink.onDrain = go;
+              return;
+            }
+            sink.onDrain = undefined;
+            sink.finish();
+          };
+          go();
         };
-        go();
-      };
-      const one = await caller();
-      one.socket.pause();
-      one.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
-      await eventually(() => assert.ok(stopped > 0));
-      assert.ok(stopped <= 1_048_576, `${stopped} bytes before the first pause`);
-      const pausedAt = written;
-      assert.ok(pausedAt < 16_000_000, `${pausedAt} bytes for a caller that reads nothing`);
-      one.socket.resume();
-      await one.closed;
-      assert.ok(one.received().length > most);
-    });
+        const one = await caller();
+        one.socket.pause();
+        one.send(`GET / HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`);
+        await eventually(() => assert.ok(stopped > 0));
+        assert.ok(stopped <= 1_048_576, `${stopped} bytes before the first pause`);
+        const pausedAt = written;
+        assert.ok(pausedAt < 16_000_000, `${pausedAt} bytes for a caller that reads nothing`);
+        one.socket.resume();
+        await one.closed;
+        assert.ok(one.received().length > most);
+      });
 
     test('a caller waits for a reader that is slow, in bounded memory', async () => {
       const total = 64_000_000;

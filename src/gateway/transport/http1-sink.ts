@@ -65,7 +65,7 @@ export class Http1Sink implements Sink {
       this.#stalled.refresh();
       return;
     }
-    this.#stalled = setTimeout(() => this.#response.writableNeedDrain && this.abort(), this.#stalledMs);
+    this.#stalled = setTimeout(() => this.#response.socket?.writableNeedDrain && this.abort(), this.#stalledMs);
     this.#response.on('drain', () => this.onDrain?.());
     this.#response.once('close', () => clearTimeout(this.#stalled));
   }

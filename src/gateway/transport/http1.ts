@@ -126,6 +126,8 @@ function responseOn(request: IncomingMessage, socket: Socket): ServerResponse {
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.destroySoon());
+  // Nor does Node say any more when there is room for the rest of it.
+  socket.on('drain', () => response.emit('drain'));
   return response;
 }
 
