@@ -6,10 +6,12 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
+import { publishBoth, type Said } from './both-forms.ts';
 import { makeAuthority, makeServerCertificate } from './certificates.ts';
 import { startApp, type TestApp } from './harness.ts';
 import { type Caller, call, statusesIn } from './hostile/raw.ts';
 import { eventually, openApi, publish, settled } from './traffic.ts';
+import { startUpstream } from './upstream.ts';
 
 /** Agrees to become a WebSocket, then repeats every byte or every message. */
 interface Echo {
@@ -121,6 +123,122 @@ describe('websockets', () => {
     assert.match(one.received(), /Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n/);
     assert.match(one.received(), /X-Theirs: 1\r\n/);
     assert.equal(one.received().match(/upgrade: websocket/gi)?.length, 1);
+  });
+
+  test('the head of the agreement says what every answer of the API says: its headers, its end, what is left', async () => {
+    echo.answer = undefined;
+    const quota = { quota_max: 5, quota_renewal_rate: 3600 };
+    const said: Said = {
+      classic: {
+        use_keyless: false,
+        use_standard_auth: true,
+        expiration: '2040-01-01 00:00',
+        version_data: {
+          not_versioned: true,
+          versions: {
+            Default: {
+              name: 'Default',
+              global_response_headers: { 'X-Ours': '1' },
+              global_response_headers_remove: ['X-Theirs'],
+            },
+          },
+        },
+      },
+      oas: {
+        server: { authentication: { enabled: true, securitySchemes: { token: { enabled: true } } } },
+        middleware: {
+          global: {
+            transformResponseHeaders: { enabled: true, add: [{ name: 'X-Ours', value: '1' }], remove: ['X-Theirs'] },
+          },
+        },
+      },
+      document: {
+        components: { securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
+        security: [{ token: [] }],
+      },
+    };
+    for (const { form, apiId, url } of await publishBoth(app, { url: `http://127.0.0.1:${echo.port}` }, said)) {
+      const body = { ...quota, access_rights: { [apiId]: { api_id: apiId, versions: ['Default', ''] } } };
+      const { key_id } = (await app.ask('POST', '/api/keys', { body })).body;
+      await settled(app);
+      const one = await caller();
+      one.send(asking(`${new URL(url).pathname}/`, `Authorization: ${key_id}\r\n`));
+      await one.until(/^HTTP\/1\.1 101 [\s\S]*\r\n\r\n$/);
+      const head = one.received();
+      assert.match(head, /^X-Ours: 1\r$/m, form);
+      assert.doesNotMatch(head, /x-theirs/i, form);
+      assert.match(head, /^X-RateLimit-Limit: 5\r\nX-RateLimit-Remaining: 4\r\nX-RateLimit-Reset: \d{10}\r$/m, form);
+      if (form === 'classic') assert.match(head, /^x-gw-api-expires: Sun, 01 Jan 2040 00:00:00 GMT\r$/m);
+      assert.doesNotMatch(head, /content-length/i, form);
+      one.send('after it');
+      await one.until(/after it$/);
+    }
+  });
+
+  test('asking for an upgrade gets nobody round what is done to ordinary answers', async () => {
+    const template = Buffer.from('shaped {{.url}}').toString('base64');
+    const said: Said = {
+      classic: {
+        version_data: {
+          not_versioned: true,
+          versions: {
+            Default: {
+              name: 'Default',
+              use_extended_paths: true,
+              extended_paths: {
+                transform_response: [
+                  {
+                    path: '/x',
+                    method: 'GET',
+                    template_data: { input_type: 'json', template_mode: 'blob', template_source: template },
+                  },
+                ],
+              },
+            },
+          },
+        },
+      },
+      oas: {
+        middleware: {
+          operations: { x: { transformResponseBody: { enabled: true, format: 'json', body: template } } },
+        },
+      },
+      document: { paths: { '/x': { get: { operationId: 'x', responses: {} } } } },
+    };
+    const declining = await startUpstream();
+    for (const { form, url } of await publishBoth(app, declining, said)) {
+      const one = await caller();
+      one.send(asking(`${new URL(url).pathname}/x`));
+      await one.closed;
+      assert.match(
+        one.received(),
+        /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Length: 9\r\n[\s\S]*\r\n\r\nshaped \/x$/,
+        form,
+      );
+    }
+    await declining.close();
+  });
+
+  test('an answer of one that declines passes as it comes, and breaks off for the caller where it does', async () => {
+    const url = await published();
+    const more = Promise.withResolvers<void>();
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\nConnection: close\r\n\r\n';
+    echo.answer = async (_request, socket) => {
+      socket.write(`${head}begun`);
+      await more.promise;
+      socket.end('y'.repeat(1_999_995));
+    };
+    const whole = await caller();
+    whole.send(asking(url.pathname));
+    await whole.until(/begun$/);
+    more.resolve();
+    await whole.closed;
+    assert.equal(whole.received().split('\r\n\r\n')[1]!.length, 2_000_000);
+    echo.answer = (_request, socket) => socket.end(`${head}half`);
+    const half = await caller();
+    half.send(asking(url.pathname));
+    await half.closed;
+    assert.match(half.received(), /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Length: 2000000\r\n[\s\S]*\r\n\r\nhalf$/);
   });
 
   test('whoever may not call may not upgrade either, and gets the ordinary answer', async () => {

@@ -29,7 +29,7 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
   }
 
   const applies = (call: Exchange, given: Answer) =>
-    hasBody(call, given) && !isEndless(given) ? matcher.find(call) : undefined;
+    hasBody(given) && !isEndless(given) ? matcher.find(call) : undefined;
 
   function written(call: Exchange, given: Answer, transform: BodyTransform, bytes: Buffer): void {
     try {
@@ -81,7 +81,7 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
 }
 
 const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? method) === 'HEAD';
-const hasBody = ({ upgrade }: Exchange, { status }: Answer) => upgrade === '' && status !== 204 && status !== 304;
+const hasBody = ({ status }: Answer) => status !== 101 && status !== 204 && status !== 304;
 
 /** What cannot be read is nothing: the template then says what callers get. */
 function dataOf(bytes: Buffer, format: BodyFormat): BodyData {

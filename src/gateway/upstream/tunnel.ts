@@ -1,12 +1,14 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Dispatcher } from 'undici';
 import { Answer } from '../answer.ts';
 import { noBody } from '../body.ts';
 import type { Exchange } from '../exchange.ts';
 import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { Sink } from '../transport/sink.ts';
-import { type Receiver, refusalOf } from './forward.ts';
+import { Deadlines } from './deadlines.ts';
+import { Forwarding, type Receiver, refusalOf } from './forward.ts';
 
 export interface TunnelOptions {
   /** A connection of the tunnel's own: it never comes back to a pool. */
@@ -78,18 +80,28 @@ export class Tunnel {
     }
     this.#settle();
     const call = this.#call;
-    call.onGone = undefined;
-    call.status = 101;
+    call.onGone = () => other.destroy();
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     const given = new Answer(101, headersOf(response), noBody());
-    this.#receiver.onSwitch(call, given);
-    const caller = this.#sink.switchProtocol!([
-      ...given.headers.flat,
-      'Connection',
-      'Upgrade',
-      'Upgrade',
-      call.upgrade,
-    ]);
+    // What an API says in the head of every answer it says in this one too.
+    Promise.resolve(this.#receiver.onHead(call, given)).then(
+      () => this.#switch(given, other, first),
+      error => {
+        other.destroy();
+        this.#receiver.onFailure(call, this.#sink, 'upstream_failed', error as Error);
+      },
+    );
+  }
+
+  #switch({ headers }: Answer, other: Socket, first: Buffer): void {
+    const call = this.#call;
+    call.onGone = undefined;
+    if (call.gone) {
+      other.destroy();
+      this.#receiver.onEnd(call, false);
+      return;
+    }
+    const caller = this.#sink.switchProtocol!([...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade]);
     if (first.length > 0) other.unshift(first);
     join(caller, other, () => {
       call.answerBytes = other.bytesRead;
@@ -97,41 +109,17 @@ export class Tunnel {
     });
   }
 
+  /** An ordinary answer, and dealt with like one: nobody gets round a step by asking for another protocol. */
   #declined(response: IncomingMessage): void {
     if (this.#settled) {
       response.destroy();
       return;
     }
     this.#settle();
-    const call = this.#call;
-    call.upstreamMs = performance.now() - call.upstreamStartedAt;
-    call.onGone = () => response.destroy();
-    const given = new Answer(response.statusCode!, headersOf(response), noBody());
-    Promise.resolve(this.#receiver.onHead(call, given)).then(
-      () => this.#copy(response, given),
-      error => {
-        response.destroy();
-        this.#receiver.onFailure(call, this.#sink, 'upstream_failed', error as Error);
-      },
-    );
-  }
-
-  #copy(response: IncomingMessage, given: Answer): void {
-    const call = this.#call;
-    const sink = this.#sink;
-    sink.onDrain = () => response.resume();
-    sink.start(given.status, given.headers.flat);
-    response.on('data', (chunk: Buffer) => {
-      call.answerBytes += chunk.length;
-      if (!sink.write(chunk)) response.pause();
-    });
-    response.once('close', () => {
-      call.onGone = undefined;
-      if (response.complete) sink.finish();
-      else sink.abort();
-      this.#receiver.onEnd(call, response.complete);
-    });
-    response.on('error', () => undefined);
+    const { path, timeoutMs } = this.#options;
+    const heldWithin = new Deadlines(timeoutMs);
+    const options = { path, method: 'GET' } as const;
+    new Forwarding(this.#call, this.#sink, this.#receiver, arrived(response), options, heldWithin).send();
   }
 
   #settle(): void {
@@ -147,6 +135,31 @@ export class Tunnel {
     this.#receiver.onFailure(this.#call, this.#sink, refusalOf(this.#call, error), error);
   }
 }
+
+/** An answer that is already here, as a pool would bring it. */
+const arrived = (response: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
+  dispatch(_options, handler) {
+    let fault: Error | undefined;
+    response.on('error', error => {
+      fault ??= error;
+    });
+    handler.onConnect?.(error => {
+      fault ??= error ?? new Error('the call was given up');
+      response.destroy();
+    });
+    const raw = response.rawHeaders.map(text => Buffer.from(text, 'latin1'));
+    const goesOn = handler.onHeaders?.(response.statusCode!, raw, () => response.resume(), response.statusMessage!);
+    response.on('data', (chunk: Buffer) => {
+      if (handler.onData?.(chunk) === false) response.pause();
+    });
+    if (goesOn === false) response.pause();
+    response.once('close', () => {
+      if (fault === undefined && response.complete) handler.onComplete?.(response.rawTrailers);
+      else handler.onError?.(fault ?? new Error('the upstream broke off its answer'));
+    });
+    return true;
+  },
+});
 
 /** Copies both ways; the end of one side ends the other. */
 export function join(one: Duplex, other: Socket, onEnd: () => void): void {
