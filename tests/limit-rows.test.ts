@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import type { SettingName } from '#base/settings.ts';
+import { publishBoth } from './both-forms.ts';
+import { startApp, type TestApp } from './harness.ts';
+import { type Definition, openApi, publish, settled } from './traffic.ts';
+import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { handling, type Receiver, startReceiver, webhook } from './webhooks.ts';
+
+/** Every way of limiting, through real sockets: what passes, the exact words beyond it, what callers and handlers are told. */
+
+let upstream: Upstream;
+let receiver: Receiver;
+before(async () => {
+  [upstream, receiver] = await Promise.all([startUpstream(), startReceiver()]);
+});
+after(async () => {
+  await receiver.close();
+  await upstream.close();
+});
+
+/** An installation with these settings, for the tests declared inside. */
+function limiting(
+  title: string,
+  settings: Partial<Record<SettingName, string>>,
+  declare: (app: () => TestApp) => void,
+) {
+  describe(title, () => {
+    let app: TestApp;
+    before(async () => {
+      app = await startApp('sqlite', { settings });
+    });
+    after(() => app?.close());
+    declare(() => app);
+  });
+}
+
+const forAnHour = { per: 3600 };
+const refusal = (message: string) => `{\n    "error": "${message}"\n}`;
+const tooMany = { status: 429, text: refusal('Rate Limit Exceeded') };
+const tooManyOfApi = { status: 429, text: refusal('API Rate Limit Exceeded') };
+const usedUp = { status: 403, text: refusal('Quota exceeded') };
+
+async function called(url: string, headers: Record<string, string> = {}) {
+  const reply = await fetch(url, { headers });
+  const told = ['limit', 'remaining', 'reset'].map(name => reply.headers.get(`x-ratelimit-${name}`));
+  return { status: reply.status, text: await reply.text(), told, retryAfter: reply.headers.get('retry-after') };
+}
+
+async function passes(url: string, times: number, headers: Record<string, string> = {}) {
+  for (let n = 0; n < times; n++) assert.equal((await called(url, headers)).status, 200, `call ${n + 1} of ${times}`);
+}
+
+/** Refused with exactly this; a 429 says when to come back. */
+async function isRefused(url: string, { status, text }: typeof tooMany, headers: Record<string, string> = {}) {
+  const found = await called(url, headers);
+  assert.deepEqual({ status: found.status, text: found.text }, { status, text });
+  assert.equal(found.retryAfter !== null, status === 429);
+  return found;
+}
+
+const guarded = (more: Record<string, unknown> = {}): Definition => openApi(upstream, { use_keyless: false, ...more });
+
+/** A key to these APIs, and a way to change it without forgetting what it used. */
+async function keyTo(app: TestApp, apis: readonly Definition[], key: object, right: object = {}) {
+  const access_rights = Object.fromEntries(apis.map(({ api_id }) => [api_id, right]));
+  const id = publicId();
+  const put = async (method: string, path: string, more: object) => {
+    const made = await app.ask(method, path, { body: { access_rights, ...key, ...more } });
+    assert.equal(made.status, 200, made.text);
+    await settled(app);
+    return made.body.key_id as string;
+  };
+  const keyId = await put('POST', `/api/keys/${id}`, {});
+  return {
+    headers: { authorization: keyId },
+    change: (more: object) => put('PUT', `/api/keys/${encodeURIComponent(keyId)}?suppress_reset=1`, more),
+  };
+}
+
+limiting('limits', { 'limits.organisations': 'true' }, app => {
+  test('a rate: refused calls take nothing of it', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
+    await passes(url, 2, headers);
+    const { told } = await isRefused(url, tooMany, headers);
+    assert.deepEqual(told, [null, null, null]);
+    await change({ rate: 4 });
+    await passes(url, 2, headers);
+    await isRefused(url, tooMany, headers);
+  });
+
+  test('throttling: a call beyond the rate is held, passes when there is room, and counts once', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const held = { throttle_interval: 0.1, throttle_retry_limit: 3000 };
+    const quota = { quota_max: 10, quota_renewal_rate: 3600 };
+    const { headers } = await keyTo(app(), [api], { rate: 1, per: 1, ...held, ...quota });
+    await passes(url, 1, headers);
+    const { status, told } = await called(url, headers);
+    assert.deepEqual([status, told[1]], [200, '8']);
+    const given = { throttle_interval: 0.01, throttle_retry_limit: 3 };
+    const impatient = await keyTo(app(), [api], { rate: 1, ...forAnHour, ...given });
+    await passes(url, 1, impatient.headers);
+    await isRefused(url, tooMany, impatient.headers);
+  });
+
+  test('a quota: told on answers, not on refusals; refused calls count, those beyond the rate do not', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const quota = { quota_max: 2, quota_renewal_rate: 3600 };
+    const { headers, change } = await keyTo(app(), [api], quota);
+    const first = await called(url, headers);
+    assert.deepEqual([first.status, ...first.told.slice(0, 2)], [200, '2', '1']);
+    const { told } = await called(url, headers);
+    assert.deepEqual(told, ['2', '0', first.told[2]], 'the period began with the first call');
+    assert.deepEqual((await isRefused(url, usedUp, headers)).told, [null, null, null]);
+    await change({ quota_max: 4 });
+    await passes(url, 1, headers);
+    await isRefused(url, usedUp, headers);
+    const both = await keyTo(app(), [api], { rate: 1, ...forAnHour, ...quota });
+    await passes(url, 1, both.headers);
+    for (let n = 0; n < 3; n++) await isRefused(url, tooMany, both.headers);
+    await both.change({ rate: 5 });
+    await passes(url, 1, both.headers);
+    await isRefused(url, usedUp, both.headers);
+  });
+
+  test('limits of a key are shared by its APIs, those of a right count for their API', async () => {
+    const apis = [guarded(), guarded()];
+    const [one, two] = [await publish(app(), apis[0]!), await publish(app(), apis[1]!)];
+    const limit = { quota_max: 2, quota_renewal_rate: 3600 };
+    const shared = await keyTo(app(), apis, limit);
+    await passes(one, 1, shared.headers);
+    await passes(two, 1, shared.headers);
+    await isRefused(one, usedUp, shared.headers);
+    const apart = await keyTo(app(), apis, { quota_max: 1, quota_renewal_rate: 3600 }, { limit });
+    for (const url of [one, two]) {
+      await passes(url, 2, apart.headers);
+      await isRefused(url, usedUp, apart.headers);
+    }
+  });
+
+  test('an endpoint of a key has its own rate, in place of that of the right and of the key', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const endpoints = [{ path: '/dear', methods: [{ name: 'GET', limit: { rate: 1, ...forAnHour } }] }];
+    const right = { endpoints, limit: { rate: 2, ...forAnHour } };
+    const { headers } = await keyTo(app(), [api], { rate: 100, ...forAnHour }, right);
+    await passes(`${url}/dear`, 1, headers);
+    await isRefused(`${url}/dear`, tooMany, headers);
+    await passes(`${url}/cheap`, 2, headers);
+    await isRefused(`${url}/cheap`, tooMany, headers);
+  });
+
+  test('keys whose pattern gives the same text share their counters', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const team = (name: string) => ({ meta_data: { rate_limit_pattern: '$gw_meta.team', team: name } });
+    const of = async (name: string) => (await keyTo(app(), [api], { rate: 2, ...forAnHour, ...team(name) })).headers;
+    const [one, two, other] = [await of('blue'), await of('blue'), await of('red')];
+    await passes(url, 1, one);
+    await passes(url, 1, two);
+    await isRefused(url, tooMany, one);
+    await passes(url, 2, other);
+  });
+
+  test('an API, and an endpoint in its place, have a rate for all callers together, in both forms', async () => {
+    const rate_limit = [{ path: '/dear', method: 'GET', rate: 1, ...forAnHour }];
+    const Default = { name: 'Default', use_extended_paths: true, extended_paths: { rate_limit } };
+    const responses = { 200: { description: 'One' } };
+    const operations = { dear: { rateLimit: { enabled: true, rate: 1, per: '1h' } } };
+    const both = await publishBoth(app(), upstream, {
+      classic: {
+        global_rate_limit: { rate: 2, ...forAnHour },
+        version_data: { not_versioned: true, versions: { Default } },
+      },
+      oas: {
+        upstream: { url: upstream.url, rateLimit: { enabled: true, rate: 2, per: 'PT1H' } },
+        middleware: { operations },
+      },
+      document: { paths: { '/dear': { get: { operationId: 'dear', responses } } } },
+    });
+    for (const { url } of both) {
+      await passes(`${url}/dear`, 1);
+      await isRefused(`${url}/dear`, tooManyOfApi);
+      await passes(`${url}/cheap`, 2);
+      const { told } = await isRefused(`${url}/cheap`, tooManyOfApi);
+      assert.deepEqual(told, [null, null, null]);
+    }
+  });
+
+  test('handlers are told of the API that was called too often by a name of its own', async () => {
+    const path = `/${publicId()}`;
+    const hooks = handling('RatelimitExceeded', webhook(receiver.url + path));
+    const api = openApi(upstream, { ...hooks, global_rate_limit: { rate: 1, ...forAnHour } });
+    const url = await publish(app(), api);
+    await passes(`${url}/x`, 1);
+    await isRefused(`${url}/x`, tooManyOfApi);
+    const [told] = await eventually(() => {
+      assert.ok(receiver.at(path).length > 0);
+      return receiver.at(path);
+    });
+    assert.deepEqual(JSON.parse(told!.body), {
+      event: 'RatelimitExceeded',
+      message: 'API Rate Limit Exceeded',
+      path: `${api.proxy.listen_path}/x`,
+      origin: '127.0.0.1',
+      key: `apilimiter-${app().credentials.organisation_id}${api.api_id}`,
+    });
+  });
+
+  test('an open API tells three times nothing', async () => {
+    assert.deepEqual((await called(await publish(app(), openApi(upstream)))).told, ['0', '0', '0']);
+  });
+
+  test('an organisation has a rate, a quota, and can be switched off', async () => {
+    const org_id = app().credentials.organisation_id;
+    const path = `/admin/org/keys/${org_id}`;
+    const advice = 'please contact your API administrator';
+    const url = await publish(app(), openApi(upstream));
+    const limited: [key: object, passed: number, message: string][] = [
+      [{ rate: 1, ...forAnHour }, 1, `This organisation rate limit has been exceeded, ${advice}`],
+      [{ quota_max: 2, quota_renewal_rate: 3600 }, 2, `This organisation quota has been exceeded, ${advice}`],
+      [{ is_inactive: true }, 0, `this organisation access has been disabled, ${advice}`],
+    ];
+    for (const [key, passed, message] of limited) {
+      const made = await app().ask('POST', '/admin/org/keys', { body: { org_id, ...key } });
+      assert.equal(made.status, 200, made.text);
+      await settled(app());
+      await passes(url, passed);
+      await isRefused(url, { status: 403, text: refusal(message) });
+      assert.equal((await app().ask('DELETE', path)).status, 200);
+      await settled(app());
+    }
+    await passes(url, 3);
+  });
+});
+
+limiting('counting over the time just past', { 'limits.rate_algorithm': 'sliding' }, app => {
+  test('refused calls are counted too', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const { headers, change } = await keyTo(app(), [api], { rate: 2, ...forAnHour });
+    await passes(url, 2, headers);
+    await isRefused(url, tooMany, headers);
+    await change({ rate: 4 });
+    await passes(url, 1, headers);
+    await isRefused(url, tooMany, headers);
+  });
+});
+
+const byTheClock = { 'limits.rate_algorithm': 'fixed', 'limits.response_headers': 'rate' } as const;
+
+limiting('counting by the clock, telling rates', byTheClock, app => {
+  /** Thirty years: the one that is open ends with the second billion of seconds. */
+  const period = { per: 1_000_000_000 };
+  const ends = '2000000000';
+
+  test('a window ends in step with the clock; its rate is told on answers and on refusals', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const { headers } = await keyTo(app(), [api], { rate: 2, ...period });
+    assert.deepEqual((await called(url, headers)).told, ['2', '1', ends]);
+    assert.deepEqual((await called(url, headers)).told, ['2', '0', ends]);
+    assert.deepEqual((await isRefused(url, tooMany, headers)).told, ['2', '0', ends]);
+  });
+
+  test('an open API tells its own rate', async () => {
+    const url = await publish(app(), openApi(upstream, { global_rate_limit: { rate: 1, ...period } }));
+    assert.deepEqual((await called(url)).told, ['1', '0', ends]);
+    assert.deepEqual((await isRefused(url, tooManyOfApi)).told, ['1', '0', ends]);
+  });
+});
