@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
+import { maxConnectionsEach } from '#base/outbound-connections.ts';
 import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
 import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
+import { eventually } from '../../../tests/upstream.ts';
 import type { Api } from '../api.ts';
 
 const now = startMs / 1000;
 const rsa = rsaPair();
 const idOf = (identity: string) => tokenOf(orgId, createHash('md5').update(identity).digest('hex'));
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 describe('external OAuth', () => {
   let bench: Bench;
@@ -153,6 +162,36 @@ describe('external OAuth', () => {
       failed,
       'addresses of clouds are never asked',
     );
+  });
+
+  test('an answer that leads elsewhere is not followed', async () => {
+    const leading = createServer((_request, response) =>
+      response.writeHead(307, { Location: `${server.url}/introspect` }).end('{"active":true,"sub":"ann"}'),
+    );
+    const url = await listening(leading);
+    server.pages['/introspect'] = { active: true, sub: 'ann' };
+    const failed = refusal(500, 'error happened during the access token validation');
+    assert.deepEqual(await answered(await compile(introspected({ url })), 'x'), failed);
+    assert.deepEqual(server.asked, []);
+    leading.close();
+  });
+
+  test('a server that does not answer is asked by so many at once, and holds up no other API', async () => {
+    let held = 0;
+    const silent = createServer(() => void held++);
+    const slow = await compile(introspected({ url: await listening(silent) }));
+    const waiting = Array.from({ length: 100 }, (_, n) => send(slow, `token-${n}`));
+    try {
+      await eventually(() => assert.equal(held, maxConnectionsEach));
+      const failed = refusal(500, 'error happened during the access token validation');
+      assert.deepEqual(await answered(slow, 'one more'), failed);
+      server.pages['/introspect'] = { active: true, sub: 'ann' };
+      assert.equal((await send(await compile(introspected()), 'x')).status, 0);
+    } finally {
+      silent.close();
+      silent.closeAllConnections();
+    }
+    assert.ok((await Promise.all(waiting)).every(({ status }) => status === 500));
   });
 
   test('without a memory every call asks, but calls that come together ask once', async () => {

@@ -21,6 +21,8 @@ const repliesKept = 5000;
 const refusedForMs = 2000;
 const replyBytes = 64 * 1024;
 const askTimeoutMs = 5000;
+/** Anybody can send tokens nobody knows: where a server is slow, the calls of other APIs must not wait behind its own. */
+const questionsAtOnce = 100;
 
 interface Kept {
   readonly reply: Members | 'inactive';
@@ -88,6 +90,7 @@ export function introspection(
     if (known && clock.now() < known.untilMs) return inTime(known.reply);
     const running = asking.get(name);
     if (running) return running;
+    if (asking.size >= questionsAtOnce) return 'failed';
     const begun = askedOnce(name, token).finally(() => asking.delete(name));
     asking.set(name, begun);
     return begun;

@@ -21,13 +21,15 @@ export interface TokenToolsOptions {
   readonly post: (question: Question) => void;
 }
 
+/** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
+const callsAtOnce = 1000;
 /** Questions of one thread the main thread may be busy with. */
 const questionsAtOnce = 200;
 
 /** What knowing callers by tokens takes of a thread. */
 export function tokenTools({ post, ...options }: TokenToolsOptions) {
   const { settings, clock, log } = options;
-  const out = outbound();
+  const out = outbound({ maxAtOnce: callsAtOnce });
   const main = asker<MainAnswers>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
   const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
