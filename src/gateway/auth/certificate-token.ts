@@ -29,8 +29,10 @@ export function certificateToken({ model, tools }: StepContext): (call: Exchange
   return call => {
     const der = call.peer.certificate;
     if (!der) return refuse(call, 'cert_required');
-    const { fingerprint, validUntilMs } = shownCertificate(der);
-    if (tools.clock.now() > validUntilMs) return refuse(call, 'cert_expired');
+    const { fingerprint, validFromMs, validUntilMs } = shownCertificate(der);
+    const now = tools.clock.now();
+    if (now > validUntilMs) return refuse(call, 'cert_expired');
+    if (now < validFromMs) return refuse(call, 'cert_mismatch');
     const id = orgId + fingerprint;
     const found = tools.sessions.find(orgId, id);
     if (found instanceof Promise) return found.then(known => admitted(call, id, fingerprint, known));

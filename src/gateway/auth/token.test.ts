@@ -242,6 +242,26 @@ describe('keys that are client certificates', () => {
     assert.deepEqual([status, body, events], [403, errorBody('Certificate has expired'), []]);
   });
 
+  test('a certificate is good in its time only, also beside a key that is bound to it', async () => {
+    const open = await bench.compile();
+    const dates = { notBefore: new Date(startMs + 60_000), notAfter: new Date(startMs + 120_000) };
+    const brief = makeClientCertificate(authority, 'brief', dates);
+    const certificate = await bench.certificate(brief.certPem);
+    await bench.key({ ...rights, certificate }, { name: brief.fingerprint });
+    const keyId = await bench.key({ ...rights, certificate });
+    const both = async (atMs: number) => {
+      bench.time.nowMs = atMs;
+      const beside = await bench.send(open, { peer: shows(brief), headers: { Authorization: keyId } });
+      const alone = await bench.send(api, { peer: shows(brief) });
+      return [alone.status, alone.body, beside.status, beside.body];
+    };
+    assert.deepEqual(await both(startMs), [401, disallowed, 401, disallowed]);
+    assert.deepEqual(await both(startMs + 90_000), [0, '', 0, '']);
+    const expired = errorBody('Certificate has expired');
+    assert.deepEqual(await both(startMs + 121_000), [403, expired, 403, expired]);
+    bench.time.nowMs = startMs;
+  });
+
   test('a certificate that goes with no key: 401', async () => {
     const { status, body, events } = await bench.send(api, { peer: shows(makeClientCertificate(authority)) });
     assert.deepEqual([status, body, events], [401, disallowed, []]);

@@ -54,11 +54,12 @@ function textToken({ model, tools }: StepContext, signature: SignatureCheck | un
     if (certificate === undefined && pins.length === 0) return undefined;
     const der = call.peer.certificate;
     if (der === undefined && unbound && pins.length === 0) return undefined;
-    const fingerprint = der && shownCertificate(der).fingerprint;
-    const isShown = (id: string) => fingerprint !== undefined && (id === orgId + fingerprint || id === fingerprint);
-    if ((certificate === undefined || isShown(certificate)) && (pins.length === 0 || pins.some(isShown)))
-      return undefined;
-    return deny(tools, call, 'cert_mismatch', keyHash);
+    const shown = der && shownCertificate(der);
+    const isShown = (id: string) => id === shown?.fingerprint || id === `${orgId}${shown?.fingerprint}`;
+    const fits = (certificate === undefined || isShown(certificate)) && (pins.length === 0 || pins.some(isShown));
+    const now = tools.clock.now();
+    if (!shown || !fits || now < shown.validFromMs) return deny(tools, call, 'cert_mismatch', keyHash);
+    return now > shown.validUntilMs ? refuse(call, 'cert_expired') : undefined;
   }
 
   return (call: Exchange) => {
