@@ -206,7 +206,8 @@ describe('websockets', () => {
       document: { paths: { '/x': { get: { operationId: 'x', responses: {} } } } },
     };
     const declining = await startUpstream();
-    for (const { form, url } of await publishBoth(app, declining, said)) {
+    const apis = await publishBoth(app, declining, said);
+    for (const { form, url } of apis) {
       const one = await caller();
       one.send(asking(`${new URL(url).pathname}/x`));
       await one.closed;
@@ -215,6 +216,16 @@ describe('websockets', () => {
         /^HTTP\/1\.1 200 OK\r\n[\s\S]*Content-Length: 9\r\n[\s\S]*\r\n\r\nshaped \/x$/,
         form,
       );
+    }
+    declining.answer = (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('half', () => response.destroy());
+    };
+    for (const { form, url } of apis) {
+      const one = await caller();
+      one.send(asking(`${new URL(url).pathname}/x`));
+      await one.closed;
+      assert.match(one.received(), /^HTTP\/1\.1 500 [\s\S]*There was a problem proxying the request/, form);
     }
     await declining.close();
   });

@@ -140,8 +140,9 @@ export class Tunnel {
 const arrived = (response: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let fault: Error | undefined;
-    response.on('error', error => {
-      fault ??= error;
+    // It cannot be asked for again, whatever it broke off with.
+    response.on('error', cause => {
+      fault ??= new Error('the upstream broke off its answer', { cause });
     });
     handler.onConnect?.(error => {
       fault ??= error ?? new Error('the call was given up');
@@ -155,7 +156,7 @@ const arrived = (response: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
     if (goesOn === false) response.pause();
     response.once('close', () => {
       if (fault === undefined && response.complete) handler.onComplete?.(response.rawTrailers);
-      else handler.onError?.(fault ?? new Error('the upstream broke off its answer'));
+      else handler.onError?.(fault ?? new Error('the answer of the upstream is not whole'));
     });
     return true;
   },
