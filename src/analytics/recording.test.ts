@@ -6,6 +6,7 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import type { Records } from '#storage/records.ts';
 import { withRecords } from '../../tests/life/databases.ts';
 import { batchOf, type GivenCall, noon, someApi } from '../../tests/records.ts';
+import { eventually } from '../../tests/upstream.ts';
 import { eachRecord } from './batch.ts';
 import { type LogEntry, logStore } from './log-store.ts';
 import { logEntry } from './logged-call.ts';
@@ -50,6 +51,10 @@ async function hits(store: ReturnType<typeof usageStore>, orgId: string, more: P
 
 async function logged(store: ReturnType<typeof logStore>, orgId: string) {
   return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, everything)).total;
+}
+
+async function counted(store: ReturnType<typeof logStore>, orgId: string) {
+  return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, { page: 1, size: 1 })).total;
 }
 
 withRecords('recording', (given, engine) => {
@@ -158,6 +163,28 @@ withRecords('recording', (given, engine) => {
     const { items } = await logs.page({ orgId: 'rows', from: 0, to: noon + day, failed: false }, everything);
     assert.equal(items.length, 10);
     assert.equal(Date.parse(items[0]!.timestamp), noon + 29);
+  });
+
+  test('what the settings keep no longer goes by itself, step by step', async t => {
+    const first = recordingOn(given());
+    for (let n = 0; n < 5; n++) {
+      const calls = Array.from({ length: 500 }, () => ({ atMs: noon - 2 * day }));
+      first.recording.take(of('turns', calls));
+      await first.recording.flush();
+    }
+    first.recording.take(of('turns', [{ atMs: noon }]));
+    await first.recording.close();
+    assert.equal(await counted(first.logs, 'turns'), 2501);
+    const sized = recordingOn(given(), { 'analytics.log_rows': '11' });
+    t.after(sized.recording.close);
+    await eventually(async () => assert.equal(await counted(sized.logs, 'turns'), 11));
+    assert.equal(await hits(sized.usage, 'turns'), 2501);
+    const brief = recordingOn(given(), { 'analytics.retention_days': '1' });
+    t.after(brief.recording.close);
+    await eventually(async () => {
+      assert.equal(await counted(brief.logs, 'turns'), 1);
+      assert.equal(await hits(brief.usage, 'turns'), 1);
+    });
   });
 
   test('every question is answered by an index', async () => {

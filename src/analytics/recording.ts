@@ -94,7 +94,7 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
     const cut = await logs.prune(before, now, settings['analytics.log_rows'], rowsPrunedAtOnce);
     const aged = await uptime.prune(before, now, rowsPrunedAtOnce);
     // As long as there is more to do, the next write is followed by the next step.
-    if ([pruned, cut, aged].some(count => count >= rowsPrunedAtOnce)) writes = -1;
+    if ([pruned, cut, aged].some(count => count >= rowsPrunedAtOnce)) writes = 0;
   }
 
   async function flush(): Promise<void> {
