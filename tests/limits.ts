@@ -1,3 +1,4 @@
+import { keyOwner } from '#access/keys/counters.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type Session, sessionOf } from '#access/keys/session.ts';
 import { applyPolicies } from '#access/policies/application.ts';
@@ -67,7 +68,6 @@ export function limitsBench({ settings = {}, organisation, counters = it => it }
     log,
     counters: counters(local),
     organisations: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
-    digestOfKey: (keyId: string) => keyId,
     fire: (event: string, _call: Exchange, message: string, more = {}) => void heard.push({ event, message, ...more }),
   } as unknown as GatewayTools;
   return {
@@ -144,6 +144,7 @@ function callOf({ clock }: GatewayTools, session: Session | undefined, called: C
   call.session = session;
   if (session) {
     call.keyId = keyId;
+    call.keyOwner = keyOwner(keyId);
     call.keyHash = `hash of ${keyId}`;
   }
   called.with?.(call);

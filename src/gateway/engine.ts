@@ -255,6 +255,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
 function forgetCaller(call: Exchange): void {
   if (call.keyId !== '') call.earlierKeys += `${call.keyId.length}:${call.keyId}`;
   call.keyId = '';
+  call.keyOwner = '';
   call.keyHash = '';
   call.session = undefined;
   call.identityFrom = '';

@@ -73,6 +73,8 @@ export class Exchange {
 
   /** As presented or derived; empty for an open API. */
   keyId = '';
+  /** Whose counters it is counted in. */
+  keyOwner = '';
   /** What may be shown of it. */
   keyHash = '';
   session: Session | undefined = undefined;

@@ -124,3 +124,23 @@ test('meta data that is no object is read as none', () => {
 test('any key compiles', () => {
   fc.assert(fc.property(keyArbitrary(), key => void sessionOf(key)));
 });
+
+test('keys that may do the same share it, and any difference keeps them apart', () => {
+  const key: Key = { rate: 5, per: 2, access_rights: { a: { api_id: 'a', versions: ['Default'] } } };
+  const one = sessionOf(key);
+  assert.equal(sessionOf({ ...structuredClone(key), alias: 'other' }).rights, one.rights);
+  const others: Key[] = [
+    { ...key, rate: 6 },
+    { ...key, per: 3 },
+    { ...key, quota_max: 7 },
+    { ...key, access_rights: {} },
+    { ...key, access_rights: { a: { api_id: 'a', versions: ['v2'] } } },
+    { ...key, access_rights: { a: { api_id: 'a', versions: ['Default'], allowance_scope: 's' } } },
+    { ...key, access_rights: { b: { api_id: 'a', versions: ['Default'] } } },
+  ];
+  for (const other of others) {
+    const session = sessionOf(other);
+    assert.notEqual(session.rights, one.rights);
+    assert.notDeepEqual([session.limits, session.rights], [one.limits, one.rights]);
+  }
+});

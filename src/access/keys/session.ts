@@ -1,3 +1,4 @@
+import { Lru } from '#base/lru.ts';
 import { type AccessRight, type AllowedUrl, type ApiLimit, type Key, limitIsSet, type Smoothing } from './schema.ts';
 
 /** A key as the gateway uses it: policies applied, limits decided per API, absent things absent. */
@@ -154,27 +155,34 @@ function rightOf(right: AccessRight, ofKey: Limits): Right {
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function credentialsOf(key: Key) {
-  const { password, hash_type } = key.basic_auth_data ?? {};
-  const signs = key.hmac_enabled === true || key.enable_http_signature_validation === true;
-  return {
-    password: password ? { hash: password, hashType: hash_type ?? '' } : undefined,
-    hmacSecret: signs ? nonEmpty(key.hmac_string) : undefined,
-    signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
-    jwtSecret: nonEmpty(key.jwt_data?.secret),
-    certificate: nonEmpty(key.certificate),
-    boundCertificates: key.mtls_static_certificate_bindings ?? [],
-    oauthClientId: nonEmpty(key.oauth_client_id),
-    pluginDeadline: key.id_extractor_deadline ?? 0,
-  };
+const isSigning = (key: Key) => key.hmac_enabled === true || key.enable_http_signature_validation === true;
+const none: readonly never[] = [];
+
+type Allowed = Pick<Session, 'limits' | 'rights' | 'everyApi'>;
+
+/** Most keys of a policy may do the same. It is kept once for all of them, as long as it takes no more room than this. */
+const allowedKept = 1000;
+const longestAllowed = 10_000;
+const inCommon = new Lru<string, Allowed>(allowedKept);
+
+function allowedTo(key: Key): Allowed {
+  const limits = limitsOf(key);
+  const text = JSON.stringify([limits, key.access_rights]);
+  const known = inCommon.get(text);
+  if (known) return known;
+  const rights = new Map(Object.entries(key.access_rights ?? {}).map(([id, right]) => [id, rightOf(right, limits)]));
+  const allowed = { limits, rights, everyApi: rights.size === 0 ? rightOf({}, limits) : undefined };
+  if (text.length <= longestAllowed) inCommon.set(text, allowed);
+  return allowed;
 }
 
 /** Compiles a key whose policies have been applied. */
 export function sessionOf(key: Key, policyIds: readonly string[] = []): Session {
-  const limits = limitsOf(key);
-  const rights = new Map(Object.entries(key.access_rights ?? {}).map(([id, right]) => [id, rightOf(right, limits)]));
+  const { limits, rights, everyApi } = allowedTo(key);
   const metaData = isRecord(key.meta_data) ? key.meta_data : {};
   const pattern = metaData.rate_limit_pattern;
+  const { password, hash_type } = key.basic_auth_data ?? {};
+  // One literal: an object that is put together of others is spread over the memory, and there may be very many of these.
   return {
     orgId: key.org_id ?? '',
     alias: key.alias ?? '',
@@ -182,15 +190,22 @@ export function sessionOf(key: Key, policyIds: readonly string[] = []): Session 
     expires: positive(key.expires),
     limits,
     rights,
-    everyApi: rights.size === 0 ? rightOf({}, limits) : undefined,
+    everyApi,
     policyIds,
-    tags: key.tags ?? [],
+    tags: key.tags ?? none,
     metaData,
     counterPattern: typeof pattern === 'string' ? nonEmpty(pattern) : undefined,
     lastUpdated: key.last_updated ?? '',
     detailedRecording: key.enable_detailed_recording === true || key.enable_detail_recording === true,
-    ...credentialsOf(key),
-    quotaAlertPercents: key.monitor?.trigger_limits ?? [],
+    password: password ? { hash: password, hashType: hash_type ?? '' } : undefined,
+    hmacSecret: isSigning(key) ? nonEmpty(key.hmac_string) : undefined,
+    signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
+    jwtSecret: nonEmpty(key.jwt_data?.secret),
+    certificate: nonEmpty(key.certificate),
+    boundCertificates: key.mtls_static_certificate_bindings ?? none,
+    oauthClientId: nonEmpty(key.oauth_client_id),
+    pluginDeadline: key.id_extractor_deadline ?? 0,
+    quotaAlertPercents: key.monitor?.trigger_limits ?? none,
     lifetimeSeconds: positive(key.session_lifetime),
     afterExpiry: key.post_expiry_action
       ? { action: key.post_expiry_action, graceSeconds: key.post_expiry_grace_period ?? 0 }

@@ -59,6 +59,7 @@ export async function governed(tools: Tools, orgId: string, keyId: string, key: 
   if (!application.ok) return application;
   return {
     keyId,
+    owner: tools.sessions.ownerOf(keyId),
     keyHash: tools.sessions.hashOf(keyId),
     kind: 'token',
     session: application.session,

@@ -24,8 +24,9 @@ export function givesSession({ modes, authentication }: Model, mode: AuthMode): 
 }
 
 /** The caller is whoever holds this key. */
-export function adopt(call: Exchange, { keyId, keyHash, session }: KnownKey, mode: AuthMode): void {
+export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMode): void {
   call.keyId = keyId;
+  call.keyOwner = owner;
   call.keyHash = keyHash;
   call.session = session;
   call.identityFrom = mode;

@@ -1,3 +1,4 @@
+import { keyOwner } from '#access/keys/counters.ts';
 import { keyDigest, keyIdsOf, keyOfBody, shownHash } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { Session } from '#access/keys/session.ts';
@@ -17,8 +18,10 @@ import type { AccessStore, FoundKeyRow } from './store.ts';
 
 /** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
 export interface KnownKey {
-  /** The whole id, whichever way it was presented: what counters go by. */
+  /** The whole id, whichever way it was presented. */
   readonly keyId: string;
+  /** Whose counters its calls are counted in. */
+  readonly owner: string;
   /** What events, analytics and logs may show. */
   readonly keyHash: string;
   readonly kind: KeyKind;
@@ -41,6 +44,8 @@ export interface Sessions {
   edition(): number;
   /** The handle of a text that may be a key, for events and logs. */
   hashOf(text: string): string;
+  /** Whose counters calls with that key are counted in. */
+  ownerOf(keyId: string): string;
   /** Forgets what changed; undefined is everything. */
   changed(changes: readonly Change[] | undefined): void;
 }
@@ -161,6 +166,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     const { session } = application;
     const known: KnownKey = {
       keyId,
+      owner: keyOwner(row.digest),
       keyHash: row.key_hash,
       kind: row.kind as KeyKind,
       session,
@@ -201,6 +207,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     edition: () => generation,
     // Callers choose what they present, and how much of it.
     hashOf: text => shownHash(text.slice(0, longestKey), settings),
+    ownerOf: keyId => keyOwner(keyDigest(vault, keyId)),
     changed(changes) {
       const told = changes?.filter(({ topic }) => topics.has(topic));
       if (told?.length === 0) return;

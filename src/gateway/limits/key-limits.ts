@@ -6,7 +6,7 @@ import { refuse } from '../refusals.ts';
 import type { Doing, Outcome, Step, StepContext } from '../step.ts';
 import { skipsLimits } from './loops.ts';
 import { quotaMonitor } from './monitor.ts';
-import { owners } from './owner.ts';
+import { ownerOf } from './owner.ts';
 import { type Plan, plans } from './plan.ts';
 import { counted, rateCounting } from './rate.ts';
 import { rateGuard } from './rate-guard.ts';
@@ -22,7 +22,6 @@ export const keyLimits: Step = {
     const rates = rateCounting(tools);
     const plan = plans(context, rates);
     const guard = rateGuard(tools, rates);
-    const ownerOf = owners(tools);
     const quota = quotaCheck(context);
 
     function checkQuota(call: Exchange, session: Session, owner: string, { quota: window, scope }: Plan) {

@@ -3,7 +3,7 @@ import type { Session } from '#access/keys/session.ts';
 import type { Taken } from '#storage/shared.ts';
 import { jsonAnswer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
-import { owners } from '../limits/owner.ts';
+import { ownerOf } from '../limits/owner.ts';
 import { unixSecondsAt } from '../limits/told.ts';
 import type { Step } from '../step.ts';
 
@@ -14,7 +14,6 @@ export const rateLimitsEndpoint: Step = {
   name: 'rate-limits-endpoint',
   make({ model, tools }) {
     if (model.modes.length === 0) return undefined;
-    const ownerOf = owners(tools);
 
     function answered(call: Exchange, session: Session) {
       const { quota } = session.limits;
