@@ -307,6 +307,17 @@ describe('HTTP/2', () => {
     }
   });
 
+  test('what comes after a body never passes for a header', async () => {
+    doing = async (call, sink) => {
+      const body = await call.body.read(1000);
+      text(200, `${body} ${call.headers.get('x-late')}`)(call, sink);
+    };
+    const stream = (await session()).request({ ':path': '/', ':method': 'POST' }, { waitForTrailers: true });
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'x-late': '1' }));
+    stream.end('whole');
+    assert.equal((await got(stream)).body, 'whole undefined');
+  });
+
   test('a body longer or shorter than it said ends the call', async () => {
     const ended: unknown[] = [];
     doing = call =>

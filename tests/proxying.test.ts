@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from './harness.ts';
 import { eventually, openApi, publish, settled } from './traffic.ts';
@@ -186,7 +187,9 @@ describe('proxying', () => {
     assert.equal(failed.status, 500);
     assert.equal(await failed.text(), '{\n    "error": "There was a problem proxying the request"\n}');
     const unknown = await publish(app, openApi({ url: 'http://no-such-host.invalid' }));
-    assert.deepEqual(await (await fetch(unknown)).json(), { error: 'Upstream host lookup failed' });
+    const lost = await fetch(unknown);
+    assert.equal(lost.status, 500);
+    assert.deepEqual(await lost.json(), { error: 'Upstream host lookup failed' });
     const slow = await publish(app, openApi(upstream));
     upstream.answer = () => undefined;
     const late = await fetch(slow);
@@ -231,6 +234,47 @@ describe('proxying', () => {
     assert.equal(upstream.requests.length - before, 3);
     assert.equal(other.requests.length, 6);
     await other.close();
+  });
+
+  test('a target may leave its scheme to the protocol of the API; without targets a definition is refused', async () => {
+    const balanced = (target_list: string[]) =>
+      openApi({ url: 'http://unused.invalid' }, { proxy: { enable_load_balancing: true, target_list } });
+    const url = await publish(app, balanced([`127.0.0.1:${upstream.port}/bare`]));
+    assert.equal((await echoed(`${url}/x`)).body.url, '/bare/x');
+    const refused = await app.ask('POST', '/api/apis', { body: { api_definition: balanced([]) } });
+    assert.equal(refused.status, 400);
+    assert.match(refused.text, /target_list: must name at least one target/);
+  });
+
+  test('what does not change goes on as it was while others change: not even turns begin anew', async () => {
+    const targets = ['/one', '/two', '/three'].map(path => upstream.url + path);
+    const url = await publish(app, openApi(upstream, { proxy: { enable_load_balancing: true, target_list: targets } }));
+    const reached = new Set<string>();
+    for (const _ of targets) {
+      reached.add((await echoed(url)).body.url);
+      await publish(app, openApi(upstream));
+    }
+    assert.deepEqual([...reached].sort(), ['/one', '/three', '/two']);
+  });
+
+  test('who asks is told to the upstream as it was said, or else it is the gateway', async () => {
+    const url = await publish(app, openApi(upstream));
+    assert.equal((await echoed(url, { headers: { 'user-agent': 'mine/1' } })).body.headers['user-agent'], 'mine/1');
+    const asked = httpRequest(url).end();
+    const [response] = await once(asked, 'response');
+    response.resume();
+    assert.equal(upstream.requests.at(-1)!.headers['user-agent'], 'Gatewright');
+  });
+
+  test('what follows the body of a call ends at the gateway', async () => {
+    const url = await publish(app, openApi(upstream));
+    upstream.answer = (request, response, body) =>
+      response.end(JSON.stringify([body, request.trailers, request.headers['x-late'], request.headers.trailer]));
+    const asked = httpRequest(url, { method: 'POST', headers: { trailer: 'X-Late', 'transfer-encoding': 'chunked' } });
+    asked.addTrailers({ 'X-Late': '1', Authorization: 'late' });
+    asked.end('whole');
+    const [response] = await once(asked, 'response');
+    assert.equal(await text(response), '["whole",{},null,null]');
   });
 
   test('a loop runs the other API’s chain, and never without end', async () => {

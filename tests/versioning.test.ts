@@ -115,6 +115,42 @@ describe('versions inside one definition', () => {
     assert.equal(await reaches(falling, { headers: { 'x-v': 'v3' } }), '/two/x');
   });
 
+  test('the older word for stripping a segment still strips it', async () => {
+    assert.equal(
+      await reaches(await publish(app, versioned({ location: 'url', strip_path: true })), { path: '/v2/x' }),
+      '/two/x',
+    );
+  });
+
+  test('a version’s own target wins over balancing, and counts only where there are versions', async () => {
+    const balanced = { enable_load_balancing: true, target_list: [`${upstream.url}/turns`] };
+    const url = await publish(app, versioned({ location: 'header' }, {}, balanced));
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/two/x');
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v1' } }), '/turns/x');
+    const only = { Default: { name: 'Default', override_target: `${upstream.url}/two` } };
+    const unversioned = openApi(upstream, { version_data: { not_versioned: true, versions: only } });
+    assert.equal(await reaches(await publish(app, unversioned)), '/x');
+  });
+
+  test('the end of a version is said with its answers, the end of the API where there are no versions', async () => {
+    const data = { versions: { v1: { name: 'v1' }, v2: { name: 'v2', expires: '2040-01-01 00:00' } } };
+    const url = await publish(app, { ...versioned({ location: 'header' }, data), expiration: '2020-01-01 00:00' });
+    const ends = async (name: string) => {
+      const reply = await fetch(url, { headers: { 'x-v': name } });
+      return [reply.status, reply.headers.get('x-gw-api-expires')];
+    };
+    assert.deepEqual(await ends('v2'), [200, 'Sun, 01 Jan 2040 00:00:00 GMT']);
+    assert.deepEqual(await ends('v1'), [200, null]);
+    const ended = openApi(upstream, { expiration: '2020-01-01 00:00' });
+    assert.equal(
+      await reaches(await publish(app, ended)),
+      '403 API has expired, please check documentation or contact administrator',
+    );
+    await failures(ended.api_id, 1);
+    assert.match(await reaches(await publish(app, openApi(upstream, { expiration: 'some day' }))), /^403 API has exp/);
+    assert.equal(await reaches(await publish(app, openApi(upstream, { expiration: '-1' }))), '/x');
+  });
+
   test('falling back eats a segment only if it looks like a version', async () => {
     const rules = { location: 'url', fallback_to_default: true, strip_versioning_data: true };
     const data = { default_version: 'v2' };
