@@ -129,10 +129,17 @@ export function connect(client: Connection, onError: (error: unknown) => void): 
   client.connect().catch(onError);
 }
 
+/** A thread that was held up itself uses up one of these parts at most, and reads what came meanwhile in the next. */
+const waitParts = 5;
+
 export async function within<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${timeoutMs} ms.`)), timeoutMs);
+    const wait = (parts: number): void => {
+      if (parts === 0) return reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));
+      timer = setTimeout(() => wait(parts - 1), timeoutMs / waitParts);
+    };
+    wait(waitParts);
   });
   try {
     return await Promise.race([reply, late]);

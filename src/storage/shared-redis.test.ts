@@ -192,3 +192,23 @@ test('a change of state is told once, with its cause', async () => {
     ['ok', false],
   ]);
 });
+
+test('a thread that was held up itself does not take Redis for away', async () => {
+  const server = await ownRedis();
+  const told: string[] = [];
+  const local = threadsShared({ windows: 16, logs: 8 });
+  const onState = (state: string) => told.push(state);
+  const shared = await redisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 500, onState });
+  await reaches(shared, 'ok');
+  await take(shared, 'a', 1);
+  told.length = 0;
+  const waiting = take(shared, 'a', 1);
+  // By the next turn the question is on its way; Redis answers while this thread is busy for longer than it would wait.
+  await new Promise(resolve => setImmediate(resolve));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  assert.equal(await waiting, 1);
+  assert.deepEqual(told, []);
+  assert.equal(await used(shared, 'a'), 2);
+  await shared.close();
+  await local.close();
+});
