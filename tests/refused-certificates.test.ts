@@ -58,7 +58,8 @@ for (const engine of engines)
 
     async function asked(url: string, shows?: MadeCertificate, headers = {}): Promise<[number, string]> {
       const shown = shows && { cert: shows.chainPem, key: shows.keyPem };
-      const sent = request(url, { ...shown, headers, ca: authority.certPem, servername: 'localhost', agent: false });
+      const named = { servername: 'localhost', headers: { host: 'localhost', ...headers } };
+      const sent = request(url, { ...shown, ...named, ca: authority.certPem, agent: false });
       const answered = Promise.withResolvers<[number, string]>();
       sent.on('error', answered.reject).on('response', reply => {
         text(reply).then(body => answered.resolve([reply.statusCode!, body]), answered.reject);
