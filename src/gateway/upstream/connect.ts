@@ -80,7 +80,8 @@ function secured(
     socket,
     ...(asked.servername ? { servername: asked.servername } : {}),
   });
-  const timer = setTimeout(() => secure.destroy(new Error('the upstream took too long to agree on TLS')), timeoutMs);
+  const late = new Error('the upstream took too long to agree on TLS');
+  const timer = setTimeout(() => secure.destroy(Object.assign(late, { code: 'UND_ERR_CONNECT_TIMEOUT' })), timeoutMs);
   const failed = (error: Error) => {
     clearTimeout(timer);
     callback(error, null);
