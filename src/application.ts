@@ -26,11 +26,14 @@ import { openEvents, startSending } from '#events/events.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
+import { awaitArrival } from '#gateway/known/arrival.ts';
+import { type AwaitedDatabase, openDatabase } from '#gateway/known/opening.ts';
 import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener } from '#operations/listener.ts';
-import type { SurfaceName, ToolsOf } from '#operations/operation.ts';
+import { managementListeners } from '#operations/management-listeners.ts';
+import type { ToolsOf } from '#operations/operation.ts';
 import { auditStore } from '#people/audit/store.ts';
 import { authenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type Credentials, defaultOrgName } from '#people/installation/bootstrap.ts';
@@ -43,10 +46,10 @@ import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
 import { keepLogShort } from '#storage/change-log.ts';
-import { type DataDirectory, masterKeys, openDataDirectory } from '#storage/data-directory.ts';
+import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
 import { type KeptCounters, keptCounters } from '#storage/kept-counters.ts';
-import { metaStore, openDataKey } from '#storage/meta.ts';
-import { openRecords, type Records } from '#storage/records.ts';
+import { metaStore } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared-engine.ts';
 import { databaseWatch } from '#storage/watch.ts';
 import { catalogue } from './catalogue.ts';
@@ -77,18 +80,30 @@ export interface Installation {
   /** What the vault is made of, for the traffic threads. */
   readonly dataKey: Buffer;
   readonly tools: ReturnType<typeof openTools>;
+  /** There while the database has not answered since the start. */
+  readonly awaited: AwaitedDatabase | undefined;
   close(): Promise<void>;
 }
 
-export async function openInstallation(settings: Settings, around: Surroundings): Promise<Installation> {
+export async function openInstallation(
+  settings: Settings,
+  around: Surroundings,
+  { mayWait = false } = {},
+): Promise<Installation> {
   const directory = openDataDirectory(settings.data_dir);
   const closers: (() => unknown)[] = [() => directory.release()];
   const close = () => closeAll(closers);
   try {
-    const records = await openRecords({
-      ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database }),
-      connections: settings['database.connections'],
-      onFault: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
+    const { records, dataKey, awaited } = await openDatabase({
+      records: {
+        ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database }),
+        connections: settings['database.connections'],
+        onFault: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
+      },
+      directory,
+      masterKey: settings.master_key,
+      mayWait,
+      log: around.log,
     });
     closers.push(() => records.close());
     const shared = await openSharedEngine({
@@ -98,7 +113,6 @@ export async function openInstallation(settings: Settings, around: Surroundings)
       ...around,
     });
     closers.push(() => shared.close());
-    const dataKey = await openDataKey(metaStore(records), masterKeys(directory, settings.master_key));
     const counters = keptCounters({
       records,
       threads: shared.threads,
@@ -109,7 +123,7 @@ export async function openInstallation(settings: Settings, around: Surroundings)
     const tools = openTools(records, dataKey, settings, around, countingOn(shared, counters, around));
     closers.push(() => tools.outbound.close());
     closers.push(() => tools.events.close());
-    return { directory, records, shared, counters, dataKey, tools, close };
+    return { directory, records, shared, counters, dataKey, tools, awaited, close };
   } catch (error) {
     await close();
     throw error;
@@ -224,21 +238,29 @@ export interface Application {
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
   refuseWeakSecrets(settings);
-  const installation = await openInstallation(settings, around);
+  const mayWait = hasTraffic(settings) && settings['database.outage_copy'];
+  const installation = await openInstallation(settings, around, { mayWait });
   const closers: (() => unknown)[] = [() => installation.close()];
   const close = () => closeAll(closers);
   try {
-    const { tools } = installation;
-    const credentials = await keepCredentials(installation, () => bootstrap(tools));
-    await bootstrapPortal(tools);
-    await tools.audit.removeOlderThan(settings['audit.retention_days']);
+    const { tools, awaited } = installation;
+    const credentials = awaited ? undefined : await begin(installation, settings);
     const log = keepLogShort(installation.records, error =>
       around.log.warn({ reason: error.message }, 'old changes could not be removed'),
     );
     closers.push(() => log.close());
     const sender = startSending({ ...tools, ...around }, nodeOf(settings, installation.directory));
     closers.push(() => sender.close());
-    const { urls, trafficSettled } = await openListeners(settings, around, installation, closers);
+    const { urls, trafficSettled, arrived } = await openListeners(settings, around, installation, closers);
+    if (awaited) {
+      const attempt = async () => {
+        await awaited.arrive();
+        await begin(installation, settings);
+        await arrived();
+      };
+      const arrival = awaitArrival({ attempt, log: around.log });
+      closers.push(() => arrival.close());
+    }
     return { credentials, urls, installation, trafficSettled, close };
   } catch (error) {
     await close();
@@ -246,40 +268,16 @@ export async function startApplication(settings: Settings, around: Surroundings)
   }
 }
 
-interface Listening {
-  readonly name: 'dashboard' | 'portal' | 'control';
-  readonly host: string;
-  readonly port: number;
-  readonly setting: string;
-  readonly surfaces: readonly SurfaceName[];
+/** What the database must have before anybody works on it. */
+async function begin(installation: Installation, settings: Settings): Promise<Credentials | undefined> {
+  const { tools } = installation;
+  const credentials = await keepCredentials(installation, () => bootstrap(tools));
+  await bootstrapPortal(tools);
+  await tools.audit.removeOlderThan(settings['audit.retention_days']);
+  return credentials;
 }
 
-/** Which management listeners a role has. */
-function managementListeners(settings: Settings): Listening[] {
-  const dashboard = {
-    name: 'dashboard',
-    host: settings['dashboard.host'],
-    port: settings['dashboard.port'],
-    setting: 'GW_DASHBOARD_PORT',
-    surfaces: ['dashboard', 'admin', 'gateway'],
-  } as const;
-  const portal = {
-    name: 'portal',
-    host: settings['portal.host'],
-    port: settings['portal.port'],
-    setting: 'GW_PORTAL_PORT',
-    surfaces: ['portal'],
-  } as const;
-  const control = {
-    name: 'control',
-    host: settings['dashboard.host'],
-    port: settings['gateway.control_port'],
-    setting: 'GW_GATEWAY_CONTROL_PORT',
-    surfaces: ['gateway'],
-  } as const;
-  const byRole = { all: [dashboard, portal], dashboard: [dashboard], portal: [portal], gateway: [control] };
-  return byRole[settings.role];
-}
+const hasTraffic = ({ role }: Settings) => role === 'all' || role === 'gateway';
 
 async function openListeners(
   settings: Settings,
@@ -296,6 +294,7 @@ async function openListeners(
   const eventCounts = () => ({ ...tools.events.counts(), ...tools.sending.totals() });
   let ready = false;
   let trafficSettled = async () => {};
+  let arrived = async () => {};
   let metrics = (): readonly Family[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
@@ -355,7 +354,7 @@ async function openListeners(
     urls[name] = urlOf(host, app.server.address() as AddressInfo);
   }
 
-  if (settings.role === 'all' || settings.role === 'gateway') {
+  if (hasTraffic(settings)) {
     const database = settings['database.url']
       ? { url: settings['database.url'] }
       : { file: installation.directory.database };
@@ -363,12 +362,13 @@ async function openListeners(
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
     trafficSettled = traffic.settled;
+    arrived = traffic.arrived;
     metrics = traffic.metrics;
     askTraffic = traffic.ask;
     askAllTraffic = traffic.askAll;
   }
   ready = true;
-  return { urls, trafficSettled };
+  return { urls, trafficSettled, arrived };
 }
 
 async function listening(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {

@@ -8,6 +8,7 @@ import { Problem } from '#base/problems.ts';
 import { environment, finish, print, printFault, whenToldToStop } from '#base/process.ts';
 import { isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
 import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
+import { knownFile } from '#gateway/known/known.ts';
 import { prepareThread } from '#gateway/prepared.ts';
 import { threadCount } from '#gateway/thread-count.ts';
 import type { Credentials } from '#people/installation/bootstrap.ts';
@@ -101,8 +102,11 @@ async function start({ settings }: Given): Promise<void> {
   const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
   const path = installation.directory.file('credentials.json');
   keepCompiled();
-  print(`Gatewright is ready.\n\n${lines.join('\n')}\n${made ? firstStart(made, path) : `Credentials: ${path}\n`}`);
+  const ready = installation.awaited ? `Gatewright is ready, ${withoutDatabase}` : 'Gatewright is ready.';
+  print(`${ready}\n\n${lines.join('\n')}\n${made ? firstStart(made, path) : `Credentials: ${path}\n`}`);
 }
+
+const withoutDatabase = 'without its database: traffic is served as it was last known.';
 
 function firstStart(made: Credentials, path: string): string {
   const lines = Object.entries(made).map(([name, value]) => `  ${name.padEnd(18)} ${value}`);
@@ -145,7 +149,11 @@ async function credentials({ settings, flags }: Given): Promise<void> {
 async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
   const current = masterKeys(directory, settings.master_key).kept()[0]!;
   const next = secretText();
-  const rewrap = () => rewrapDataKey(records, metaStore(records), current, next);
+  async function rewrap(): Promise<void> {
+    await rewrapDataKey(records, metaStore(records), current, next);
+    // It has the data key under the old one; the next start writes it anew.
+    directory.remove(knownFile);
+  }
   if (settings.master_key) {
     // Shown before anything depends on it, so that no interruption can lose it.
     print(`The new master key, shown once:\n\n  ${next}\n\n`);

@@ -12,7 +12,11 @@ import { testPostgres } from './services/engines.ts';
 import { eventually } from './upstream.ts';
 
 /** One database on which processes are started, stopped and started again, each in a directory of its own. */
-export async function testInstallation(engine: EngineName, settings: Partial<Record<SettingName, string>> = {}) {
+export async function testInstallation(
+  engine: EngineName,
+  settings: Partial<Record<SettingName, string>> = {},
+  onLog?: (line: string) => void,
+) {
   const root = mkdtempSync(join(tmpdir(), 'gw-test-'));
   const database = engine === 'postgres' ? await testPostgres() : undefined;
   const master = secretText();
@@ -29,7 +33,7 @@ export async function testInstallation(engine: EngineName, settings: Partial<Rec
         ...more,
       },
     });
-    const log = createLog({ level: 'silent', format: 'json', write: () => undefined });
+    const log = createLog({ level: onLog ? 'info' : 'silent', format: 'json', write: line => onLog?.(line) });
     const application = await startApplication(read, { log, clock: systemClock });
     running.add(application);
     if (application.credentials) rememberSecrets(application.credentials);

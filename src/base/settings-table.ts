@@ -166,6 +166,10 @@ export const settingsTable = {
 
   'database.url': secret('PostgreSQL as `postgres://user:password@host/name`. Unset: SQLite in the data directory.'),
   'database.connections': count(10, 'Connections to PostgreSQL this process may hold.', { least: 1, most: 1000 }),
+  'database.outage_copy': flag(
+    true,
+    'With PostgreSQL: keeps what traffic is made of in the data directory, sealed, to start with while the database does not answer.',
+  ),
   'redis.url': secret(
     'Redis as `redis://host:port`, for several gateways that share limits. Unset: this process alone.',
   ),

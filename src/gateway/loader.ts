@@ -42,6 +42,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
   let loading: Promise<void> | undefined;
   let again = false;
   let loaded = false;
+  let lent = false;
 
   /** A definition this program cannot compile is a fault of ours; it must not keep the others from being served. */
   function attempt<T>(apiId: string, work: () => T): T[] {
@@ -102,7 +103,12 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
 
   return {
     snapshot: (): Snapshot => current,
-    isLoaded: () => loaded,
+    isLoaded: () => loaded || lent,
+    /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
+    async serve(known: readonly StoredApi[]): Promise<void> {
+      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), []);
+      lent = true;
+    },
     /** Resolves when the snapshot holds at least what was committed before the call. */
     async refresh(): Promise<number> {
       again = true;

@@ -19,8 +19,24 @@ export const marks = (values: readonly unknown[]) => values.map(() => '?').join(
 
 /** Values one statement may carry on every engine. */
 const idsAtOnce = 500;
-/** Definitions read in one go: a table of any size is read in steps that end in time. */
+/** Rows read in one go: a table of any size is read in steps that end in time. */
 const rowsAtOnce = 1000;
+
+export const parsedApi = (body: string) => JSON.parse(body) as StoredApi;
+
+/** A table by its id, in steps. `select` names the columns, and `id` among them. */
+export async function* pages<R extends { id: string }>(
+  reader: Reader,
+  select: string,
+  atOnce = rowsAtOnce,
+): AsyncGenerator<readonly R[]> {
+  for (let last = ''; ; ) {
+    const rows = await reader.rows<R>(`${select} where id > ? order by id limit ?`, [last, atOnce]);
+    if (rows.length > 0) yield rows;
+    if (rows.length < atOnce) return;
+    last = rows.at(-1)!.id;
+  }
+}
 
 /** What a traffic thread reads of the records. */
 export function trafficStore(reader: Reader) {
@@ -32,7 +48,7 @@ export function trafficStore(reader: Reader) {
     }
     return found;
   }
-  const parsed = ({ body }: { body: string }) => JSON.parse(body) as StoredApi;
+  const parsed = ({ body }: { body: string }) => parsedApi(body);
 
   return {
     async revision(): Promise<number> {
@@ -57,15 +73,9 @@ export function trafficStore(reader: Reader) {
     },
     async allApis(): Promise<StoredApi[]> {
       const found: StoredApi[] = [];
-      for (let last = ''; ; ) {
-        const rows = await reader.rows<{ id: string; body: string }>(
-          'select id, body from apis where id > ? order by id limit ?',
-          [last, rowsAtOnce],
-        );
+      for await (const rows of pages<{ id: string; body: string }>(reader, 'select id, body from apis'))
         found.push(...rows.map(parsed));
-        if (rows.length < rowsAtOnce) return found;
-        last = rows.at(-1)!.id;
-      }
+      return found;
     },
     async apis(databaseIds: readonly string[]): Promise<StoredApi[]> {
       const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);

@@ -13,7 +13,6 @@ import { answerer, type Question, type Reply } from './asks.ts';
 import { certificatesOf } from './auth/certificates.ts';
 import { keySourcesOf } from './auth/jwt-source.ts';
 import { sessionsOf } from './auth/sessions.ts';
-import { accessStore } from './auth/store.ts';
 import { tokenTools } from './auth/token-tools.ts';
 import { openResponses } from './cache/open.ts';
 import { runDebug } from './debug/run.ts';
@@ -21,6 +20,8 @@ import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
 import { withExplanations } from './explain/explain.ts';
 import { keptExplanations } from './explain/kept.ts';
+import type { Known } from './known/known.ts';
+import { lentBy } from './known/lent.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
@@ -29,7 +30,7 @@ import type { ThreadStart } from './prepared.ts';
 import { createRecorder, type Recorder } from './recorder/recorder.ts';
 import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
-import { trafficStore } from './store.ts';
+import { parsedApi, trafficStore } from './store.ts';
 import { type EventTold, telling } from './telling.ts';
 import type { GatewayTools } from './tools.ts';
 import { createSecured } from './transport/secured.ts';
@@ -50,12 +51,15 @@ export interface ThreadData {
   readonly port: number;
   readonly reusePort: boolean;
   readonly version: string;
+  /** What to serve until the database is said to have arrived; absent when it is there. */
+  readonly known?: Known | undefined;
 }
 
 /** From the main thread. */
 export type Told =
   | { readonly kind: 'changed'; readonly ask: number }
   | { readonly kind: 'taken' }
+  | { readonly kind: 'arrived' }
   | { readonly kind: 'stop' }
   | Question
   | Reply;
@@ -98,13 +102,13 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     clock: systemClock,
     log,
   });
-  const reader = await openReader({
+  const opened = await openReader({
     ...data.database,
     onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
   });
-  let databaseFault = '';
+  const { reader, access, arrived } = lentBy(opened, data.known);
+  let databaseFault = data.known ? databaseAway : '';
   const tell = (message: Tells) => port.postMessage(message);
-  const access = accessStore(reader);
   const vault = vaultOf(Buffer.from(data.dataKey));
   const organisations = organisationsOf(access, vault);
   const sessions = sessionsOf({
@@ -163,7 +167,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
   });
-  await loader.refresh();
+  if (data.known) await loader.serve(data.known.apis.map(parsedApi));
+  else await loader.refresh();
   const own = ownPaths({
     version: data.version,
     names: { health: settings['gateway.health_name'], ready: settings['gateway.ready_name'] },
@@ -232,7 +237,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
     else if (message.kind === 'taken') recorder.taken();
-    else if (message.kind === 'ask') void answer(message);
+    else if (message.kind === 'arrived') {
+      arrived();
+      void refresh(0);
+    } else if (message.kind === 'ask') void answer(message);
     else if (message.kind === 'reply') tokens.hear(message);
     else {
       clearInterval(poll);

@@ -22,7 +22,9 @@ export const problem = problems('traffic', {
   },
 });
 
-export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port'> {
+export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 'known'> {
+  /** What a thread that starts now serves at first, while the database is not there. */
+  readonly known?: (() => ThreadData['known']) | undefined;
   readonly port: number;
   readonly count: number;
   /** Threads that have begun to load. */
@@ -54,6 +56,8 @@ export interface Threads {
    * rejects when one of them cannot, or takes too long. It goes on trying by itself.
    */
   refresh(): Promise<void>;
+  /** The database is there: what was known before the start is needed no more. */
+  arrived(): void;
   /** Asks one of them. */
   readonly ask: Ask<TrafficAnswers>;
   /** Asks every one of them. */
@@ -88,10 +92,10 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
 
   async function start(): Promise<void> {
     const { log, onEvent, onUntold, onReport, onEnded, answers, count: _count, prepared: _prepared, ...rest } = options;
-    const { program, writeLog, ...data } = rest;
+    const { program, writeLog, known, ...data } = rest;
     const { worker, begin } = spare.shift() ?? prepareThread({ program, readsLog: writeLog !== undefined });
     worker.ref();
-    begin.postMessage({ ...data, port, reusePort: count > 1 } satisfies ThreadData);
+    begin.postMessage({ ...data, known: known?.(), port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
@@ -165,6 +169,9 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     async refresh() {
       const ask = ++asked;
       await Promise.all([...threads].map(thread => refreshed(thread, ask)));
+    },
+    arrived() {
+      for (const { worker } of threads) worker.postMessage({ kind: 'arrived' } satisfies Told);
     },
     ask(name, given, withinMs) {
       const [first] = threads;

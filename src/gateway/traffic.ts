@@ -1,12 +1,16 @@
 import { recordTraffic } from '#analytics/traffic.ts';
+import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Dispatch } from '#events/dispatch.ts';
+import type { DataDirectory } from '#storage/data-directory.ts';
 import type { KeptCounters } from '#storage/kept-counters.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared-engine.ts';
 import { oauthProvider } from './auth/oauth/provider.ts';
 import { type WatchOptions, watchCertificates } from './certificate-watch.ts';
+import { knownFile } from './known/known.ts';
+import type { AwaitedDatabase } from './known/opening.ts';
 import { threadCount } from './thread-count.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
@@ -17,7 +21,11 @@ type Tools = Omit<
   events: Dispatch;
 };
 
-export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'dataKey' | 'version' | 'writeLog'> {
+export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog'> {
+  readonly directory: DataDirectory;
+  readonly dataKey: Buffer;
+  /** There while the database has not answered since the start. */
+  readonly awaited?: AwaitedDatabase | undefined;
   readonly settings: Settings;
   readonly records: Records;
   readonly shared: SharedEngine;
@@ -32,13 +40,14 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'dataK
 export async function openTraffic(options: TrafficOptions) {
   const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
   const provider = oauthProvider({ ...tools, log });
-  await counters.start();
+  if (!options.awaited) await counters.start();
   const recorded = recordTraffic({ ...tools, log });
   const starting = startThreads({
     settings,
     database,
     shared: shared.threads.buffer,
     dataKey,
+    known: options.awaited?.known,
     host: settings['gateway.host'],
     port: settings['gateway.port'],
     count: threadCount(settings),
@@ -67,7 +76,14 @@ export async function openTraffic(options: TrafficOptions) {
     await counters.close();
     throw error;
   });
-  const certificates = watchCertificates({ ...tools, settings, log });
+  const closers: (() => Promise<void>)[] = [];
+  /** What only a database that is there makes sense for. */
+  async function follow(): Promise<void> {
+    const certificates = watchCertificates({ ...tools, settings, log });
+    closers.push(certificates.close);
+    closers.push(await keepingKnown({ ...options, clock: tools.clock }));
+  }
+  if (!options.awaited) await follow();
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
   const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
@@ -78,12 +94,18 @@ export async function openTraffic(options: TrafficOptions) {
   return {
     port: threads.port,
     settled: () => threads.refresh(),
+    /** The database that was awaited is there. */
+    async arrived(): Promise<void> {
+      await counters.start();
+      threads.arrived();
+      await follow();
+    },
     metrics: () => recorded.families(threads),
     ask: threads.ask,
     askAll: threads.askAll,
     async close() {
       forget();
-      await certificates.close();
+      for (const closer of closers) await closer();
       await notices?.close();
       provider.close();
       await threads.close();
@@ -91,6 +113,20 @@ export async function openTraffic(options: TrafficOptions) {
       await counters.close();
     },
   };
+}
+
+/** With SQLite the database is a file beside it: there is nothing to keep. */
+async function keepingKnown(
+  options: Pick<TrafficOptions, 'settings' | 'directory' | 'database' | 'dataKey' | 'log'> & { clock: Clock },
+) {
+  const { settings, directory, database, dataKey, log, clock } = options;
+  if (!database.url || !settings['database.outage_copy']) {
+    directory.remove(knownFile);
+    return async () => undefined;
+  }
+  const { startKeeping } = await import('./known/keeper.ts');
+  const keeper = await startKeeping({ url: database.url, path: directory.file(knownFile), dataKey, clock, log });
+  return keeper.close;
 }
 
 const placeOf = ({ org_id, api_id }: Readonly<Record<string, unknown>>) => ({

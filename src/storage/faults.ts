@@ -22,6 +22,10 @@ export function databaseProblem(error: unknown): Problem | undefined {
 export const unreachable = (error: unknown): Problem =>
   problem.away({ detail: { reason: reasonOf(error) }, cause: error });
 
+/** Nobody may ask it yet. Told to anybody who does, so it names no address. */
+export const notReached = (): Problem =>
+  problem.away({ detail: { reason: 'it has not been reached since the start' } });
+
 /** A name with several addresses fails with one error for each, and says nothing itself. */
 function reasonOf(error: unknown): string {
   const { message, errors, code } = (error ?? {}) as { message?: string; errors?: Error[]; code?: string };

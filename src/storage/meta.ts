@@ -38,7 +38,7 @@ export function metaStore(records: Records) {
   };
 }
 
-const dataKeyName = 'data_key';
+export const dataKeyName = 'data_key';
 
 /** Where the master key comes from. */
 export interface MasterKeys {
@@ -79,7 +79,8 @@ async function firstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
   return (await meta.get(dataKeyName)) ?? made;
 }
 
-function unwrapped(wrapped: string, masterKey: string): Buffer | undefined {
+/** Undefined where it was wrapped under another master key. */
+export function unwrapped(wrapped: string, masterKey: string): Buffer | undefined {
   try {
     return unwrapDataKey(wrapped, masterKeyOf(masterKey));
   } catch (error) {

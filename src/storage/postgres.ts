@@ -1,6 +1,6 @@
 import { Kysely, type LogConfig, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { unreachable } from './faults.ts';
+import { notReached, unreachable } from './faults.ts';
 
 /** How long a start or a query may wait for a free connection before it fails with a sentence. */
 const connectTimeoutMs = 10_000;
@@ -15,9 +15,11 @@ export interface PostgresOptions {
   /** Told of idle connections that are lost. */
   onLost(error: Error): void;
   readonly log?: LogConfig;
+  /** Whether nobody may ask it yet. */
+  readonly isHeld?: (() => boolean) | undefined;
 }
 
-export function postgresKysely<T>({ url, connections, onLost, log }: PostgresOptions): Kysely<T> {
+export function postgresKysely<T>({ url, connections, onLost, log, isHeld }: PostgresOptions): Kysely<T> {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -29,11 +31,12 @@ export function postgresKysely<T>({ url, connections, onLost, log }: PostgresOpt
   // queries of a transaction the next query says so.
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
-  const dialect = new PostgresDialect({ pool: { connect: () => reach(pool), end: () => pool.end() } });
+  const dialect = new PostgresDialect({ pool: { connect: () => reach(pool, isHeld), end: () => pool.end() } });
   return new Kysely<T>({ dialect, ...(log ? { log } : {}) });
 }
 
-async function reach(pool: pg.Pool): Promise<pg.PoolClient> {
+async function reach(pool: pg.Pool, isHeld?: () => boolean): Promise<pg.PoolClient> {
+  if (isHeld?.()) throw notReached();
   try {
     return await pool.connect();
   } catch (cause) {

@@ -45,11 +45,7 @@ interface Unit {
 }
 
 export async function openRecords(options: RecordsOptions): Promise<Records> {
-  const current = new AsyncLocalStorage<Unit>();
-  const note = (event: LogEvent) => {
-    const unit = current.getStore();
-    if (unit && event.level === 'error') unit.fault ??= event.error;
-  };
+  const { current, note } = units();
   const base = await opened(options, note);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
   try {
@@ -61,6 +57,30 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   return recordsOn(base, engine, current, options.onFault ?? ignore);
 }
 
+/** Records of a PostgreSQL that does not answer yet: whatever is asked of them fails with that, until they are released. */
+export async function heldRecords(options: RecordsOptions & { url: string }) {
+  let isHeld = true;
+  const { current, note } = units();
+  const base = await opened(options, note, () => isHeld);
+  return {
+    records: recordsOn(base, 'postgres', current, options.onFault ?? ignore),
+    /** For whoever has seen that it answers and is up to date. */
+    release(): void {
+      isHeld = false;
+    },
+  };
+}
+
+/** The transaction under way wherever somebody asks, and what failed in it. */
+function units() {
+  const current = new AsyncLocalStorage<Unit>();
+  const note = (event: LogEvent) => {
+    const unit = current.getStore();
+    if (unit && event.level === 'error') unit.fault ??= event.error;
+  };
+  return { current, note };
+}
+
 /** Engines bound how many values one statement may carry. */
 const rowsAtOnce = 1000;
 
@@ -70,10 +90,11 @@ const ignore = () => undefined;
 async function opened(
   { url, file, connections = 10, onFault = ignore }: RecordsOptions,
   log: (event: LogEvent) => void,
+  isHeld?: () => boolean,
 ): Promise<Kysely<Tables>> {
   if (url) {
     const { postgresKysely } = await import('./postgres.ts');
-    return postgresKysely<Tables>({ url, connections, onLost: onFault, log });
+    return postgresKysely<Tables>({ url, connections, onLost: onFault, log, isHeld });
   }
   try {
     return sqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { publicId, secretText } from '#base/ids.ts';
+import { createDataKey, masterKeyOf, wrapDataKey } from '#base/vault.ts';
+import { makeCertificate } from './certificates.ts';
+import { runChild, startChild } from './child.ts';
+import { rememberSecrets } from './harness.ts';
+import { eventually, type TestProcess, testInstallation } from './installation.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { testPostgres } from './services/engines.ts';
+import { mint } from './tokens.ts';
+import { type Definition, openApi } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** A process that starts while PostgreSQL does not answer. */
+
+let upstream: Upstream;
+const closing: (() => unknown)[] = [];
+before(async () => {
+  upstream = await startUpstream();
+});
+after(async () => {
+  for (const close of closing.reverse()) await close();
+  await upstream.close();
+});
+
+async function place(settings: Record<string, string> = {}) {
+  const database = await testPostgres();
+  closing.push(() => database.drop());
+  const relay = await startRelay(database.url);
+  closing.push(() => relay.cut().catch(() => undefined));
+  const directory = mkdtempSync(join(tmpdir(), 'gw-outage-'));
+  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  const lines: string[] = [];
+  const master = secretText();
+  const given = { 'database.url': relay.url, data_dir: directory, master_key: master, ...settings };
+  const installation = await testInstallation('sqlite', given, line => lines.push(line));
+  closing.push(installation.close);
+  const file = join(directory, 'traffic.known');
+  const logged = (words: string) => lines.filter(line => line.includes(words));
+  return { database, relay, directory, file, logged, master, start: installation.start };
+}
+
+async function called({ gateway }: TestProcess, { proxy }: Definition, authorization?: string) {
+  const reply = await fetch(gateway + proxy.listen_path, authorization ? { headers: { authorization } } : {});
+  return { status: reply.status, text: await reply.text() };
+}
+const status = async (...call: Parameters<typeof called>) => (await called(...call)).status;
+const cannot = {
+  status: 503,
+  text: '{\n    "error": "The gateway cannot check this call at the moment, please try again"\n}',
+};
+const eventuallyIs = (expected: number, ...call: Parameters<typeof status>) =>
+  eventually(async () => assert.equal(await status(...call), expected));
+
+async function managed({ application: { urls } }: TestProcess, path: string) {
+  const base = path.startsWith('/portal-api') ? urls.portal : urls.dashboard;
+  const credentials = { authorization: 'some-key', 'admin-auth': 'some', 'x-gw-authorization': 'some' };
+  const reply = await fetch(base + path, { headers: credentials });
+  return { status: reply.status, text: await reply.text() };
+}
+
+const databasePart = async (base: string | undefined) =>
+  ((await (await fetch(`${base}/hello`)).json()) as { details: { database: { status: string } } }).details.database
+    .status;
+const readiness = async (base: string | undefined) => (await fetch(`${base}/ready`)).status;
+
+const tokenSecret = `canary-${secretText()}`;
+const token = `Bearer ${mint({ sub: 'ann' }, tokenSecret, { alg: 'HS256' })}`;
+const rightsTo = (api: Definition) => ({ [api.api_id]: { versions: ['Default'] } });
+
+const certificate = makeCertificate({ cn: 'gateway.example' });
+
+async function upload({ application: { urls, installation } }: TestProcess): Promise<string> {
+  const { admin_access_key } = JSON.parse(installation.directory.read('credentials.json')!);
+  const headers = { authorization: admin_access_key };
+  const body = certificate.certPem + certificate.keyPem;
+  const reply = await fetch(`${urls.dashboard}/api/certs`, { method: 'POST', headers, body });
+  return ((await reply.json()) as { id: string }).id;
+}
+
+/** An open API, one that shows a certificate to its upstream, one for tokens under a policy, and one for keys. */
+async function publishAll(process: TestProcess) {
+  const open = openApi(upstream);
+  const certified = openApi(upstream, { upstream_certificates: { '*': await upload(process) } });
+  const guarded = openApi(upstream, { use_keyless: false });
+  const policyId = publicId();
+  const tokens = openApi(upstream, {
+    use_keyless: false,
+    enable_jwt: true,
+    jwt_signing_method: 'hmac',
+    jwt_source: Buffer.from(tokenSecret).toString('base64'),
+    jwt_identity_base_field: 'sub',
+    jwt_default_policies: [policyId],
+  });
+  for (const api of [open, certified, guarded, tokens])
+    await process.write('POST', '/api/apis', { api_definition: api });
+  const policy = { name: policyId, id: policyId, active: true, state: 'active', access_rights: rightsTo(tokens) };
+  await process.write('POST', '/api/portal/policies', policy);
+  const { key_id: key } = await process.write('POST', '/api/keys', { access_rights: rightsTo(guarded) });
+  rememberSecrets({ key, tokenSecret });
+  await eventuallyIs(200, process, tokens, token);
+  await eventuallyIs(200, process, guarded, key);
+  await eventuallyIs(200, process, certified);
+  return { open, certified, guarded, tokens, key: key as string };
+}
+
+test('a start without the database serves what was known, manages nothing, and goes on when it is there', async () => {
+  const { relay, database, start, logged } = await place({ 'limits.organisations': 'true', threads: '2' });
+  const first = await start();
+  const { open, certified, guarded, tokens, key } = await publishAll(first);
+  await first.stop();
+  await relay.cut();
+
+  const process = await start();
+  const { urls } = process.application;
+  assert.equal(logged('traffic is served as it was last known').length, 1);
+  for (let n = 0; n < 4; n++) {
+    assert.equal(await status(process, open), 200);
+    assert.equal(await status(process, certified), 200);
+    assert.deepEqual(await called(process, guarded, key), cannot);
+    assert.equal(await status(process, guarded), 401);
+    // What a key of the same name says of this caller is not known; whose token is wrong is known.
+    assert.deepEqual(await called(process, tokens, token), cannot);
+    assert.equal(await status(process, tokens, `${token}x`), 403);
+  }
+  for (const path of ['/api/apis', '/admin/organisations', '/gw/apis', '/portal-api/products']) {
+    const answer = await managed(process, path);
+    assert.equal(answer.status, 503, `${path}: ${answer.text}`);
+    assert.match(answer.text, /The database does not answer: it has not been reached since the start/);
+  }
+  for (const base of [urls.gateway, urls.dashboard, urls.portal]) assert.equal(await databasePart(base), 'fail');
+  assert.deepEqual([await readiness(urls.gateway), await readiness(urls.dashboard)], [200, 503]);
+  await assert.rejects(process.settled(), { code: 'traffic.changes_unread', status: 503 });
+
+  const elsewhere = await start('two', { 'database.url': database.url, data_dir: mkdtempSync(join(tmpdir(), 'gw-')) });
+  const late = openApi(upstream);
+  await elsewhere.write('DELETE', `/api/apis/${open.api_id}`);
+  await elsewhere.write('POST', '/api/apis', { api_definition: late });
+  assert.equal(await status(process, open), 200);
+
+  await relay.mend();
+  await eventuallyIs(200, process, late);
+  await eventuallyIs(404, process, open);
+  await eventuallyIs(200, process, guarded, key);
+  await eventuallyIs(200, process, tokens, token);
+  assert.equal(await status(process, certified), 200);
+  await eventually(async () => assert.equal(await readiness(urls.dashboard), 200));
+  await process.write('POST', '/api/apis', { api_definition: open });
+  await process.settled();
+  assert.equal(await status(process, open), 200);
+  assert.equal(await databasePart(urls.gateway), 'pass');
+  assert.equal(logged('the database answers: everything goes on').length, 1);
+  await process.stop();
+});
+
+describe('the file of what was last known', () => {
+  let relay: Relay;
+  let at: Awaited<ReturnType<typeof place>>;
+  let made: Awaited<ReturnType<typeof publishAll>>;
+  let whole: string;
+  before(async () => {
+    at = await place();
+    relay = at.relay;
+    const process = await at.start();
+    made = await publishAll(process);
+    await process.stop();
+    whole = readFileSync(at.file, 'utf8');
+    await relay.cut();
+  });
+
+  test('holds nothing that can be read, and is for its owner alone', () => {
+    assert.equal(statSync(at.file).mode & 0o777, 0o600);
+    const url = new URL(relay.url);
+    const words = [tokenSecret, made.key, made.open.api_id, made.open.proxy.listen_path, upstream.url, url.pathname];
+    const keyLines = certificate.keyPem.split('\n').filter(line => line.length > 20);
+    for (const word of [...words, ...keyLines, Buffer.from(tokenSecret).toString('base64'), at.master])
+      assert.ok(!whole.includes(word), word);
+    assert.ok(!existsSync(`${at.file}.new`));
+  });
+
+  test('is left aside when it was changed, cut, put together from others, or is none, and the start then fails', async () => {
+    const lines = whole.split('\n');
+    const middle = Math.floor(whole.length / 2);
+    const other = whole[middle] === 'A' ? 'B' : 'A';
+    const wrong = {
+      changed: whole.slice(0, middle) + other + whole.slice(middle + 1),
+      cut: lines.slice(0, -2).join('\n'),
+      shorter: `${[...lines.slice(0, -3), lines.at(-2)].join('\n')}\n`,
+      swapped: [lines[0], lines[2], lines[1], ...lines.slice(3)].join('\n'),
+      longer: `${whole}${lines[1]}\n`,
+      newer: whole.replace('"format":1', '"format":2'),
+      none: 'nothing of ours',
+      empty: '',
+    };
+    for (const [name, text] of Object.entries(wrong)) {
+      writeFileSync(at.file, text);
+      const before = at.logged('what was last known is left aside').length;
+      await assert.rejects(at.start(), { code: 'database.away' }, name);
+      assert.equal(at.logged('what was last known is left aside').length, before + 1, name);
+    }
+    writeFileSync(at.file, whole);
+  });
+
+  test('is not used for another database, nor with another master key, nor when that is switched off', async () => {
+    const url = new URL(relay.url);
+    url.pathname = '/another';
+    const away = { code: 'database.away' };
+    await assert.rejects(at.start('one', { 'database.url': url.href }), away);
+    assert.equal(at.logged('it is of another database').length, 1);
+    await assert.rejects(at.start('one', { master_key: secretText() }), away);
+    assert.equal(at.logged('the master key does not open it').length, 1);
+    await assert.rejects(at.start('one', { 'database.outage_copy': 'false' }), away);
+    await assert.rejects(at.start('one', { role: 'dashboard' }), away);
+    const process = await at.start();
+    assert.equal(await status(process, made.open), 200);
+    await process.stop();
+  });
+
+  test('follows changes of what it holds while the process runs, and goes when it is switched off', async () => {
+    await relay.mend();
+    const process = await at.start();
+    const text = () => readFileSync(at.file, 'utf8');
+    await eventually(() => assert.notEqual(text(), whole));
+    const written = text();
+    await process.write('POST', '/api/apis', { api_definition: openApi(upstream) });
+    await eventually(() => assert.notEqual(text(), written));
+    await process.stop();
+    const last = text();
+    const again = await at.start('one', { 'database.outage_copy': 'false' });
+    assert.ok(last.length > 0 && !existsSync(at.file));
+    await again.stop();
+  });
+});
+
+test('a database that is another one by now is never written to, and the known is served on', async () => {
+  const { database, relay, start, logged, master } = await place();
+  const first = await start();
+  const { open } = await publishAll(first);
+  await first.stop();
+  await relay.cut();
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const key = wrapDataKey(createDataKey(), masterKeyOf(master));
+  await client.query("update meta set value = $1 where name = 'data_key'", [key]);
+  await client.end();
+
+  const process = await start();
+  await relay.mend();
+  await eventually(() => assert.equal(logged('not the one whose traffic is served').length, 1));
+  assert.equal(await status(process, open), 200);
+  assert.equal((await managed(process, '/api/apis')).status, 503);
+  await process.stop();
+});
+
+test('which master key is the right one is left to the database, and a new one takes the file away', async () => {
+  const { relay, start, directory, file } = await place({ master_key: '' });
+  const first = await start();
+  const { open } = await publishAll(first);
+  await first.stop();
+  await relay.cut();
+  const next = join(directory, 'master.key.next');
+  writeFileSync(next, secretText());
+  const environment = { GW_DATABASE_URL: relay.url };
+  const child = await startChild({ directory, environment });
+  assert.match(child.out(), /ready, without its database: traffic is served as it was last known/);
+  assert.equal((await fetch(child.urls.gateway + open.proxy.listen_path)).status, 200);
+  assert.deepEqual((await child.stop()).code, 0);
+  assert.ok(existsSync(next) && existsSync(file));
+
+  await relay.mend();
+  const { code, err } = await runChild(['credentials', '--rotate-master'], { directory, environment });
+  assert.equal(code, 0, err);
+  assert.ok(!existsSync(next) && !existsSync(file));
+});
+
+test('with SQLite nothing is kept beside the database', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-outage-'));
+  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  const { start, close } = await testInstallation('sqlite', { data_dir: directory });
+  closing.push(close);
+  const process = await start();
+  await process.write('POST', '/api/apis', { api_definition: openApi(upstream) });
+  await process.stop();
+  assert.ok(!existsSync(join(directory, 'traffic.known')));
+});
