@@ -78,6 +78,20 @@ test('a full table gives up the counter that ends soonest, and says so', () => {
   assert.equal(shared.counters.peek('one more', ends(60_000), nowMs).used, 1);
 });
 
+test('there is room for a rate and a quota of a hundred thousand keys', async () => {
+  const shared = threadsShared();
+  const rate = { limit: 5, periodMs: 60_000 };
+  const quota = { limit: 5, periodMs: 30 * 86_400_000 };
+  const keys = Array.from({ length: 100_000 }, (_, key) => String(key));
+  for (const key of keys) {
+    shared.counters.take(`rate:${key}`, rate, nowMs);
+    shared.counters.take(`quota:${key}`, quota, nowMs);
+  }
+  const lost = keys.filter(key => shared.counters.peek(`quota:${key}`, quota, nowMs).used !== 1);
+  assert.deepEqual(lost, []);
+  await shared.close();
+});
+
 test('counters that ended make room without anything being given up', () => {
   const shared = threadsShared({ windows: 16, logs: 8 });
   const window = { limit: 5, periodMs: 1000 };

@@ -48,7 +48,8 @@ export interface ThreadsOptions extends Partial<MemorySize> {
   longLivedMs?: number;
 }
 
-const defaultSize: MemorySize = { windows: 262_144, logs: 65_536 };
+/** Enough for a rate and a quota of a hundred thousand keys. */
+const defaultSize: MemorySize = { windows: 1_048_576, logs: 65_536 };
 const defaultLongLivedMs = 3_600_000;
 
 export function threadsShared(options: ThreadsOptions = {}): ThreadsShared {
