@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { tokenOf } from '#access/keys/ids.ts';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine } from './harness.ts';
+import { openApi, publish, settled } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+for (const at_rest of ['encrypted', 'hashed'])
+  onEveryEngine(
+    `key ids on the wire, ${at_rest} at rest`,
+    app => {
+      let upstream: Upstream;
+      before(async () => {
+        upstream = await startUpstream();
+      });
+      after(() => upstream.close());
+
+      async function ground() {
+        const api = openApi(upstream, { use_keyless: false });
+        const url = await publish(app(), api);
+        const body = { access_rights: { [api.api_id]: { versions: ['Default'] } } };
+        const make = async (path: string): Promise<string> => {
+          const { status, text, body: made } = await app().ask('POST', path, { body });
+          assert.equal(status, 200, text);
+          await settled(app());
+          return made.key;
+        };
+        const statuses = (...keys: string[]) =>
+          Promise.all(keys.map(async key => (await fetch(url, { headers: { authorization: key } })).status));
+        const random = await make('/gw/keys');
+        return { url, make, statuses, random, org: random.slice(0, 24) };
+      }
+
+      test('a key that is made is its organisation and 32 hexadecimal characters, and opens as a whole only', async () => {
+        const { random, org, statuses } = await ground();
+        assert.match(random, /^[0-9a-f]{24}[0-9a-f]{32}$/);
+        assert.deepEqual(await statuses(random, `Bearer ${random}`, org, random.slice(0, -1)), [200, 200, 403, 403]);
+        const elsewhere = 'f'.repeat(24) + random.slice(24);
+        assert.deepEqual(await statuses(elsewhere, `${random} `, `${random}x`), [403, 200, 403]);
+      });
+
+      test('a key with a name of its own opens by the name and by its whole id, in every form', async () => {
+        const { make, org, statuses } = await ground();
+        const name = `custom-${publicId()}`;
+        const whole = await make(`/gw/keys/${name}`);
+        assert.equal(whole, org + name);
+        assert.deepEqual(await statuses(name, whole, tokenOf(org, name, 'sha256')), [200, 200, 200]);
+        assert.deepEqual(await statuses(tokenOf('f'.repeat(24), name, 'sha256')), [403]);
+      });
+
+      for (const algorithm of ['murmur32', 'murmur64', 'murmur128', 'sha256'])
+        test(`a key brought in the JSON form with ${algorithm} keeps its id and opens by it and by its name`, async () => {
+          const { make, org, statuses } = await ground();
+          const name = `brought-${publicId()}`;
+          const id = tokenOf(org, name, algorithm);
+          assert.equal(await make(`/gw/keys/${encodeURIComponent(id)}`), id);
+          assert.deepEqual(await statuses(id, name, `Bearer ${id}`), [200, 200, 200]);
+          const altered = Buffer.from(JSON.stringify({ org, id: `${name}x`, h: algorithm })).toString('base64');
+          assert.deepEqual(await statuses(altered), [403]);
+        });
+    },
+    { settings: { 'keys.at_rest': at_rest } },
+  );
