@@ -13,6 +13,16 @@ const fitting: readonly (readonly [segment: string, text: string, values: readon
   ['{a:[(]}', '(', ['(']],
   ['{a:\\(}', '(', ['(']],
   ['a.b{c}', 'axbc', undefined],
+  ['a.b{c}', 'a.bc', ['c']],
+  ['{id}', '', undefined],
+  ['{id}', 'a/b', undefined],
+  ['aa{x}aa', 'aaa', undefined],
+  ['aa{x}aa', 'aaaa', undefined],
+  ['aa{x}aa', 'aaxaa', ['x']],
+  ['{x}', 'é😀', ['é😀']],
+  ['a{x:.*}a', 'a', undefined],
+  ['a{x:.*}a', 'aa', ['']],
+  ['a{x:b}c{y}', 'abcd', ['b', 'd']],
 ];
 for (const [segment, text, values] of fitting)
   test(`${segment} ${values ? 'fits' : 'does not fit'} ${text}`, () =>

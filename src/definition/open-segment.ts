@@ -12,12 +12,18 @@ const segmentText = '[^/]+';
 /** What a parameter of a host stands for unless it says otherwise. */
 export const hostLabel = '[^.]+';
 
+const parameter = /(\{[^}]*\}+)/;
+
 /** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
 export function openPattern(segment: string, usual = segmentText): OpenPattern {
+  const parts = segment.split(parameter);
+  const [before, after] = [parts[0]!, parts.at(-1)!];
+  const only = parts.length === 3 ? /^\{([^:}]*)\}$/.exec(parts[1]!)?.[1] : undefined;
+  if (only !== undefined) return anything(only, before, after, usual === hostLabel ? '.' : '/');
   const groups: (readonly [name: string, place: number])[] = [];
   let place = 1;
   let source = '';
-  for (const part of segment.split(/(\{[^}]*\}+)/)) {
+  for (const part of parts) {
     const [, name, rule] = /^\{([^:}]*)(?::(.*))?\}$/.exec(part) ?? [];
     if (name === undefined) {
       source += RE2JS.quote(part);
@@ -32,8 +38,24 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
   return {
     names: groups.map(([name]) => name),
     match(given) {
+      // Comparing text costs so much less that many patterns in one place are no burden to calls for others.
+      if (!given.startsWith(before) || !given.endsWith(after)) return undefined;
       const matcher = compiled.matcher(given);
       return matcher.matches() ? groups.map(([, at]) => matcher.group(at) ?? '') : undefined;
+    },
+  };
+}
+
+/** What is written most often, one parameter that stands for anything up to the next divider, needs no pattern. */
+function anything(name: string, before: string, after: string, divider: '.' | '/'): OpenPattern {
+  const names = [name];
+  return {
+    names,
+    match(given) {
+      const end = given.length - after.length;
+      if (end <= before.length || !given.startsWith(before) || !given.endsWith(after)) return undefined;
+      const value = given.slice(before.length, end);
+      return value.includes(divider) ? undefined : [value];
     },
   };
 }
@@ -41,7 +63,7 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
 /** A host as calls name it: in small letters, without a final dot. In patterns, letters of either size mean something. */
 export const hostSpelling = (name: string): string =>
   name
-    .split(/(\{[^}]*\}+)/)
+    .split(parameter)
     .map((part, at) => (at % 2 === 1 ? part : part.toLowerCase()))
     .join('')
     .replace(/\.$/, '');
