@@ -9,6 +9,7 @@ import { policyStore } from '#access/policies/store.ts';
 import { logStore } from '#analytics/log-store.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
+import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
 import { uptimeStore } from '#analytics/uptime/store.ts';
 import { usageStore } from '#analytics/usage-store.ts';
@@ -288,7 +289,7 @@ async function openListeners(
   const {
     tools,
     records,
-    shared: { shared },
+    shared: { shared, threads },
   } = installation;
   const urls: Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>> = {};
   const eventCounts = () => ({ ...tools.events.counts(), ...tools.sending.totals() });
@@ -347,7 +348,7 @@ async function openListeners(
         version,
         authenticate,
         parts: health.parts,
-        traffic: () => [...metrics(), ...eventFamilies(eventCounts())],
+        traffic: () => [...metrics(), ...eventFamilies(eventCounts()), ...limitFamilies(threads.evictions())],
       });
     stops.push(() => app.close());
     await listening(host, port, setting, () => app.listen({ host, port }));

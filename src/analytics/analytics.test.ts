@@ -362,6 +362,7 @@ onEveryEngine(
         /^gw_refusals_total\{code="auth_field_missing"\} [1-9]/m,
         /^gw_records_total [1-9]/m,
         /^gw_records_dropped_total\{where="thread"\} 0$/m,
+        /^gw_counters_given_up_total 0$/m,
         /^gw_threads 2$/m,
         /^gw_thread_restarts_total 0$/m,
         /^gw_part_up\{part="database"\} 1$/m,

@@ -127,9 +127,9 @@ onEveryEngine('testing a definition', app => {
     assert.match(partsOf(answer)[1], /^HTTP\/1\.1 200 OK\r\n.*X-Seen: yes\r\n/is);
     const said = linesOf(answer).filter(({ mw }) => mw);
     for (const line of said) {
-      assert.ok(line.msg !== '', line.mw);
+      assert.notEqual(line.msg, '');
       if (line.msg.startsWith('sent ')) continue;
-      assert.equal(typeof line.took_ms, 'number', line.mw);
+      assert.equal(typeof line.took_ms, 'number', line.msg);
     }
     const steps = said.map(({ mw, type }) => `${type} ${mw}`);
     const wanted = [
