@@ -14,9 +14,14 @@ export interface Durations {
   readonly sum: number;
 }
 
+/** APIs with numbers of their own; calls of the rest are counted under `other`. */
+export const apisCounted = 1000;
+export const otherApi = 'other';
+
 export interface Measures {
-  /** APIs by id, and for each of them one number per class of status. */
+  /** APIs the thread counts for the first time, by id: each has the next row, as long as the thread lives. */
   readonly apis: readonly string[];
+  /** A row for each API, with one number per class of status. */
   readonly calls: Float64Array<ArrayBuffer>;
   readonly total: Durations;
   readonly upstream: Durations;

@@ -26,7 +26,7 @@ export function recordTraffic(options: RecordingOptions) {
       if (batch) recording.take(batch);
       if (tested) recording.takeTested(tested);
       if (measures) {
-        totals.add(measures);
+        totals.add(String(thread), measures);
         if (measures.dropped > 0) recording.drop(measures.dropped);
       }
       if (state) totals.state(String(thread), state);

@@ -4,7 +4,7 @@ import { hostSpelling, openFault } from '#definition/open-segment.ts';
 import { buildChain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
 import { isRaw, type Passage, passageOf } from './passage.ts';
-import type { RecordedApi } from './recorder/recorded-api.ts';
+import { RecordedApi } from './recorder/recorded-api.ts';
 import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
@@ -35,6 +35,8 @@ export interface Api {
   /** What it answers itself, by the path below the listen path. */
   readonly routes: ReadonlyMap<string, Route>;
   readonly versions: VersionChoice;
+  /** The only version there is to choose; undefined where calls have a say in it. */
+  readonly only: Served | undefined;
   /** All versions inside the definition. */
   readonly served: readonly Served[];
   /** How its upstreams are connected to. */
@@ -45,18 +47,13 @@ export interface Api {
   readonly keepsHost: boolean;
   /** Set for a service of bare connections, which has nothing of the above but links. */
   readonly passage: Passage | undefined;
-  readonly notes: ApiNotes;
-}
-
-/** What others keep about an API at every call: beside it, so that nothing has to be looked up. */
-export class ApiNotes {
-  recorded: RecordedApi | undefined = undefined;
-  vitals: number[] | undefined = undefined;
+  readonly recorded: RecordedApi;
 }
 
 export function compileApi(given: Model, tools: GatewayTools): Api {
   const { model, missing } = withReferences(given, tools);
   const { identity, listen, customDomain } = model;
+  const { id, databaseId, orgId, name } = identity;
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
   const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';
   const listenPath = listenPathSpelling(listen.path);
@@ -67,19 +64,20 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
     unserved: '',
     routes: routesOf({ model, tools }),
     versions: noVersions,
+    only: undefined,
     passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
     links: ordinaryLinks,
     strips: listen.strip,
     keepsSlash: model.upstream.preserveTrailingSlash,
     keepsHost: model.upstream.preserveHostHeader,
-    notes: new ApiNotes(),
+    recorded: new RecordedApi({ id, orgId, name, listenPath, model }),
     served: [],
     serverIdentity: undefined,
     passage: undefined,
-    id: identity.id,
-    databaseId: identity.databaseId,
-    orgId: identity.orgId,
-    name: identity.name,
+    id,
+    databaseId,
+    orgId,
+    name,
     model,
     host,
     port: ownPort(model, tools.settings),
@@ -99,9 +97,11 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
     const passage = passageOf(model, tools);
     checkOwnPort(model, tools.settings);
     const served = passage ? [] : servedOf(model, tools);
+    const versions = versionChoice(model, served, tools.settings['gateway.version_header']);
     return {
       ...base,
-      versions: versionChoice(model, served, tools.settings['gateway.version_header']),
+      versions,
+      only: versions.only,
       served,
       links: linksOf(model, tools.certificates),
       serverIdentity: serverIdentityOf(model, tools.certificates),
@@ -127,6 +127,7 @@ function servedOf(model: Model, tools: GatewayTools): Served[] {
     version,
     chain: buildChain({ model, version, tools }),
     target: targets.get(version.key)!,
+    fixed: targets.get(version.key)!.fixed,
   }));
 }
 

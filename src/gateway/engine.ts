@@ -99,7 +99,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
     const route = api.routes.get(call.innerPath);
     if (route) return answeredBy(call, sink, route);
-    const chosen = api.versions.choose(call);
+    const chosen = api.only ?? api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
     if (api.passesOptions && call.method === 'OPTIONS') return forward(call, api, chosen, sink, current);
@@ -192,8 +192,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     deliver(call, sink, refuse(call, 'internal'));
   }
 
-  function forward(call: Exchange, api: Api, { target }: Served, sink: Sink, current: Snapshot): void {
-    const destination = call.rewritten?.destination ?? target.next();
+  function forward(call: Exchange, api: Api, { fixed, target }: Served, sink: Sink, current: Snapshot): void {
+    const destination = call.rewritten?.destination ?? fixed ?? target.next();
     if (destination instanceof Promise)
       destination.then(
         found => sent(call, api, found, sink, current),

@@ -28,17 +28,18 @@ export function ownPaths({ version, names, clock, isLoaded, parts }: OwnPathsOpt
     return { status, version, description: 'Gatewright gateway', details };
   }
 
-  const answers: Readonly<Record<string, () => [status: number, body: unknown]>> = {
-    '/live': () => [200, { message: 'Success' }],
-    [`/${names.health}`]: () => [200, hello()],
-    [`/${names.ready}`]: () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }]),
-  };
+  const answers = new Map<string, () => [status: number, body: unknown]>([
+    ['/live', () => [200, { message: 'Success' }]],
+    [`/${names.health}`, () => [200, hello()]],
+    [`/${names.ready}`, () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
+  ]);
 
   return (method: string, path: string): Answer | undefined => {
-    if (!Object.hasOwn(answers, path)) return undefined;
+    const found = answers.get(path);
+    if (!found) return undefined;
     if (method !== 'GET' && method !== 'HEAD')
       return answer(405, { 'Content-Type': 'text/plain; charset=utf-8', Allow: 'GET, HEAD' }, 'Method Not Allowed');
-    return jsonAnswer(...answers[path]!());
+    return jsonAnswer(...found());
   };
 }
 

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { operatorPattern } from './operator-pattern.ts';
 import { plainSpelling } from './path.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
-import type { Target } from './upstream/target.ts';
+import type { Destination, Target } from './upstream/target.ts';
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
 export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
@@ -17,6 +17,8 @@ export interface Served {
   readonly version: VersionModel;
   readonly chain: Chain;
   readonly target: Target;
+  /** The one place there is to go to, where there is one. */
+  readonly fixed: Destination | undefined;
 }
 
 /** Which version of the API a call gets: one inside its definition, or another API. */
@@ -31,6 +33,8 @@ export type Chosen =
     };
 
 export interface VersionChoice {
+  /** Set where there is nothing to choose. */
+  readonly only?: Served;
   choose(call: Exchange): Chosen;
 }
 
@@ -56,7 +60,7 @@ function oneVersion(served: readonly Served[]): VersionChoice {
   const keys = served.map(({ version }) => version.key);
   const key = unversionedKey(keys);
   const only = served.find(({ version }) => version.key === key);
-  if (only) return { choose: () => only };
+  if (only) return { only, choose: () => only };
   const plain = keys.filter(it => /^(default|)$/i.test(it)).length;
   const code: RefusalCode = plain > 1 ? 'version_ambiguous' : 'version_no_default';
   return { choose: call => refused(call, code) };

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Api, ApiNotes } from './api.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import type { Api } from './api.ts';
+import { RecordedApi } from './recorder/recorded-api.ts';
 import { together, vitalsOf } from './vitals.ts';
 
-const called = (refusal = '', upstreamMs = 0, id = 'a') => ({
-  api: { id, notes: new ApiNotes() } as Api,
-  refusal,
-  upstreamMs,
-});
+const model = modelOfClassic({ name: 'one' });
+
+/** Every call of one that was changed meanwhile. */
+function called(refusal = '', upstreamMs = 0, id = 'a') {
+  const made = { id, orgId: '', name: id, listenPath: '/', model };
+  return { api: { ...made, recorded: new RecordedApi(made) } as Api, refusal, upstreamMs };
+}
 const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
 
 test('calls are counted by what became of them, each API by itself', () => {

@@ -51,16 +51,16 @@ export function vitalsOf(clock: Clock) {
   const rings = new Lru<string, Ring>(apisKept);
 
   /** An API that was changed goes on where it was. */
-  function ringOf({ id, notes }: Api): Ring {
-    notes.vitals = rings.get(id) ?? new Array<number>(slots * rowLength).fill(0);
-    rings.set(id, notes.vitals);
-    return notes.vitals;
+  function ringOf({ id, recorded }: Api): Ring {
+    recorded.vitals = rings.get(id) ?? new Array<number>(slots * rowLength).fill(0);
+    rings.set(id, recorded.vitals);
+    return recorded.vitals;
   }
 
   return {
     count({ api, refusal, upstreamMs }: Pick<Exchange, 'api' | 'refusal' | 'upstreamMs'>): void {
       if (!api) return;
-      const ring = api.notes.vitals ?? ringOf(api);
+      const ring = api.recorded.vitals ?? ringOf(api);
       const number = Math.floor(clock.now() / slotMs);
       const row = (number % slots) * rowLength;
       if (ring[row] !== number) {

@@ -1,9 +1,5 @@
-import { durationBounds, type Measures, statusClasses, type ThreadState } from '../measures.ts';
+import { apisCounted, durationBounds, type Measures, otherApi, statusClasses, type ThreadState } from '../measures.ts';
 import { counter, type Family, gauge, histogram, type Sample } from './exposition.ts';
-
-/** APIs with numbers of their own; calls of the rest are added under `other`. */
-const apisShown = 1000;
-const otherApi = 'other';
 
 /** Everything traffic threads counted since the start, also those that have ended since. */
 export function trafficTotals() {
@@ -12,11 +8,13 @@ export function trafficTotals() {
   const upstream = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
   const refusals = new Map<string, number>();
   const states = new Map<string, ThreadState>();
+  /** What each thread's rows are added to. */
+  const rows = new Map<string, Float64Array[]>();
 
   function callsOf(api: string): Float64Array {
     const known = calls.get(api);
     if (known) return known;
-    if (calls.size >= apisShown && api !== otherApi) return callsOf(otherApi);
+    if (calls.size >= apisCounted && api !== otherApi) return callsOf(otherApi);
     const made = new Float64Array(statusClasses.length);
     calls.set(api, made);
     return made;
@@ -27,12 +25,11 @@ export function trafficTotals() {
   };
 
   return {
-    add(measures: Measures): void {
-      for (const [row, api] of measures.apis.entries()) {
-        const from = row * statusClasses.length;
-        const some = measures.calls.subarray(from, from + statusClasses.length).some(value => value > 0);
-        if (some) addAll(callsOf(api), measures.calls, from);
-      }
+    add(thread: string, measures: Measures): void {
+      const known = rows.get(thread) ?? [];
+      rows.set(thread, known);
+      for (const api of measures.apis) known.push(callsOf(api));
+      for (const [row, sums] of known.entries()) addAll(sums, measures.calls, row * statusClasses.length);
       addAll(total.buckets, measures.total.buckets);
       addAll(upstream.buckets, measures.upstream.buckets);
       total.sum += measures.total.sum;
@@ -44,6 +41,7 @@ export function trafficTotals() {
     },
     ended(thread: string): void {
       states.delete(thread);
+      rows.delete(thread);
     },
     families: (): Family[] => [
       counter('gw_calls_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),

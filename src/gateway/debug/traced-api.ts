@@ -14,7 +14,7 @@ import { type Identity, type Line, milliseconds, type Trace } from './trace.ts';
  */
 export function tracedApi(api: Api, trace: Trace): Api {
   const traced = new Map(api.served.map(it => [it, { ...it, chain: tracedChain(it, api, trace) }]));
-  return { ...api, versions: tracedVersions(api, traced, trace), served: [...traced.values()] };
+  return { ...api, versions: tracedVersions(api, traced, trace), only: undefined, served: [...traced.values()] };
 }
 
 function tracedVersions(api: Api, traced: ReadonlyMap<Served, Served>, trace: Trace): VersionChoice {

@@ -23,33 +23,50 @@ const secretHeaders = [
   'admin-auth',
 ];
 
-/** What the recorder has to know of an API, found out once. A class for its fixed shape: its places change all the time. */
+/** What an API is to a record: what is known of it once it is loaded. */
+type Recorded = Pick<Api, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
+
+/**
+ * What is kept about an API at every call: beside it, so that nothing has to be looked up. A class for its fixed shape, and
+ * what changes comes first: it lies together.
+ */
 export class RecordedApi {
-  readonly facts: BatchApi;
+  /** The batch and its place in that, and its row in what is counted. */
+  batch = -1;
+  place = 0;
+  row = -1;
+  vitals: number[] | undefined = undefined;
   readonly tracked: boolean;
   readonly detailed: boolean;
   readonly tagHeaders: readonly string[];
-  readonly secrets: Secrets;
-  /** The batch and its place in that, and the same for what is counted. */
-  batch = -1;
-  place = 0;
-  measure = -1;
-  measurePlace = 0;
+  readonly facts: BatchApi;
+  readonly #model: Api['model'];
+  #secrets: Secrets | undefined;
 
-  constructor({ id, orgId, name, listenPath, model }: Api) {
+  constructor({ id, orgId, name, listenPath, model }: Recorded) {
     const { trafficLogs, gatewayTags, detail } = model;
     const tags = gatewayTags.enabled ? gatewayTags.tags : [];
     this.facts = { id, orgId, name, listenPath, tags, retentionSeconds: trafficLogs.retentionSeconds };
     this.tracked = trafficLogs.enabled;
     this.detailed = detail.recording;
     this.tagHeaders = trafficLogs.tagHeaders.map(header => header.toLowerCase());
-    const places = placesOfApi(model);
-    this.secrets = {
-      headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
-      parameters: places.map(({ query }) => query).filter(Boolean),
-      requestBody: model.modes.includes('basic') && variantsOf(model).some(({ basic }) => basic.extractFromBody),
-    };
+    this.#model = model;
   }
+
+  /** Needed for those only that are recorded in detail. */
+  get secrets(): Secrets {
+    this.#secrets ??= secretsOf(this.#model);
+    return this.#secrets;
+  }
+}
+
+function secretsOf(model: Api['model']): Secrets {
+  const places = placesOfApi(model);
+  return {
+    headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
+    parameters: places.map(({ query }) => query).filter(Boolean),
+    requestBody: model.modes.includes('basic') && variantsOf(model).some(({ basic }) => basic.extractFromBody),
+  };
 }
 
 type Options = { readonly add_headers?: unknown } | null | undefined;

@@ -1,27 +1,28 @@
-import { durationBounds, type Measures, statusClasses } from '#analytics/measures.ts';
+import { apisCounted, durationBounds, type Measures, otherApi, statusClasses } from '#analytics/measures.ts';
 import type { RecordedApi } from './recorded-api.ts';
 
-/** APIs counted by themselves between two reports; the rest are counted together. */
-const apisCounted = 1000;
-const unknownApi = 0;
-const otherApi = 1;
+/** The first two rows: calls of no API, and of APIs without a row. */
+const firstRows = ['', otherApi];
+const unknownRow = 0;
+const otherRow = 1;
 
 /** Counts every call of a thread, recorded or not: additions to arrays that are made once. */
 export class RecorderMeasures {
-  readonly #calls = new Float64Array((apisCounted + 2) * statusClasses.length);
+  readonly #calls = new Float64Array((apisCounted + firstRows.length) * statusClasses.length);
   readonly #total = new Float64Array(durationBounds.length + 1);
   readonly #upstream = new Float64Array(durationBounds.length + 1);
   #totalSum = 0;
   #upstreamSum = 0;
   #refusals = new Map<string, number>();
-  #apis: string[] = ['', 'other'];
-  #report = 0;
+  /** By id: an API that was changed keeps its row. */
+  readonly #rows = new Map<string, number>(firstRows.map((id, row) => [id, row]));
+  #named: string[] = [...firstRows];
   #any = false;
   #dropped = 0;
 
   count(api: RecordedApi | undefined, status: number, totalMs: number, upstreamMs: number, refusal: string): void {
     this.#any = true;
-    const row = api ? this.#placeOf(api) : unknownApi;
+    const row = api ? this.#rowOf(api) : unknownRow;
     const group = Math.min(Math.max(Math.trunc(status / 100), 1), statusClasses.length) - 1;
     this.#calls[row * statusClasses.length + group]!++;
     const seconds = totalMs / 1000;
@@ -34,11 +35,17 @@ export class RecorderMeasures {
     if (refusal !== '') this.#refusals.set(refusal, (this.#refusals.get(refusal) ?? 0) + 1);
   }
 
-  #placeOf(api: RecordedApi): number {
-    if (api.measure === this.#report) return api.measurePlace;
-    api.measure = this.#report;
-    api.measurePlace = this.#apis.length < apisCounted + 2 ? this.#apis.push(api.facts.id) - 1 : otherApi;
-    return api.measurePlace;
+  #rowOf(api: RecordedApi): number {
+    if (api.row < 0) api.row = this.#rows.get(api.facts.id) ?? this.#nextRow(api.facts.id);
+    return api.row;
+  }
+
+  #nextRow(id: string): number {
+    const row = this.#rows.size;
+    if (row >= apisCounted + firstRows.length) return otherRow;
+    this.#rows.set(id, row);
+    this.#named.push(id);
+    return row;
   }
 
   drop(): void {
@@ -50,8 +57,8 @@ export class RecorderMeasures {
   take(): Measures | undefined {
     if (!this.#any) return undefined;
     const taken: Measures = {
-      apis: this.#apis,
-      calls: this.#calls.slice(0, this.#apis.length * statusClasses.length),
+      apis: this.#named,
+      calls: this.#calls.slice(0, this.#rows.size * statusClasses.length),
       total: { buckets: this.#total.slice(), sum: this.#totalSum },
       upstream: { buckets: this.#upstream.slice(), sum: this.#upstreamSum },
       refusals: this.#refusals,
@@ -61,8 +68,7 @@ export class RecorderMeasures {
     this.#totalSum = 0;
     this.#upstreamSum = 0;
     this.#refusals = new Map();
-    this.#apis = ['', 'other'];
-    this.#report++;
+    this.#named = [];
     this.#any = false;
     this.#dropped = 0;
     return taken;

@@ -8,10 +8,11 @@ import type { Report } from '#analytics/measures.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { answer } from '../answer.ts';
-import { type Api, ApiNotes } from '../api.ts';
+import type { Api } from '../api.ts';
 import { bodyFrom, bodyOf, noBody } from '../body.ts';
 import { Exchange } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
+import { RecordedApi } from './recorded-api.ts';
 import { createRecorder } from './recorder.ts';
 
 function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
@@ -35,7 +36,8 @@ function api(definition: Record<string, unknown> = {}): Api {
     proxy: { listen_path: '/orders/' },
     ...definition,
   });
-  return { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model, notes: new ApiNotes() } as Api;
+  const made = { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model };
+  return { ...made, recorded: new RecordedApi(made) } as Api;
 }
 
 function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {

@@ -4,12 +4,11 @@ import type { Report } from '#analytics/measures.ts';
 import { threadState } from '#analytics/thread-state.ts';
 import type { TestedHost } from '#analytics/uptime/tested-host.ts';
 import type { Settings } from '#base/settings.ts';
-import type { Api } from '../api.ts';
 import { isInside, networks } from '../client-address.ts';
 import type { Exchange } from '../exchange.ts';
 import { refusals } from '../refusals.ts';
 import { rawRequest, rawResponse } from './detail.ts';
-import { RecordedApi } from './recorded-api.ts';
+import type { RecordedApi } from './recorded-api.ts';
 import { RecorderMeasures } from './recorder-measures.ts';
 import { RecorderRows } from './recorder-rows.ts';
 
@@ -61,7 +60,7 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
     const totalMs = performance.now() - call.startedAt;
     const status = call.answer?.status ?? (call.status || refusals.client_gone.status);
     const refusal = call.refusal || (complete ? '' : call.gone ? 'client_gone' : 'upstream_failed');
-    const api = call.api && recordedOf(call.api);
+    const api = call.api?.recorded;
     measures.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!enabled || !api?.tracked || !call.tracked || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch();
@@ -144,11 +143,6 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
       report(true);
     },
   };
-}
-
-function recordedOf(api: Api): RecordedApi {
-  api.notes.recorded ??= new RecordedApi(api);
-  return api.notes.recorded;
 }
 
 /** As received, without the query: that is where people put secrets. */

@@ -29,6 +29,8 @@ export interface Destination {
 
 /** Where the calls of one version go: chooses among several where there are several. */
 export interface Target {
+  /** Set where it is always the same. */
+  readonly fixed?: Destination;
   /** Undefined when there is none that could take a call. */
   next(): Doing<Destination | undefined>;
 }
@@ -115,7 +117,7 @@ function sharedTarget(model: Model, tools: TargetTools): Target {
   return { next: () => choose(list) };
 }
 
-const single = (destination: Destination): Target => ({ next: () => destination });
+const single = (fixed: Destination): Target => ({ fixed, next: () => fixed });
 
 /** In turn; past those that are down, where that is asked for. */
 function chooser(model: Model, tools: TargetTools): (list: readonly Destination[]) => Destination | undefined {
