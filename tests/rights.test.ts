@@ -160,15 +160,34 @@ onEveryEngine(
       assert.ok(reset > nowSeconds && reset <= nowSeconds + 3600);
     });
 
-    test('an API that cannot be served as it asks gets 503, and its status says why', async () => {
-      const api = guarded({ enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: 'bm90IGEga2V5' });
-      const url = await publish(app(), api);
-      const reason = 'the source of its token keys holds no rsa key';
-      assert.equal(await called(url, 'x'), `503 This API is not available: ${reason}`);
-      const { body, text } = await app().ask('GET', `/gw/apis/${api.api_id}/status`);
-      assert.ok(text.includes(reason), text);
-      assert.equal(body?.served, false, text);
-    });
+    const jwt = { enable_jwt: true, jwt_signing_method: 'rsa' };
+    for (const [what, definition, reason] of [
+      ['a plugin', { custom_plugin_auth_enabled: true }, 'the gateway does not offer authentication by plugin'],
+      ['a key that is none', { ...jwt, jwt_source: 'bm90IGEga2V5' }, 'the source of its token keys holds no rsa key'],
+      ['a secret', { ...jwt, jwt_source: 'env://GW_NOT_THERE' }, 'the secret env://GW_NOT_THERE is missing'],
+      [
+        'a certificate',
+        { use_mutual_tls_auth: true, client_certificates: ['not-there'] },
+        'the client certificate not-there is not in the store',
+      ],
+      [
+        'a policy',
+        {
+          use_openid: true,
+          openid_options: { providers: [{ issuer: 'https://id.example', client_ids: { YXBw: 'not-there' } }] },
+        },
+        'the policy not-there is missing',
+      ],
+    ] as const)
+      test(`an API that needs ${what} gets 503 without it, and its status says why`, async () => {
+        const api = guarded(definition);
+        const url = await publish(app(), api);
+        assert.equal(await called(url, 'x'), `503 This API is not available: ${reason}`);
+        for (const surface of ['api', 'gw']) {
+          const { body, text } = await app().ask('GET', `/${surface}/apis/${api.api_id}/status`);
+          assert.deepEqual([body.served, body.reason], [false, reason], text);
+        }
+      });
 
     test('an API that gives its callers a policy is served while the policy is there, in both forms', async () => {
       const secret = Buffer.from('a secret of some length, shared').toString('base64');
