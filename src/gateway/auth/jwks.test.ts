@@ -102,6 +102,19 @@ describe('key sets others publish', () => {
     await eventually(() => assert.equal(publisher.asked.length, 3));
   });
 
+  test('while the source hangs one caller waits for it, and those whose key is known do not', async () => {
+    const first = await at().find(asked('one'));
+    const hung = Promise.withResolvers<undefined>();
+    publisher.pages['/keys'] = () => hung.promise;
+    nowMs += ttlSeconds * 1000;
+    const waiting = at().find(asked('one'));
+    assert.ok(waiting instanceof Promise);
+    for (let n = 0; n < 100; n++) assert.equal(at().find(asked('one')), first);
+    hung.resolve(undefined);
+    assert.equal(await waiting, first);
+    assert.equal(publisher.asked.length, 2);
+  });
+
   test('a source that gave nothing yet is left alone for a while', async () => {
     publisher.away = true;
     assert.equal(await at().find(asked('one')), undefined);
