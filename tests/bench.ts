@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { readPem } from '#access/certificates/pem.ts';
 import { certificateStore } from '#access/certificates/store.ts';
 import { tokenOf } from '#access/keys/ids.ts';
-import { keyDigest } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type KeyKind, keyStore } from '#access/keys/store.ts';
 import { oauthCodeStore } from '#access/oauth/code-store.ts';
@@ -117,7 +116,6 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     sessions,
     certificates: certificatesOf(store, vault),
     ...tokens.tools,
-    digestOfKey: keyId => keyDigest(vault, keyId),
     fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
   } as Partial<GatewayTools> as GatewayTools;
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { keyDigest } from '#access/keys/reading.ts';
 import type { Report } from '#analytics/measures.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
@@ -138,7 +137,6 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       log,
       cacheSeconds: settings['discovery.cache_seconds'],
     }),
-    digestOfKey: keyId => keyDigest(vault, keyId),
     fire: telling({
       settings,
       clock: systemClock,

@@ -46,8 +46,6 @@ export interface GatewayTools {
   readonly registries: Registries;
   /** Answers that are kept. */
   readonly responses: Responses;
-  /** What a key is found and counted by, without being named. */
-  digestOfKey(keyId: string): string;
   /** Tells handlers what happened; never waits. */
   fire(event: string, about: About, message: string, more?: Readonly<Record<string, unknown>>): void;
 }

@@ -18,8 +18,7 @@ type Shared =
   | 'outbound'
   | 'keySets'
   | 'oauthTokens'
-  | 'registries'
-  | 'digestOfKey';
+  | 'registries';
 
 const problem = problems('debug', {
   nothing_written: { status: 503, message: 'This changes something, and a test of a definition changes nothing' },
