@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { startApp, type TestApp } from '../harness.ts';
-import { openApi, publish } from '../traffic.ts';
+import { openApi, publish, settled } from '../traffic.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
 import { call, statusesIn } from './raw.ts';
 
@@ -70,10 +70,10 @@ describe('rules about paths', () => {
     });
 
   /** Every spelling on a connection of its own, so that one refusal does not hide the next. */
-  async function ask(target: string): Promise<{ status: number; reached: string | undefined }> {
+  async function ask(target: string, head = ''): Promise<{ status: number; reached: string | undefined }> {
     const before = upstream.requests.length;
     const one = await call(port);
-    one.send(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 'latin1'));
+    one.send(Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\n${head}Connection: close\r\n\r\n`, 'latin1'));
     await one.closed;
     one.leave();
     return { status: statusesIn(one.received())[0] ?? 0, reached: upstream.requests[before]?.url };
@@ -152,6 +152,33 @@ describe('rules about paths', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  test('no spelling gets round what an endpoint is limited to, by its API or by a key', async () => {
+    const rate = { rate: 1, per: 3600 };
+    const limited = lists({ rate_limit: [{ path: '/dear/{id}', method: 'GET', ...rate }] });
+    const keyed = lists({}, { use_keyless: false, use_standard_auth: true });
+    const [ofApi, ofKey] = [await publish(app, limited), await publish(app, keyed)];
+    const endpoints = [{ path: '/dear/{id}', methods: [{ name: 'GET', limit: rate }] }];
+    const { body } = await app.ask('POST', '/api/keys', { body: { access_rights: { [keyed.api_id]: { endpoints } } } });
+    await settled(app);
+    for (const [url, head] of [
+      [ofApi, ''],
+      [ofKey, `Authorization: ${body.key_id}\r\n`],
+    ] as const) {
+      const { pathname } = new URL(url);
+      assert.equal((await ask(`${pathname}/dear/7`, head)).status, 200);
+      assert.equal((await ask(`${pathname}/cheap/7`, head)).status, 200);
+      await fc.assert(
+        fc.asyncProperty(spelled('/dear/7'), async spelling => {
+          const { reached } = await ask(pathname + spelling, head);
+          if (reached === undefined) return;
+          for (const reading of readings(reached))
+            assert.notEqual(reading, '/dear/7', `${spelling} reached ${reached}`);
+        }),
+        { numRuns: 200 },
+      );
+    }
   });
 
   test('no spelling leaves the target’s own path, or reaches another API', async () => {
