@@ -27,7 +27,6 @@ import { openEvents, startSending } from '#events/events.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
-import { awaitArrival } from '#gateway/known/arrival.ts';
 import { type AwaitedDatabase, openDatabase } from '#gateway/known/opening.ts';
 import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
@@ -259,6 +258,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
         await begin(installation, settings);
         await arrived();
       };
+      const { awaitArrival } = await import('#gateway/known/arrival.ts');
       const arrival = awaitArrival({ attempt, log: around.log });
       closers.push(() => arrival.close());
     }

@@ -1,10 +1,9 @@
 import type { Log } from '#base/log.ts';
 import { type DataDirectory, masterKeys } from '#storage/data-directory.ts';
-import { databaseProblem, problem as databaseProblems } from '#storage/faults.ts';
+import { databaseProblem, problem } from '#storage/faults.ts';
 import { metaStore, openDataKey } from '#storage/meta.ts';
-import { heldRecords, openRecords, type Records, type RecordsOptions } from '#storage/records.ts';
-import { problem, type ReadKnown, readKnown } from './file.ts';
-import { type Known, knownFile } from './known.ts';
+import { openRecords, type Records, type RecordsOptions } from '#storage/records.ts';
+import type { Known } from './known.ts';
 
 export interface OpeningOptions {
   readonly records: RecordsOptions;
@@ -37,16 +36,17 @@ export async function openDatabase(options: OpeningOptions): Promise<OpenedDatab
     return await reached(options, async (records, dataKey) => ({ records, dataKey }));
   } catch (error) {
     const { url } = options.records;
-    if (!url || !options.mayWait || databaseProblem(error)?.code !== databaseProblems.away.code) throw error;
-    const last = lastKnown(options, url);
-    if (!last) throw error;
-    const facts = { reason: (error as Error).message, written_at: last.writtenAt };
-    options.log.warn(facts, 'the database does not answer: traffic is served as it was last known');
-    return waiting(options, url, last);
+    if (!url || !options.mayWait || databaseProblem(error)?.code !== problem.away.code) throw error;
+    // Loaded by those who have to wait.
+    const { waitWithKnown } = await import('./waiting.ts');
+    const waiting = await waitWithKnown(options, url, (error as Error).message);
+    if (!waiting) throw error;
+    return waiting;
   }
 }
 
-async function reached<T>(
+/** A database that answers, brought up to date, with the data key it has. What fails leaves it closed. */
+export async function reached<T>(
   { records: options, directory, masterKey }: OpeningOptions,
   use: (records: Records, dataKey: Buffer) => Promise<T>,
 ): Promise<T> {
@@ -57,34 +57,4 @@ async function reached<T>(
     await records.close();
     throw error;
   }
-}
-
-function lastKnown({ directory, masterKey, log }: OpeningOptions, url: string): ReadKnown | undefined {
-  try {
-    const text = directory.read(knownFile);
-    // The keys are only tried: which one is right is for the database to say.
-    return text === undefined ? undefined : readKnown(text, url, masterKeys(directory, masterKey).kept());
-  } catch (error) {
-    log.warn(
-      { file: directory.file(knownFile), reason: (error as Error).message },
-      'what was last known is left aside',
-    );
-    return undefined;
-  }
-}
-
-async function waiting(options: OpeningOptions, url: string, last: ReadKnown): Promise<OpenedDatabase> {
-  const { dataKey } = last;
-  let known: Known | undefined = last.known;
-  const { records, release } = await heldRecords({ ...options.records, url });
-  async function arrive(): Promise<void> {
-    const once = { ...options, records: { ...options.records, connections: 1 } };
-    await reached(once, async (found, foundKey) => {
-      if (!foundKey.equals(dataKey)) throw problem.another_database();
-      await found.close();
-    });
-    release();
-    known = undefined;
-  }
-  return { records, dataKey, awaited: { known: () => known, arrive } };
 }
