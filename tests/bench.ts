@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readPem } from '#access/certificates/pem.ts';
 import { certificateStore } from '#access/certificates/store.ts';
 import { tokenOf } from '#access/keys/ids.ts';
+import { keyDigest } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type KeyKind, keyStore } from '#access/keys/store.ts';
 import { oauthCodeStore } from '#access/oauth/code-store.ts';
