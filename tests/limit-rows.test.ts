@@ -212,6 +212,24 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     });
   });
 
+  test('an answer that was kept counts and tells like any other', async () => {
+    const api = guarded({ cache_options: { enable_cache: true, cache_all_safe_requests: true, cache_timeout: 3600 } });
+    const url = await publish(app(), api);
+    const { headers } = await keyTo(app(), [api], { quota_max: 3, quota_renewal_rate: 3600 });
+    const before = upstream.requests.length;
+    const told = [await called(url, headers), await called(url, headers), await called(url, headers)].map(
+      it => it.told,
+    );
+    assert.equal(upstream.requests.length, before + 1);
+    const reset = told[0]![2];
+    assert.deepEqual(told, [
+      ['3', '2', reset],
+      ['3', '1', reset],
+      ['3', '0', reset],
+    ]);
+    await isRefused(url, usedUp, headers);
+  });
+
   test('an open API tells three times nothing', async () => {
     assert.deepEqual((await called(await publish(app(), openApi(upstream)))).told, ['0', '0', '0']);
   });
