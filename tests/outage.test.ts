@@ -28,13 +28,18 @@ after(async () => {
   await upstream.close();
 });
 
+function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'gw-outage-'));
+  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
 async function place(settings: Record<string, string> = {}) {
   const database = await testPostgres();
   closing.push(() => database.drop());
   const relay = await startRelay(database.url);
   closing.push(() => relay.cut().catch(() => undefined));
-  const directory = mkdtempSync(join(tmpdir(), 'gw-outage-'));
-  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = freshDirectory();
   const lines: string[] = [];
   const master = secretText();
   const given = { 'database.url': relay.url, data_dir: directory, master_key: master, ...settings };
@@ -137,7 +142,7 @@ test('a start without the database serves what was known, manages nothing, and g
   assert.deepEqual([await readiness(urls.gateway), await readiness(urls.dashboard)], [200, 503]);
   await assert.rejects(process.settled(), { code: 'traffic.changes_unread', status: 503 });
 
-  const elsewhere = await start('two', { 'database.url': database.url, data_dir: mkdtempSync(join(tmpdir(), 'gw-')) });
+  const elsewhere = await start('two', { 'database.url': database.url, data_dir: freshDirectory() });
   const late = openApi(upstream);
   await elsewhere.write('DELETE', `/api/apis/${open.api_id}`);
   await elsewhere.write('POST', '/api/apis', { api_definition: late });
@@ -156,6 +161,7 @@ test('a start without the database serves what was known, manages nothing, and g
   assert.equal(await databasePart(urls.gateway), 'pass');
   assert.equal(logged('the database answers: everything goes on').length, 1);
   await process.stop();
+  await elsewhere.stop();
 });
 
 describe('the file of what was last known', () => {
@@ -279,8 +285,7 @@ test('which master key is the right one is left to the database, and a new one t
 });
 
 test('with SQLite nothing is kept beside the database', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'gw-outage-'));
-  closing.push(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = freshDirectory();
   const { start, close } = await testInstallation('sqlite', { data_dir: directory });
   closing.push(close);
   const process = await start();
