@@ -92,6 +92,24 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
     await isRefused(url, tooMany, headers);
   });
 
+  test('smoothing: the rate begins at the threshold, and rises by a step after each delay until it is whole', async () => {
+    const api = guarded();
+    const url = await publish(app(), api);
+    const smoothing = { enabled: true, threshold: 2, step: 2, trigger: 0.5 };
+    const smoothed = (delay: number) =>
+      keyTo(app(), [api], { rate: 5, ...forAnHour, smoothing: { ...smoothing, delay } });
+    const slow = await smoothed(3600);
+    await passes(url, 2, slow.headers);
+    for (let n = 0; n < 3; n++) await isRefused(url, tooMany, slow.headers);
+    const quick = await smoothed(1);
+    let passed = 0;
+    await eventually(async () => {
+      if ((await called(url, quick.headers)).status === 200) passed++;
+      assert.equal(passed, 5);
+    });
+    for (let n = 0; n < 3; n++) await isRefused(url, tooMany, quick.headers);
+  });
+
   test('throttling: a call beyond the rate is held, passes when there is room, and counts once', async () => {
     const api = guarded();
     const url = await publish(app(), api);
