@@ -70,7 +70,9 @@ describe('changes under load', () => {
 
   test('a traffic thread that dies is logged and replaced, and the other goes on meanwhile', async () => {
     const program = new URL('mortal-thread.ts', import.meta.url);
-    const mortal = await startApp('sqlite', { settings: { threads: '2' }, threadProgram: program });
+    const told: string[] = [];
+    const onLog = (line: string) => void told.push(line);
+    const mortal = await startApp('sqlite', { settings: { threads: '2' }, threadProgram: program, onLog });
     const url = await publish(mortal, openApi(upstream));
     const alive = new Set<number>();
     const births = new BroadcastChannel('gw-test-born');
@@ -88,6 +90,7 @@ describe('changes under load', () => {
       assert.equal(statusCode, 200);
     }
     await eventually(() => assert.equal(alive.size, 3));
+    assert.ok(told.some(line => JSON.parse(line).msg === 'a traffic thread crashed'));
     for (const channel of [births, deaths, rollCall]) channel.close();
     await mortal.close();
   });
