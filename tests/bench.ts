@@ -178,8 +178,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     async send(api: Api, sent: Sent = {}): Promise<Outcome> {
       events = [];
       const call = exchangeOf(api, sent, time.nowMs);
-      const [served] = api.served;
-      const request = served!.chain.request.filter(({ name }) => guards.has(name));
+      const request = stepsOf(api, guards);
       const answer = await walkRequest({ request }, call);
       return {
         status: answer?.status ?? 0,
@@ -243,6 +242,12 @@ const definitionOf = (more: object) =>
     version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
     ...more,
   }) as unknown as ClassicDefinition;
+
+/** What the named steps of its first version do with a request, in their order. */
+export function stepsOf({ served }: Api, names: ReadonlySet<string>) {
+  const { chain } = served[0]!;
+  return chain.request.filter((_run, at) => names.has(chain.names.request[at]!));
+}
 
 function exchangeOf(api: Api, sent: Sent, nowMs: number): Exchange {
   const { method = 'GET', target = '/', headers = {}, body, peer = {}, host = 'gateway.example' } = sent;

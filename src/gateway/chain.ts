@@ -5,8 +5,10 @@ import type { BodyCopy, Doing, Made, Outcome, StepContext, UpstreamResult } from
 
 /** The steps of one version of an API that have something to do, in order. */
 export interface Chain extends Wishes {
-  readonly request: readonly { readonly name: string; run(call: Exchange): Doing<Outcome> }[];
-  readonly response: readonly { readonly name: string; run(call: Exchange, given: Answer): Doing<void> }[];
+  readonly request: readonly NonNullable<Made['request']>[];
+  readonly response: readonly NonNullable<Made['response']>[];
+  /** Of the steps above, in their order, for whoever tells about them. */
+  readonly names: { readonly request: readonly string[]; readonly response: readonly string[] };
 }
 
 /** What steps want of upstreams and their answers beyond changing them. */
@@ -19,17 +21,19 @@ interface Wishes {
 
 export function buildChain(context: StepContext): Chain {
   const made = order.map(({ step }) => ({ name: step.name, made: step.make(context) }));
-  const asked = <T>(wish: (made: Made, name: string) => T | undefined): readonly T[] => {
-    const list = made.flatMap(it => (it.made && wish(it.made, it.name)) ?? []);
+  function asked<Side extends keyof Made>(side: Side): readonly NonNullable<Made[Side]>[] {
+    const list = made.flatMap(it => it.made?.[side] ?? []);
     return list.length === 0 ? nobody : list;
-  };
+  }
+  const namesOf = (side: keyof Made) => made.filter(it => it.made?.[side]).map(({ name }) => name);
   return {
-    request: asked(({ request: run }, name) => run && { name, run }),
-    response: asked(({ response: run }, name) => run && { name, run }),
-    needsBody: asked(it => it.needsBody),
-    copy: asked(it => it.copy),
-    settled: asked(it => it.settled),
-    ended: asked(it => it.ended),
+    request: asked('request'),
+    response: asked('response'),
+    needsBody: asked('needsBody'),
+    copy: asked('copy'),
+    settled: asked('settled'),
+    ended: asked('ended'),
+    names: { request: namesOf('request'), response: namesOf('response') },
   };
 }
 
@@ -39,7 +43,7 @@ const nobody: readonly never[] = [];
 /** Walks the request side. Stays synchronous as long as every step does. */
 export function walkRequest({ request }: Pick<Chain, 'request'>, call: Exchange, from = 0): Doing<Outcome> {
   for (let at = from; at < request.length; at++) {
-    const outcome = request[at]!.run(call);
+    const outcome = request[at]!(call);
     if (outcome === undefined) continue;
     if (!(outcome instanceof Promise)) return outcome;
     const next = at + 1;
@@ -56,7 +60,7 @@ export function walkResponse(
   from = 0,
 ): Doing<void> {
   for (let at = from; at < response.length; at++) {
-    const waiting = response[at]!.run(call, given);
+    const waiting = response[at]!(call, given);
     if (!(waiting instanceof Promise)) continue;
     const next = at + 1;
     return waiting.then(() => walkResponse({ response }, call, given, next));

@@ -50,6 +50,16 @@ test('what is longer ago than a minute does not count any more', () => {
   assert.deepEqual(vitals.of('a'), { ...nothing, seconds: 50 });
 });
 
+test('more APIs than there is room for: counting goes on, with a new beginning', () => {
+  const vitals = vitalsOf({ now: () => 1_000_005_000 }, 100);
+  const first = called();
+  vitals.count(first);
+  for (let n = 0; n < 150; n++) vitals.count(called('', 0, `api ${n}`));
+  vitals.count(first);
+  vitals.count(first);
+  assert.deepEqual([vitals.of('a').calls, vitals.of('api 149').calls, vitals.of('api 0').calls], [2, 1, 0]);
+});
+
 test('what threads saw is added up', () => {
   const one = { ...nothing, seconds: 50, calls: 3, upstreamMs: 8 };
   assert.deepEqual(together([one, { ...one, keyRefused: 1 }]), {

@@ -1,5 +1,4 @@
 import type { Clock } from '#base/clock.ts';
-import { Lru } from '#base/lru.ts';
 import type { Api } from './api.ts';
 import type { Exchange } from './exchange.ts';
 import { type RefusalCode, refusals } from './refusals.ts';
@@ -40,50 +39,75 @@ const columnOfRefusal = new Map<string, Column>(
 /** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
 const slots = 6;
 const slotMs = 10_000;
-/** APIs watched at once; of more, those that were first called longest ago are forgotten. Well above what one gateway serves. */
+/** APIs watched at once. Whoever has seen more of them begins anew: that is a minute nobody will miss. */
 const apisKept = 100_000;
+const firstRoom = 64;
 
-/** A row for each slot: which slot of all time it holds, then its sums. */
-type Ring = number[];
-const rowLength = columns.length + 1;
+/** The number of the slot, its sums, and as much room that a row is as long as what a processor reads at once. */
+const rowLength = 8;
+const apiLength = slots * rowLength;
 
-export function vitalsOf(clock: Clock) {
-  const rings = new Lru<string, Ring>(apisKept);
+/** What is counted of all APIs, in one piece of memory: a call touches one row of it. */
+class Watched {
+  readonly places = new Map<string, number>();
+  rows = new Float64Array(firstRoom * apiLength);
+
+  placeOf(id: string): number {
+    const known = this.places.get(id);
+    if (known !== undefined) return known;
+    const place = this.places.size;
+    this.places.set(id, place);
+    if (place * apiLength >= this.rows.length) {
+      const more = new Float64Array(this.rows.length * 2);
+      more.set(this.rows);
+      this.rows = more;
+    }
+    return place;
+  }
+}
+
+export function vitalsOf(clock: Clock, most = apisKept) {
+  let watched = new Watched();
 
   /** An API that was changed goes on where it was. */
-  function ringOf({ id, recorded }: Api): Ring {
-    recorded.vitals = rings.get(id) ?? new Array<number>(slots * rowLength).fill(0);
-    rings.set(id, recorded.vitals);
-    return recorded.vitals;
+  function met({ id, recorded }: Api): number {
+    if (watched.places.size >= most && !watched.places.has(id)) watched = new Watched();
+    recorded.watched = watched;
+    recorded.watchedAt = watched.placeOf(id);
+    return recorded.watchedAt;
   }
 
   return {
     count({ api, refusal, upstreamMs }: Pick<Exchange, 'api' | 'refusal' | 'upstreamMs'>): void {
       if (!api) return;
-      const ring = api.recorded.vitals ?? ringOf(api);
+      const { recorded } = api;
+      const place = recorded.watched === watched ? recorded.watchedAt : met(api);
       const number = Math.floor(clock.now() / slotMs);
-      const row = (number % slots) * rowLength;
-      if (ring[row] !== number) {
-        ring.fill(0, row, row + rowLength);
-        ring[row] = number;
+      const row = place * apiLength + (number % slots) * rowLength;
+      const { rows } = watched;
+      if (rows[row] !== number) {
+        rows.fill(0, row, row + rowLength);
+        rows[row] = number;
       }
-      ring[row + columnOf.calls]! += 1;
+      rows[row + columnOf.calls]! += 1;
       const refused = refusal === '' ? undefined : columnOfRefusal.get(refusal);
-      if (refused) ring[row + columnOf[refused]]! += 1;
+      if (refused) rows[row + columnOf[refused]]! += 1;
       if (upstreamMs > 0) {
-        ring[row + columnOf.upstreamCalls]! += 1;
-        ring[row + columnOf.upstreamMs]! += upstreamMs;
+        rows[row + columnOf.upstreamCalls]! += 1;
+        rows[row + columnOf.upstreamMs]! += upstreamMs;
       }
     },
 
     of(apiId: string): Vitals {
       const now = clock.now();
       const last = Math.floor(now / slotMs);
-      const ring = rings.get(apiId);
+      const place = watched.places.get(apiId);
+      const from = place === undefined ? 0 : place * apiLength;
+      const rows = place === undefined ? nothing : watched.rows.subarray(from, from + apiLength);
       const sum = (column: Column) => {
         let total = 0;
-        for (let row = 0; ring && row < ring.length; row += rowLength)
-          if (ring[row]! > last - slots) total += ring[row + columnOf[column]]!;
+        for (let row = 0; row < rows.length; row += rowLength)
+          if (rows[row]! > last - slots) total += rows[row + columnOf[column]]!;
         return total;
       };
       const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
@@ -91,6 +115,8 @@ export function vitalsOf(clock: Clock) {
     },
   };
 }
+
+const nothing = new Float64Array(0);
 
 /** What several threads saw, as one. They look at the same time, give or take nothing that matters here. */
 export function together(all: readonly Vitals[]): Vitals {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, createSecretKey } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
+import { type Bench, errorBody, openBench, orgId, startMs, stepsOf } from '../../../tests/bench.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
 import type { Api } from '../api.ts';
 
@@ -58,9 +58,8 @@ describe('JSON Web Tokens, one source for everybody', () => {
     const token = signed({ sub: 'again', exp: now + 60 });
     const first = await send(api, token);
     const before = bench.queries();
-    const [served] = api.served;
-    const step = served!.chain.request.find(({ name }) => name === 'jwt')!;
-    assert.ok(!(step.run(first.call) instanceof Promise), 'known at once');
+    const [step] = stepsOf(api, new Set(['jwt']));
+    assert.ok(!(step!(first.call) instanceof Promise), 'known at once');
     assert.equal((await send(api, token)).call.session, first.call.session);
     assert.equal(bench.queries(), before);
   });

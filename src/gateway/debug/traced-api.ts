@@ -37,39 +37,34 @@ function tracedVersions(api: Api, traced: ReadonlyMap<Served, Served>, trace: Tr
 }
 
 function tracedChain({ chain, version }: Served, of: Api, trace: Trace): Chain {
+  const { names } = chain;
   const told = (mw: string) => {
     const settings = stepSettings(mw, of.model, version);
     return settings === undefined ? { mw } : { mw, settings };
   };
   return {
     ...chain,
-    request: chain.request.map(({ name, run }) => ({
-      name,
-      run(call) {
-        const session = call.session;
-        return watched(
-          trace,
-          { type: 'request', ...told(name) },
-          of,
-          () => run(call),
-          outcome => ({ ...(outcome ? endedBy(call, outcome) : passed), ...recognised(call, session) }),
-        );
-      },
-    })),
-    response: chain.response.map(({ name, run }) => ({
-      name,
-      run(call, given) {
-        noteUpstream(call, trace);
-        const before = given.status;
-        return watched(
-          trace,
-          { type: 'response', ...told(name) },
-          of,
-          () => run(call, given),
-          () => (given.status === before ? passed : { level: 'info', msg: `changed the status to ${given.status}` }),
-        );
-      },
-    })),
+    request: chain.request.map((run, at) => call => {
+      const session = call.session;
+      return watched(
+        trace,
+        { type: 'request', ...told(names.request[at]!) },
+        of,
+        () => run(call),
+        outcome => ({ ...(outcome ? endedBy(call, outcome) : passed), ...recognised(call, session) }),
+      );
+    }),
+    response: chain.response.map((run, at) => (call, given) => {
+      noteUpstream(call, trace);
+      const before = given.status;
+      return watched(
+        trace,
+        { type: 'response', ...told(names.response[at]!) },
+        of,
+        () => run(call, given),
+        () => (given.status === before ? passed : { level: 'info', msg: `changed the status to ${given.status}` }),
+      );
+    }),
   };
 }
 

@@ -31,11 +31,13 @@ type Recorded = Pick<Api, 'id' | 'orgId' | 'name' | 'listenPath' | 'model'>;
  * what changes comes first: it lies together.
  */
 export class RecordedApi {
-  /** The batch and its place in that, and its row in what is counted. */
+  /** Its row in what is counted for the metrics, and its place in what is watched of APIs. */
+  row = -1;
+  watched: object | undefined = undefined;
+  watchedAt = 0;
+  /** The batch and its place in that. */
   batch = -1;
   place = 0;
-  row = -1;
-  vitals: number[] | undefined = undefined;
   readonly tracked: boolean;
   readonly detailed: boolean;
   readonly tagHeaders: readonly string[];

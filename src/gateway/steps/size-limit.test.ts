@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench } from '../../../tests/bench.ts';
+import { type Bench, errorBody, openBench, stepsOf } from '../../../tests/bench.ts';
 
 describe('what calls say of their size', () => {
   let bench: Bench;
@@ -15,8 +15,8 @@ describe('what calls say of their size', () => {
       version_data: { not_versioned: true, versions: { Default: { name: 'Default', global_size_limit: 10 } } },
     });
     const { call } = await bench.send(api, { method, headers: said === undefined ? {} : { 'Content-Length': said } });
-    const [served] = api.served;
-    const given = await served!.chain.request.find(({ name }) => name === 'size-limit')!.run(call);
+    const [step] = stepsOf(api, new Set(['size-limit']));
+    const given = await step!(call);
     return given && [given.status, given.body.bytes!.toString()];
   };
 

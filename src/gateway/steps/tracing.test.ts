@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, openBench } from '../../../tests/bench.ts';
+import { type Bench, openBench, stepsOf } from '../../../tests/bench.ts';
 import { walkRequest } from '../chain.ts';
 
 describe('calls that are part of a trace', () => {
@@ -14,8 +14,7 @@ describe('calls that are part of a trace', () => {
     const api = await bench.compile({ use_keyless: true, detailed_tracing: true, enable_context_vars: true });
     const { call } = await bench.send(api, { headers });
     const steps = new Set(['tracing', 'context-variables']);
-    const [{ chain } = assert.fail('no chain')] = api.served;
-    await walkRequest({ request: chain.request.filter(({ name }) => steps.has(name)) }, call);
+    await walkRequest({ request: stepsOf(api, steps) }, call);
     return call;
   }
   const trace = '0af7651916cd43dd8448eb211c80319c';
