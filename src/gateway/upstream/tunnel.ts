@@ -84,7 +84,7 @@ export class Tunnel {
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     const given = new Answer(101, headersOf(response), noBody());
     // What an API says in the head of every answer it says in this one too.
-    Promise.resolve(this.#receiver.onHead(call, given)).then(
+    Promise.try(() => this.#receiver.onHead(call, given)).then(
       () => this.#switch(given, other, first),
       error => {
         other.destroy();
@@ -136,27 +136,31 @@ export class Tunnel {
   }
 }
 
-/** An answer that is already here, as a pool would bring it. */
+/** An answer that is already here, as a pool would bring it: what fails with it fails the call, and nothing else. */
 const arrived = (response: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let fault: Error | undefined;
-    // It cannot be asked for again, whatever it broke off with.
-    response.on('error', cause => {
-      fault ??= new Error('the upstream broke off its answer', { cause });
-    });
-    handler.onConnect?.(error => {
-      fault ??= error ?? new Error('the call was given up');
+    const giveUp = (error = new Error('the call was given up')) => {
+      fault ??= error;
       response.destroy();
-    });
+    };
+    const attempt = (work: () => boolean | undefined): void => {
+      try {
+        if (work() === false) response.pause();
+      } catch (error) {
+        giveUp(error as Error);
+      }
+    };
+    // It cannot be asked for again, whatever it broke off with.
+    response.on('error', cause => giveUp(new Error('the upstream broke off its answer', { cause })));
+    handler.onConnect?.(giveUp);
     const raw = response.rawHeaders.map(text => Buffer.from(text, 'latin1'));
-    const goesOn = handler.onHeaders?.(response.statusCode!, raw, () => response.resume(), response.statusMessage!);
-    response.on('data', (chunk: Buffer) => {
-      if (handler.onData?.(chunk) === false) response.pause();
-    });
-    if (goesOn === false) response.pause();
+    response.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
+    attempt(() => handler.onHeaders?.(response.statusCode!, raw, () => response.resume(), response.statusMessage!));
     response.once('close', () => {
-      if (fault === undefined && response.complete) handler.onComplete?.(response.rawTrailers);
-      else handler.onError?.(fault ?? new Error('the answer of the upstream is not whole'));
+      if (!response.complete) giveUp(new Error('the answer of the upstream is not whole'));
+      if (fault === undefined) attempt(() => void handler.onComplete?.(response.rawTrailers));
+      if (fault !== undefined) handler.onError?.(fault);
     });
     return true;
   },
