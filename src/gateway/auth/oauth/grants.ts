@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { basicUser } from '#access/keys/lookup.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { StoredKey } from '#access/keys/store.ts';
-import type { Grant } from '#access/oauth/token-store.ts';
+import type { StoredToken } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/application.ts';
 import { unixSeconds } from '#base/clock.ts';
 import { redirectOf } from './clients.ts';
@@ -66,7 +67,7 @@ const byRefreshToken: GrantWay = async (tools, asking) => {
   const issued = await records.write(async () => {
     if (!(await oauthTokens.use(found, clock.now()))) return undefined;
     await oauthTokens.removeGrant(found.grantId, 'access');
-    return issue(tools, { grant: found, key: renewed, withRefresh: true, until });
+    return issue(tools, { grant: found, key: renewed, withRefresh: true, until, proof: proofIn(found.key) });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
   // It was used before: one of the two who have it stole it, so neither goes on.
@@ -74,16 +75,23 @@ const byRefreshToken: GrantWay = async (tools, asking) => {
   return denied('invalid_grant');
 };
 
-/** What the user may do now; nothing for one who is gone or out of use, and then all that goes back to the password ends. */
-async function keyOfOwner(tools: ProviderTools, asking: Asking, grant: Grant): Promise<Key | undefined> {
-  const user = await tools.keys.byRow(grant.owner);
-  if (!user || isOutOfUse(user.key, tools.clock.now())) {
-    await tools.oauthTokens.removeGrant(grant.grantId);
+/**
+ * What the user may do now; nothing for one who is gone, out of use or has another password, and then all that goes back
+ * to the password ends.
+ */
+async function keyOfOwner(tools: ProviderTools, asking: Asking, { owner, grantId, key: kept }: StoredToken) {
+  const user = await tools.keys.byRow(owner);
+  if (!user || isOutOfUse(user.key, tools.clock.now()) || proofOf(user.key) !== proofIn(kept)) {
+    await tools.oauthTokens.removeGrant(grantId);
     return undefined;
   }
   const key = await keyFor(tools, asking, rulesOf(user.key));
   return isDenied(key) ? undefined : { ...key, expires: endOf(user.key) };
 }
+
+/** Tells one password of a user from the next, without being either. */
+const proofOf = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
+const proofIn = ({ basic_auth_data }: Key) => basic_auth_data?.password;
 
 const byPassword: GrantWay = async (tools, asking) => {
   const { provider, client, parameters } = asking;
@@ -93,8 +101,8 @@ const byPassword: GrantWay = async (tools, asking) => {
   if (typeof scope !== 'string') return scope;
   const { keys, passwords, clock, records, oauthTokens } = tools;
   const user = await basicUser(keys, provider.orgId, username);
-  const { password: hash = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
-  const stored = hash === '' ? undefined : { hash, hashType };
+  const { password: kept = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
+  const stored = kept === '' ? undefined : { hash: kept, hashType };
   const right = await passwords.matches(`${provider.orgId}/${username}`, stored, password, 0);
   if (!user || !right || isOutOfUse(user.key, clock.now())) return denied('access_denied');
   const key = await keyFor(tools, asking, rulesOf(user.key));
@@ -106,6 +114,7 @@ const byPassword: GrantWay = async (tools, asking) => {
       key,
       withRefresh: givesRefresh(asking),
       until: endOf(user.key) || undefined,
+      proof: proofOf(user.key),
     });
     await noteToken(tools, user, client.client_id, issued.accessToken);
     return fresh(issued);

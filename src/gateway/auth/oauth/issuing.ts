@@ -79,10 +79,12 @@ export interface Wanted {
   readonly withRefresh: boolean;
   /** Unix seconds; the token does not outlive it. */
   readonly until?: number | undefined;
+  /** Of the password that was shown for it; kept with what renews it. */
+  readonly proof?: string | undefined;
 }
 
 /** Writes tokens down and gives them back, once. Part of whatever is being written. */
-export async function issue(tools: ProviderTools, { grant, key, withRefresh, until }: Wanted): Promise<Issued> {
+export async function issue(tools: ProviderTools, { grant, key, withRefresh, until, proof }: Wanted): Promise<Issued> {
   const { settings, clock } = tools;
   const nowMs = clock.now();
   const longest = unixSeconds(nowMs) + settings['oauth.token_seconds'];
@@ -101,7 +103,7 @@ export async function issue(tools: ProviderTools, { grant, key, withRefresh, unt
           kind: 'refresh',
           token: refreshToken,
           expiresAtMs: nowMs + settings['oauth.refresh_token_seconds'] * 1000,
-          key: { ...key, expires: until ?? 0 },
+          key: { ...key, expires: until ?? 0, ...(proof && { basic_auth_data: { password: proof } }) },
         },
       ]
     : [];

@@ -469,13 +469,14 @@ describe('the OAuth provider', () => {
         denied(await signIn(name, password), password === '' ? 'invalid_request' : 'access_denied');
     });
 
-    test('a user’s tokens are renewed with what the user may do now, and not at all once the user is out', async () => {
+    test('a user’s tokens are renewed with what the user may do now, and not at all once the user or the password is another', async () => {
       const renew = (refresh_token: string) => token({ grant_type: 'refresh_token', refresh_token });
       const more = { apply_policies: ['shop-policy'] };
       for (const [name, leave] of [
         ['user-gone', (it: StoredKey) => bench.keys.remove(it)],
         ['user-stopped', (it: StoredKey) => change(it, { is_inactive: true })],
         ['user-past', (it: StoredKey) => change(it, { expires: startMs / 1000 })],
+        ['user-anew', async (it: StoredKey) => change(it, await passwordOf('another'))],
       ] as const) {
         const stored = (await bench.keys.getAnywhere(await user(name)))!;
         const first = (await signIn(name, 'right')).json;
@@ -486,6 +487,9 @@ describe('the OAuth provider', () => {
         denied(await renew(second.refresh_token), 'invalid_grant');
         bench.changed();
         assert.equal((await call(second.access_token)).status, 403, `${name}: nothing goes on`);
+      }
+      async function passwordOf(password: string) {
+        return { basic_auth_data: { password: await hashPassword(password), hash_type: 'scrypt' } };
       }
       async function change(stored: StoredKey, changes: object) {
         await bench.keys.change(stored, async previous => ({ key: { ...previous, ...changes }, policyIds: [] }));
