@@ -25,6 +25,7 @@ export const wordColumns = [
   'host',
   'path',
   'rawPath',
+  'originalPath',
   'address',
   'userAgent',
   'refusal',

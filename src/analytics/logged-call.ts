@@ -33,6 +33,7 @@ export function logEntry(record: CallRecord): LogEntry {
       host: record.word('host'),
       path: record.word('path'),
       raw_path: record.word('rawPath'),
+      original_path: record.word('originalPath'),
       listen_path: api.listenPath,
       track_path: record.number('trackedPath') === 1,
       content_length: record.number('requestBytes'),

@@ -11,6 +11,7 @@ export const loggedCall = z.object({
   host: z.string(),
   path: z.string().describe('Below the listen path'),
   raw_path: z.string().describe('As received'),
+  original_path: z.string().describe('Below the listen path, before anything was rewritten'),
   listen_path: z.string(),
   track_path: z.boolean(),
   content_length: z.number(),

@@ -105,6 +105,7 @@ test('a call is written down with everything its record shows, its key by hash o
     host: 'localhost',
     path: '/1',
     raw_path: '/orders/1',
+    original_path: '/1',
     listen_path: '/orders/',
     track_path: false,
     content_length: 5,
@@ -174,8 +175,8 @@ test('what is not to be tracked is counted but not written down', () => {
 });
 
 test('the path of a tracked endpoint is the one its definition gives it', () => {
-  const { path, track_path } = recorded(call({ trackedPath: '/{id}' }))!;
-  assert.deepEqual([path, track_path], ['/{id}', true]);
+  const { path, original_path, track_path } = recorded(call({ trackedPath: '/{id}' }))!;
+  assert.deepEqual([path, original_path, track_path], ['/{id}', '/1', true]);
 });
 
 test('when the main thread takes nothing, calls beyond what fits are dropped and counted, and taken ones make room', () => {

@@ -93,6 +93,7 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
     rows.word('method', call.method);
     rows.word('host', call.host);
     rows.word('rawPath', pathOfTarget(call.target));
+    rows.word('originalPath', call.innerPath);
     rows.word('address', call.clientAddress);
     rows.word('userAgent', call.headers.get('user-agent') ?? '');
     rows.word('tags', tagsOf(call, api));
