@@ -40,10 +40,10 @@ describe('calls whose connection breaks', () => {
 
   const target = () => ({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   /** An upstream nobody has a connection to yet. */
-  async function fresh(): Promise<string> {
+  async function fresh(more: Record<string, unknown> = {}): Promise<string> {
     for (const socket of sockets.splice(0)) socket.destroy();
     arrived.length = 0;
-    return publish(app, openApi(target()));
+    return publish(app, openApi(target(), more));
   }
   const got = async (url: string, init: RequestInit = {}) => {
     const reply = await fetch(url, init);
@@ -77,5 +77,36 @@ describe('calls whose connection breaks', () => {
           ['GET'],
         );
       });
+
+    test(`a new connection that breaks is no reason to ask again (${way})`, async () => {
+      const url = await fresh();
+      doing = socket => socket[way]();
+      assert.deepEqual(await got(url), failed);
+      assert.deepEqual(arrived, [['GET']]);
+    });
   }
+
+  test('an answer that has begun is not asked for again, although it is held back', async () => {
+    const template_source = Buffer.from('shaped').toString('base64');
+    const template_data = { input_type: 'json', template_mode: 'blob', template_source };
+    const url = await fresh({
+      version_data: {
+        not_versioned: true,
+        versions: {
+          Default: {
+            name: 'Default',
+            use_extended_paths: true,
+            extended_paths: { transform_response: [{ path: '/held', method: 'GET', template_data }] },
+          },
+        },
+      },
+    });
+    doing = (socket, { call }) => {
+      if (call === 1) answer(socket);
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf', () => setImmediate(() => socket.destroy()));
+    };
+    assert.deepEqual(await got(url), [200, 'ok']);
+    assert.deepEqual(await got(`${url}/held`), failed);
+    assert.deepEqual(arrived, [['GET', 'GET']]);
+  });
 });

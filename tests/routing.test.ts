@@ -174,6 +174,23 @@ describe('which API answers', () => {
     assert.equal(await reaches(`${url.pathname}/x`), 500);
   });
 
+  test('what is inactive is not reached from inside either, and one of the same name is', async () => {
+    const name = `Sleeper ${publicId()}`;
+    const off = named('off', '', { name, internal: true, active: false });
+    await serve(off);
+    const loopsTo = async (id: string) => new URL(await publish(app, openApi({ url: `gw://${id}` }))).pathname;
+    const [byId, byName] = [await loopsTo(off.api_id), await loopsTo(name.toLowerCase().replace(' ', '-'))];
+    await expect([
+      [`${byId}/x`, 500],
+      [`${byName}/x`, 500],
+    ]);
+    await serve(named('on', '', { name, internal: true }));
+    await expect([
+      [`${byId}/x`, 500],
+      [`${byName}/x`, '/on/x'],
+    ]);
+  });
+
   test('a final slash and the target’s own path stay as the definition says', async () => {
     const at = (target: string, more: object = {}) =>
       openApi(upstream, { proxy: { target_url: upstream.url + target, ...more } });

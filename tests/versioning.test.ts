@@ -217,6 +217,29 @@ describe('versions that are APIs of their own', () => {
     await failures(api.api_id, 0);
   });
 
+  test('a child that is switched off is nobody’s version', async () => {
+    const off = child('off', { active: false });
+    await publish(app, off);
+    const api = base({ versions: { v2: off.api_id } });
+    const url = await publish(app, api);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), unknown);
+    const falling = base({ versions: { v2: off.api_id }, default: 'v2' });
+    assert.equal(await reaches(await publish(app, falling)), '500 Internal Server Error');
+    await app.ask('PUT', `/api/apis/${off.api_id}`, { body: { api_definition: { ...off, active: true } } });
+    await settled(app);
+    assert.equal(await reaches(url, { headers: { 'x-v': 'v2' } }), '/off/x');
+  });
+
+  test('the listen path of the base is gone for a child, also for one that keeps its own', async () => {
+    const keeping = child('kept', { proxy: { target_url: `${upstream.url}/kept`, strip_listen_path: false } });
+    await publish(app, keeping);
+    const versions = { v2: keeping.api_id };
+    const byHeader = await publish(app, base({ versions }));
+    assert.equal(await reaches(byHeader, { headers: { 'x-v': 'v2' } }), '/kept/x');
+    const bySegment = await publish(app, base({ versions, location: 'url', strip_versioning_data: true }));
+    assert.equal(await reaches(bySegment, { path: '/v2/x' }), '/kept/x');
+  });
+
   test('a child asks for its own key, whatever the base does', async () => {
     const two = child('two', { use_keyless: false });
     await publish(app, two);

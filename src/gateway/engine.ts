@@ -11,7 +11,7 @@ import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
 import type { Route } from './routes.ts';
-import { foundById, type Snapshot } from './snapshot.ts';
+import { foundById, inService, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 import { handOut, type Receiver } from './upstream/forward.ts';
@@ -49,10 +49,6 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     heldBytes: tools.settings['gateway.held_body_bytes'],
     needsBody: (call, given) => call.chain !== undefined && needsBody(call.chain, call, given),
     copies: (call, given) => call.chain && copiesOf(call.chain, call, given),
-    onSwitch(call, given) {
-      withAnswerHeaders(call, given);
-      if (call.chain) tellSettled(call.chain, call, { status: given.status, failure: '' });
-    },
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, sink, code, error) {
       if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
@@ -118,12 +114,14 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
 
   /** Another API serves this version: its whole chain runs, below the base's listen path. */
   function enterVersion(call: Exchange, apiId: string, isDefault: boolean, sink: Sink, current: Snapshot): void {
-    const child = current.apis.get(apiId);
+    const child = inService(current.apis.get(apiId));
     // A definition may name any id: only APIs of its own organisation are versions of it.
     if (!child || child.orgId !== call.api!.orgId)
       return deliver(call, sink, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
     if (++call.versionHops > loopsAllowed)
       return deliver(call, sink, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
+    // The base takes its listen path off, and that of the child was never in the path.
+    call.pathWithoutVersion = call.innerPath;
     enter(call, child, sink, current);
   }
 

@@ -64,6 +64,38 @@ test('an API with a host of its own comes before those without, and other hosts 
   assert.equal(found(router, '/y', 'elsewhere.example.org'), undefined);
 });
 
+test('of several parameters in one place the longest listen path counts, then the one that says more, in any order', () => {
+  const routes = ['/o/{a}', '/o/{b:[0-9]+}', '/o/v{c}', '/p/{a}', '/p/{b:[0-9]+}/x/y'];
+  const hosts = ['{a}.example.org', '{b:[0-9]+}.example.org'];
+  for (const order of [routes, routes.toReversed()]) {
+    const router = withRoutes(strict, ...order).changed([{ host: '', listenPath: order[0]!, value: order[0]! }]);
+    assert.equal(found(router, '/o/12'), '/o/{b:[0-9]+}');
+    assert.equal(found(router, '/o/v12'), '/o/v{c}');
+    assert.equal(found(router, '/o/abc'), '/o/{a}');
+    assert.equal(found(router, '/p/12/x/y'), '/p/{b:[0-9]+}/x/y');
+    assert.equal(found(router, '/p/12/x'), '/p/{a}');
+  }
+  for (const order of [hosts, hosts.toReversed()]) {
+    const router = strict.changed(order.map(host => ({ host, listenPath: '/', value: host })));
+    assert.equal(found(router, '/x', '12.example.org'), '{b:[0-9]+}.example.org');
+  }
+});
+
+test('a host with parameters is found by its fixed end, whatever stands before it', () => {
+  const hosts = ['{a}.org', 'x.{a}', '{a}shop.test', 'v{n}.api.test', '{a}.{b}.test', '{a:.+}'];
+  const router = strict.changed(hosts.map(host => ({ host, listenPath: '/', value: host })));
+  for (const [host, expected] of [
+    ['a.org', '{a}.org'],
+    ['x.net', 'x.{a}'],
+    ['myshop.test', '{a}shop.test'],
+    ['v2.api.test', 'v{n}.api.test'],
+    ['w2.api.test', '{a}.{b}.test'],
+    ['a.b.c.d', '{a:.+}'],
+    ['localhost', '{a:.+}'],
+  ] as const)
+    assert.equal(found(router, '/y', host), expected, host);
+});
+
 test('loose matching, where asked for, takes the longest segment the path begins with', () => {
   const router = withRoutes(loose, '/app', '/ap');
   assert.equal(found(router, '/apple/x'), '/app');

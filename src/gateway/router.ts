@@ -43,17 +43,31 @@ const noFixed: ReadonlyMap<string, never> = new Map<string, never>();
 const noOpen: readonly never[] = [];
 const emptyNode: Node<never> = { fixed: noFixed, open: noOpen, here: undefined, hereSlash: undefined };
 
+interface OpenHost {
+  readonly host: string;
+  readonly pattern: OpenPattern;
+}
+
+/** The whole labels after the last parameter, with the dot before them; empty where there are none. */
+function fixedEnd(host: string): string {
+  const dot = host.indexOf('.', host.lastIndexOf('}'));
+  return dot < 0 ? '' : host.slice(dot);
+}
+
 export class Router<T> {
   readonly #rules: RouterRules;
   readonly #hosts: ReadonlyMap<string, Node<T>>;
-  readonly #openHosts: readonly { readonly host: string; readonly pattern: OpenPattern }[];
+  /** Hosts with parameters by what they end in: a call looks at those that end as its own does. */
+  readonly #openHosts: ReadonlyMap<string, readonly OpenHost[]>;
 
   constructor(rules: RouterRules, hosts: ReadonlyMap<string, Node<T>> = new Map()) {
     this.#rules = rules;
     this.#hosts = hosts;
-    this.#openHosts = [...hosts.keys()]
-      .filter(host => host.includes('{'))
-      .map(host => ({ host, pattern: openPattern(host, hostLabel) }));
+    const open = [...hosts.keys()].filter(host => host.includes('{')).sort(sayingMore);
+    this.#openHosts = Map.groupBy(
+      open.map(host => ({ host, pattern: openPattern(host, hostLabel) })),
+      ({ host }) => fixedEnd(host),
+    );
   }
 
   /** All changes at once: only what they touch is made anew. */
@@ -97,7 +111,16 @@ export class Router<T> {
   }
 
   #openHost(host: string, path: string): Found<T> | undefined {
-    for (const { host: name, pattern } of this.#openHosts) {
+    if (this.#openHosts.size === 0) return undefined;
+    for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
+      const found = this.#openHostAmong(this.#openHosts.get(host.slice(dot)), host, path);
+      if (found) return found;
+    }
+    return this.#openHostAmong(this.#openHosts.get(''), host, path);
+  }
+
+  #openHostAmong(open: readonly OpenHost[] = [], host: string, path: string): Found<T> | undefined {
+    for (const { host: name, pattern } of open) {
       const values = pattern.match(host);
       const found = values && this.#below(this.#hosts.get(name)!, path);
       if (found) return { ...found, parameters: { ...found.parameters, ...named(pattern.names, values) } };
@@ -159,8 +182,11 @@ function place<T>(
     return;
   }
   const others = node.open.filter(it => it.segment !== segment);
-  node.open = isEmpty(child) ? others : [...others, { segment, pattern: openPattern(segment), node: child }];
-  if (node.open.length === 0) node.open = noOpen;
+  if (!isEmpty(child)) {
+    const next = others.findIndex(it => sayingMore(segment, it.segment) < 0);
+    others.splice(next < 0 ? others.length : next, 0, { segment, pattern: openPattern(segment), node: child });
+  }
+  node.open = others.length === 0 ? noOpen : others;
 }
 
 const isEmpty = (node: Node<unknown>) =>
@@ -212,13 +238,21 @@ function deepestOpen<T>(
   prefix: boolean,
   given: Record<string, string> | undefined,
 ) {
+  let longest: Found<T> | undefined;
   for (const { pattern, node: child } of node.open) {
     const values = pattern.match(segment);
     const found = values && deepest(child, path, next, prefix, { ...given, ...named(pattern.names, values) });
-    if (found) return found;
+    if (found && !(longest && longest.listenPath.length >= found.listenPath.length)) longest = found;
   }
-  return undefined;
+  return longest;
 }
+
+/** What says more comes first, and of two that say as much always the same: never whichever was made or changed last. */
+const sayingMore = (one: string, other: string): number =>
+  saidBy(other) - saidBy(one) || other.length - one.length || (one < other ? -1 : 1);
+
+/** 2: has text of its own; 1: a pattern; 0: anything. */
+const saidBy = (open: string): number => (open[0] !== '{' || open.at(-1) !== '}' ? 2 : open.includes(':') ? 1 : 0);
 
 /** The longest fixed segment this one begins with, for those who asked for loose matching. */
 function byPrefix<T>(

@@ -47,14 +47,17 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
     apis,
     byName(orgId, name) {
       const direct = apis.get(name);
-      if (direct?.orgId === orgId) return direct;
-      const [id] = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`) ?? [];
-      return id === undefined ? undefined : apis.get(id);
+      if (direct?.orgId === orgId) return inService(direct);
+      const ids = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`) ?? [];
+      return ids.map(id => inService(apis.get(id))).find(api => api !== undefined);
     },
   };
   names.set(snapshot, byName);
   return snapshot;
 }
+
+/** What is switched off is switched off for calls from inside as well. */
+export const inService = (api: Api | undefined): Api | undefined => (api?.model.identity.active ? api : undefined);
 
 /** A database id could be the name of another API. */
 const namesOf = ({ orgId, databaseId, name }: Api) => new Set([`${orgId}/${databaseId}`, `${orgId}/${loopName(name)}`]);

@@ -37,12 +37,18 @@ export function connectorOf(link: Link, { timeoutMs, ways }: ConnectOptions): Co
       (...[error, socket]: Parameters<buildConnector.Callback>) => {
         if (error) return callback(error, null);
         const fault = asked.protocol === 'https:' ? check?.(socket as TLSSocket, asked.hostname) : undefined;
-        if (!fault) return callback(null, socket!);
+        if (!fault) return callback(null, measured(socket!));
         socket!.destroy();
         callback(fault, null);
       },
     );
   };
+}
+
+/** What breaks it says how much came over it before: a connection that brought nothing was never a kept one. */
+function measured(socket: Socket): Socket {
+  socket.on('error', error => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
+  return socket;
 }
 
 /** Asks a forward proxy for a tunnel, and speaks TLS with the upstream inside of it where that is asked for. */

@@ -21,8 +21,6 @@ export interface Receiver {
   copies(call: Exchange, given: Answer): BodyCopy[] | undefined;
   /** May change the answer's head; a promise holds the body back until it is kept. */
   onHead(call: Exchange, given: Answer): Promise<void> | void;
-  /** The upstream agreed to another protocol; may add to the head that says so. */
-  onSwitch(call: Exchange, given: Answer): void;
   /** The answer has gone out completely, or can no longer. */
   onEnd(call: Exchange, complete: boolean): void;
   /** The upstream gave no answer. */
@@ -281,12 +279,16 @@ export class Forwarding implements Handler, Timed {
     this.#receiver.onEnd(call, false);
   }
 
-  /** Only when the connection was closed under a call that has no effect or no second effect, and no body to lose. */
+  /**
+   * Only when a kept connection was closed under a call that has no effect or no second effect, no body to lose, and no
+   * answer yet: on one that never brought anything the upstream itself broke off.
+   */
   #mayRepeat(error: Error): boolean {
-    const stale =
-      (error as { code?: string }).code === 'UND_ERR_SOCKET' || (error as { code?: string }).code === 'ECONNRESET';
+    const { code, socket } = error as { code?: string; socket?: { bytesRead?: number } };
     return (
-      stale &&
+      (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') &&
+      (socket?.bytesRead ?? 0) > 0 &&
+      this.#resume === undefined &&
       !this.#call.gone &&
       this.#call.body.stream === undefined &&
       repeatable.has(this.#options.method as string)

@@ -68,7 +68,6 @@ describe('a fault of ours in the answer to an upgrade', () => {
         onHead() {
           throw fault;
         },
-        onSwitch: never,
         onEnd: never,
         onFailure(_call, _sink, code, error) {
           failures.push([code, error]);
