@@ -28,10 +28,13 @@ import { hookStore } from '#events/hooks/store.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
 import { type AwaitedDatabase, openDatabase } from '#gateway/known/opening.ts';
+import { checkRole, hasTraffic } from '#gateway/settings-check.ts';
 import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
+import { type Carry, carrier } from '#operations/carried.ts';
+import { failureLimit } from '#operations/failures.ts';
 import { addHealth, type Health } from '#operations/health.ts';
-import { createListener } from '#operations/listener.ts';
+import { createListener, type ListenerOptions } from '#operations/listener.ts';
 import { managementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
 import { auditStore } from '#people/audit/store.ts';
@@ -238,6 +241,7 @@ export interface Application {
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
   refuseWeakSecrets(settings);
+  checkRole(settings);
   const mayWait = hasTraffic(settings) && settings['database.outage_copy'];
   const installation = await openInstallation(settings, around, { mayWait });
   const closers: (() => unknown)[] = [() => installation.close()];
@@ -278,8 +282,6 @@ async function begin(installation: Installation, settings: Settings): Promise<Cr
   return credentials;
 }
 
-const hasTraffic = ({ role }: Settings) => role === 'all' || role === 'gateway';
-
 async function openListeners(
   settings: Settings,
   around: Surroundings,
@@ -299,6 +301,7 @@ async function openListeners(
   let metrics = (): readonly Family[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
+  let control: Carry = () => Promise.reject(asksProblem.no_traffic());
   const database = databaseWatch(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
@@ -326,20 +329,21 @@ async function openListeners(
 
   const authenticate = authenticators(tools.users, tools.secrets);
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
-    const app = createListener({
+    const options: ListenerOptions = {
       surfaces,
       operations: catalogue,
       tools: typedTools,
       authenticate,
       writeAudit: entry => tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost')),
       log: around.log,
-      clock: around.clock,
       version,
       bodyBytes: settings['management.body_bytes'],
-      failuresPerMinute: settings['management.failures_per_minute'],
+      failures: failureLimit(settings['management.failures_per_minute'], around.clock),
       trustedProxies: settings['management.trusted_proxies'],
       checkAnswers: settings['management.check_answers'],
-    });
+    };
+    const app = createListener(options);
+    if (surfaces.includes('gateway')) control = carrier(options);
     addHealth(app, health);
     if (name !== 'portal')
       addMetrics(app, {
@@ -359,7 +363,7 @@ async function openListeners(
     const database = settings['database.url']
       ? { url: settings['database.url'] }
       : { file: installation.directory.database };
-    const traffic = await openTraffic({ ...installation, ...around, settings, database, version });
+    const traffic = await openTraffic({ ...installation, ...around, settings, database, control, version });
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
     trafficSettled = traffic.settled;

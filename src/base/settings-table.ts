@@ -152,6 +152,10 @@ export const settingsTable = {
     { least: 1, most: 86_400 },
   ),
   'gateway.control_port': port(8081, 'Port of `/gw/*` when the role is `gateway` alone.'),
+  'gateway.control_on_traffic_port': flag(
+    false,
+    'Answers `/gw/*` on the port for API traffic too, for whoever holds the gateway secret. For the roles `all` and `gateway`.',
+  ),
   'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
 
   'dashboard.host': text('127.0.0.1', 'Address the dashboard listens on. Loopback unless you say otherwise.'),

@@ -13,6 +13,11 @@ const problem = problems('settings', {
   message_of_definitions: { status: 500, message: 'gateway.messages: definitions choose the words of {code}' },
   override_unreadable: { status: 500, message: 'gateway.error_overrides: {reason}' },
   names_alike: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
+  control_without_traffic: {
+    status: 500,
+    message:
+      'gateway.control_on_traffic_port: a process with the role {role} serves no API traffic; it needs all or gateway',
+  },
   lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
 });
 
@@ -39,4 +44,12 @@ function checkOverrides(settings: Settings): void {
     if (!(error instanceof Unservable)) throw error;
     throw problem.override_unreadable({ detail: { reason: error.message } });
   }
+}
+
+export const hasTraffic = ({ role }: Settings): boolean => role === 'all' || role === 'gateway';
+
+/** The same for settings of traffic in a process that has none. */
+export function checkRole(settings: Settings): void {
+  if (settings['gateway.control_on_traffic_port'] && !hasTraffic(settings))
+    throw problem.control_without_traffic({ detail: { role: settings.role } });
 }

@@ -14,6 +14,7 @@ import { keySourcesOf } from './auth/jwt-source.ts';
 import { sessionsOf } from './auth/sessions.ts';
 import { tokenTools } from './auth/token-tools.ts';
 import { openResponses } from './cache/open.ts';
+import { withControl } from './control-calls.ts';
 import { runDebug } from './debug/run.ts';
 import type { DebugAsked, DebugRun } from './debug/schema.ts';
 import { createEngine } from './engine.ts';
@@ -186,7 +187,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const engineOptions = { snapshot: loader.snapshot, tools, pools, record };
   const explanations = keptExplanations(systemClock);
   const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
-  const transports = openTransports({ handler: withOwnPaths(own, traffic), settings, clock: systemClock, log });
+  const handler = withOwnPaths(own, withControl(tools, traffic));
+  const transports = openTransports({ handler, settings, clock: systemClock, log });
   const secured = createSecured({
     certificateFile: settings['gateway.tls.certificate_file'],
     keyFile: settings['gateway.tls.key_file'],

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Carry } from '#operations/carried.ts';
 import type { Counters } from '#storage/shared.ts';
 import type { LocalCounters } from '#storage/shared-threads.ts';
 import type { Ask } from './asks.ts';
@@ -20,6 +21,8 @@ export interface MainAnswers {
   oauth(asked: OauthAsked): Promise<OauthReply>;
   /** Whether it is the gateway secret. */
   explains(asked: { readonly secret: string }): Promise<boolean>;
+  /** What the control interface answers. */
+  readonly control: Carry;
 }
 
 /** What an event is about: a call, or something of an API that no call was part of. */

@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Dispatch } from '#events/dispatch.ts';
+import type { Carry } from '#operations/carried.ts';
 import type { DataDirectory } from '#storage/data-directory.ts';
 import type { KeptCounters } from '#storage/kept-counters.ts';
 import type { Records } from '#storage/records.ts';
@@ -31,6 +32,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
   readonly shared: SharedEngine;
   readonly counters: KeptCounters;
   readonly tools: Tools;
+  readonly control: Carry;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
   readonly prepared?: ThreadsOptions['prepared'];
@@ -59,6 +61,7 @@ export async function openTraffic(options: TrafficOptions) {
     answers: {
       oauth: provider.answer,
       explains: ({ secret }) => tools.secrets.matches('gateway', secret),
+      control: options.control,
     },
     onEvent({ event, detail, handlers, request }) {
       log.info({ event, ...detail }, 'traffic event');

@@ -30,3 +30,5 @@ export function failureLimit(perMinute: number, clock: Clock) {
     },
   };
 }
+
+export type FailureLimit = ReturnType<typeof failureLimit>;

@@ -1,12 +1,11 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
 import { refuseNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
 import { type Actor, type Authenticate, permits } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { docsPage } from './docs-page.ts';
-import { failureLimit } from './failures.ts';
+import type { FailureLimit } from './failures.ts';
 import { check } from './faults.ts';
 import { openApi } from './openapi.ts';
 import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
@@ -22,10 +21,10 @@ export interface ListenerOptions {
   readonly authenticate: Readonly<Partial<Record<SurfaceName, Authenticate>>>;
   readonly writeAudit: WriteAudit;
   readonly log: Log;
-  readonly clock: Clock;
   readonly version: string;
   readonly bodyBytes: number;
-  readonly failuresPerMinute: number;
+  /** Shared by the listeners of one door. */
+  readonly failures: FailureLimit;
   readonly trustedProxies: readonly string[];
   readonly checkAnswers: boolean;
 }
@@ -66,8 +65,7 @@ export function createListener(options: ListenerOptions): FastifyInstance {
 type Door = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
 
 /** Credentials are checked before the body is read. */
-function doorkeeper({ authenticate, failuresPerMinute, clock }: ListenerOptions): Door {
-  const failures = failureLimit(failuresPerMinute, clock);
+function doorkeeper({ authenticate, failures }: ListenerOptions): Door {
   return async (request, surfaceName) => {
     const surface = surfaces[surfaceName];
     const header = request.headers[surface.credentialHeader];
