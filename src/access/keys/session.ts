@@ -182,34 +182,34 @@ export function sessionOf(key: Key, policyIds: readonly string[] = []): Session 
   const metaData = isRecord(key.meta_data) ? key.meta_data : {};
   const pattern = metaData.rate_limit_pattern;
   const { password, hash_type } = key.basic_auth_data ?? {};
-  // One literal: an object that is put together of others is spread over the memory, and there may be very many of these.
+  // One literal, with what every call asks for first: there may be very many of these, and far apart.
   return {
-    orgId: key.org_id ?? '',
-    alias: key.alias ?? '',
     inactive: key.is_inactive === true,
     expires: positive(key.expires),
-    limits,
     rights,
     everyApi,
-    policyIds,
-    tags: key.tags ?? none,
-    metaData,
-    counterPattern: typeof pattern === 'string' ? nonEmpty(pattern) : undefined,
-    lastUpdated: key.last_updated ?? '',
-    detailedRecording: key.enable_detailed_recording === true || key.enable_detail_recording === true,
     password: password ? { hash: password, hashType: hash_type ?? '' } : undefined,
-    hmacSecret: isSigning(key) ? nonEmpty(key.hmac_string) : undefined,
-    signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
-    jwtSecret: nonEmpty(key.jwt_data?.secret),
     certificate: nonEmpty(key.certificate),
     boundCertificates: key.mtls_static_certificate_bindings ?? none,
-    oauthClientId: nonEmpty(key.oauth_client_id),
-    pluginDeadline: key.id_extractor_deadline ?? 0,
-    quotaAlertPercents: key.monitor?.trigger_limits ?? none,
+    counterPattern: typeof pattern === 'string' ? nonEmpty(pattern) : undefined,
     lifetimeSeconds: positive(key.session_lifetime),
     afterExpiry: key.post_expiry_action
       ? { action: key.post_expiry_action, graceSeconds: key.post_expiry_grace_period ?? 0 }
       : undefined,
+    orgId: key.org_id ?? '',
+    alias: key.alias ?? '',
+    oauthClientId: nonEmpty(key.oauth_client_id),
+    detailedRecording: key.enable_detailed_recording === true || key.enable_detail_recording === true,
+    limits,
+    policyIds,
+    tags: key.tags ?? none,
+    metaData,
+    lastUpdated: key.last_updated ?? '',
+    hmacSecret: isSigning(key) ? nonEmpty(key.hmac_string) : undefined,
+    signatureCertificate: key.enable_http_signature_validation ? nonEmpty(key.rsa_certificate_id) : undefined,
+    jwtSecret: nonEmpty(key.jwt_data?.secret),
+    pluginDeadline: key.id_extractor_deadline ?? 0,
+    quotaAlertPercents: key.monitor?.trigger_limits ?? none,
   };
 }
 

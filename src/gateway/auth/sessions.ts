@@ -34,6 +34,12 @@ export interface KnownKey {
   readonly policies: readonly string[];
 }
 
+interface Remembered extends KnownKey {
+  readonly digest: string;
+  /** The last change after which it was found to be current. */
+  seen: number;
+}
+
 /** Finds keys for a thread, from memory where it can. */
 export interface Sessions {
   /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
@@ -76,9 +82,10 @@ const after = <T, R>(value: Doing<T>, next: (value: T) => Doing<R>): Doing<R> =>
 export function sessionsOf({ store, vault, settings, clock, log, apis = () => noApis }: SessionsOptions): Sessions {
   const { isGone } = lifetimesOf({ settings, clock, apis });
   const keysKept = settings['keys.remembered'];
-  /** What callers present, to the digest of the key it was found to be. */
-  const digests = new Lru<string, string>(keysKept);
-  const keys = new Lru<string, KnownKey>(keysKept);
+  /** By what callers present. As good as `keys` for what was looked at since the last change: one look-up then does. */
+  const named = new Lru<string, Remembered>(keysKept);
+  /** By digest. */
+  const keys = new Lru<string, Remembered>(keysKept);
   /** To when that is forgotten. */
   const unknown = new Lru<string, number>(unknownKept);
   const policies = new Lru<string, Policy | null>(policiesKept);
@@ -89,12 +96,21 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   function find(orgId: string, presented: string): Doing<KnownKey | undefined> {
     if (presented === '' || presented.length > longestKey) return undefined;
     const name = `${orgId}/${presented}`;
-    const digest = digests.get(name);
-    const known = digest === undefined ? undefined : keys.get(digest);
+    const last = named.get(name);
+    const known = last?.seen === generation ? last : last && still(name, last);
     if (known) return isGone(known) ? undefined : known;
     const until = unknown.get(name);
     if (until !== undefined && clock.now() < until) return undefined;
     return loading.get(name) ?? load(name, orgId, presented);
+  }
+
+  /** Something has changed since it was looked at, perhaps this key. */
+  function still(name: string, { digest }: Remembered): Remembered | undefined {
+    const known = keys.get(digest);
+    if (!known) return undefined;
+    known.seen = generation;
+    named.set(name, known);
+    return known;
   }
 
   function load(name: string, orgId: string, presented: string): Doing<KnownKey | undefined> {
@@ -108,23 +124,19 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     return kept;
   }
 
-  function keep(name: string, found: Read | undefined, begun: number): KnownKey | undefined {
+  function keep(name: string, found: Remembered | undefined, begun: number): KnownKey | undefined {
     if (begun === generation) {
       if (found) {
-        digests.set(name, found.digest);
-        keys.set(found.digest, found.known);
+        found.seen = generation;
+        named.set(name, found);
+        keys.set(found.digest, found);
       } else unknown.set(name, clock.now() + unknownForMs);
     }
-    return found && !isGone(found.known) ? found.known : undefined;
-  }
-
-  interface Read {
-    readonly digest: string;
-    readonly known: KnownKey;
+    return found && !isGone(found) ? found : undefined;
   }
 
   /** A whole id is looked for alone: nearly all callers present one, and it costs one digest instead of one for each spelling. */
-  function read(orgId: string, presented: string): Doing<Read | undefined> {
+  function read(orgId: string, presented: string): Doing<Remembered | undefined> {
     const ids = keyIdsOf(orgId, presented);
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
@@ -134,10 +146,10 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     );
   }
 
-  const known = (found: Read | undefined | 'none') => (found === 'none' ? undefined : found);
+  const known = (found: Remembered | undefined | 'none') => (found === 'none' ? undefined : found);
 
   /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
-  function among(orgId: string, keyIds: readonly string[]): Doing<Read | undefined | 'none'> {
+  function among(orgId: string, keyIds: readonly string[]): Doing<Remembered | undefined | 'none'> {
     const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
     return after(store.keys([...ids.keys()]), rows => {
       for (const [digest, keyId] of ids) {
@@ -148,15 +160,20 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     });
   }
 
-  function governed(row: FoundKeyRow, keyId: string): Doing<Read | undefined> {
+  function governed(row: FoundKeyRow, keyId: string): Doing<Remembered | undefined> {
     const known = keys.get(row.digest);
-    if (known) return { digest: row.digest, known };
+    if (known) return known;
     const key = keyOfBody(row.body, vault);
     const named = policyIdsOf(key);
     return after(policiesOf(row.org_id, named), lookup => applied(row, keyId, key, lookup));
   }
 
-  function applied(row: FoundKeyRow, keyId: string, key: Key, lookup: ReadonlyMap<string, Policy>): Read | undefined {
+  function applied(
+    row: FoundKeyRow,
+    keyId: string,
+    key: Key,
+    lookup: ReadonlyMap<string, Policy>,
+  ): Remembered | undefined {
     const orgId = row.org_id;
     const application = applyPolicies(key, lookup, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
     if (!application.ok) {
@@ -164,7 +181,9 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
       return undefined;
     }
     const { session } = application;
-    const known: KnownKey = {
+    return {
+      digest: row.digest,
+      seen: -1,
       keyId,
       owner: keyOwner(row.digest),
       keyHash: row.key_hash,
@@ -174,7 +193,6 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
       madeAt: Math.floor(Number(row.created_at) / 1000),
       policies: policyIdsOf(key).map(id => policyTopic(orgId, id)),
     };
-    return { digest: row.digest, known };
   }
 
   function policiesOf(orgId: string, ids: readonly string[]): Doing<ReadonlyMap<string, Policy>> {
@@ -198,7 +216,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   }
 
   function forgetAll(): void {
-    for (const cache of [digests, keys, unknown, policies]) cache.clear();
+    for (const cache of [named, keys, unknown, policies]) cache.clear();
   }
 
   return {
