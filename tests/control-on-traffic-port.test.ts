@@ -295,10 +295,9 @@ const spellings: readonly [path: string, expected: 404 | 400 | 'control'][] = [
 for (const slashes of ['refuse', 'keep'] as const) {
   running(`hostile spellings, escaped slashes: ${slashes}`, { ...on, 'gateway.encoded_slashes': slashes }, app => {
     const held = ({ status, text }: Heard, expected: 404 | 400 | 'control', path: string) => {
-      if (expected === 'control') {
-        assert.equal(status, 404, `${path}: ${text}`);
-        assert.equal(JSON.parse(text).status, 'error', path);
-      } else if (slashes === 'refuse' || !/%2f|%5c/i.test(path)) assert.equal(status, expected, `${path}: ${text}`);
+      assert.equal(/^\{"status":"error",/.test(text), expected === 'control', `${path}: ${text}`);
+      if (expected === 'control') assert.equal(status, 404, `${path}: ${text}`);
+      else if (slashes === 'refuse' || !/%2f|%5c/i.test(path)) assert.equal(status, expected, `${path}: ${text}`);
       else assert.ok(status === 400 || status === 404, `${path}: ${status} ${text}`);
     };
 
