@@ -1,7 +1,8 @@
+import type { Settings } from '#base/settings.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { order } from './order.ts';
-import type { BodyCopy, Doing, Made, Outcome, StepContext, UpstreamResult } from './step.ts';
+import type { BodyCopy, Doing, Made, Outcome, Step, StepContext, UpstreamResult } from './step.ts';
 
 /** The steps of one version of an API that have something to do, in order. */
 export interface Chain extends Wishes {
@@ -19,13 +20,27 @@ interface Wishes {
   readonly ended: readonly NonNullable<Made['ended']>[];
 }
 
+/** Of definitions that ask nothing of their own: those share one chain. */
+const plain = new WeakMap<Settings, Chain>();
+
 export function buildChain(context: StepContext): Chain {
-  const made = order.map(({ step }) => ({ name: step.name, made: step.make(context) }));
+  const { settings } = context.tools;
+  const steps = order.flatMap(({ step }) => {
+    const made = step.make(context);
+    return made ? [{ step, made }] : [];
+  });
+  if (!steps.every(({ step }) => step.common)) return chainOf(steps);
+  const chain = plain.get(settings) ?? chainOf(steps);
+  plain.set(settings, chain);
+  return chain;
+}
+
+function chainOf(steps: readonly { readonly step: Step; readonly made: Made }[]): Chain {
   function asked<Side extends keyof Made>(side: Side): readonly NonNullable<Made[Side]>[] {
-    const list = made.flatMap(it => it.made?.[side] ?? []);
+    const list = steps.flatMap(({ made }) => made[side] ?? []);
     return list.length === 0 ? nobody : list;
   }
-  const namesOf = (side: keyof Made) => made.filter(it => it.made?.[side]).map(({ name }) => name);
+  const namesOf = (side: keyof Made) => steps.filter(({ made }) => made[side]).map(({ step }) => step.name);
   return {
     request: asked('request'),
     response: asked('response'),

@@ -46,6 +46,8 @@ export interface StepContext {
 
 export interface Step {
   readonly name: string;
+  /** What it does depends on the settings alone, not on the definition. */
+  readonly common?: true;
   /**
    * Undefined when the definition asks nothing of it: the step is then not in the chain. Throws `Unservable` when it
    * cannot do what is asked.

@@ -3,7 +3,7 @@ import type { Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
-import type { Made, Step } from '../step.ts';
+import type { Step } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
 import type { Counted } from './rate.ts';
 
@@ -73,18 +73,10 @@ export function tooMany({ settings, clock }: Pick<GatewayTools, 'settings' | 'cl
 
 export const limitHeaders: Step = {
   name: 'limit-headers',
+  common: true,
   make({ tools: { settings } }) {
     if (settings['limits.response_headers'] === 'none' && !settings['limits.ietf_headers']) return undefined;
-    return madeOnce(settings);
+    const { answer } = telling(settings);
+    return { response: (call, given) => answer(call, given.headers) };
   },
 };
-
-const made = new WeakMap<Settings, Made>();
-
-/** The same for every API. */
-function madeOnce(settings: Settings): Made {
-  const { answer } = telling(settings);
-  const it = made.get(settings) ?? { response: (call, given) => answer(call, given.headers) };
-  made.set(settings, it);
-  return it;
-}
