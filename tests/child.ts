@@ -93,7 +93,7 @@ function launch(command: readonly string[], { directory, environment, prefix = [
 
 /** Any free port, one traffic thread, a quick start; a test that wants something else says so. */
 const quiet = {
-  NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/node-compile'),
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '../node_modules/.cache/tests'),
   GW_GATEWAY_HOST: '127.0.0.1',
   GW_GATEWAY_PORT: '0',
   GW_DASHBOARD_PORT: '0',
