@@ -10,7 +10,7 @@ import { overridesByApi } from './overrides/overrides.ts';
 import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
-import type { Route } from './routes.ts';
+import { noRoutes, type Route } from './routes.ts';
 import { foundById, inService, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import type { Handler, Sink } from './transport/sink.ts';
@@ -93,7 +93,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     call.sign = undefined;
     call.api = api;
     if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
-    const route = api.routes.get(call.innerPath);
+    const route = api.routes === noRoutes ? undefined : api.routes.get(call.innerPath);
     if (route) return answeredBy(call, sink, route);
     const chosen = api.only ?? api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);

@@ -34,8 +34,10 @@ export function ownPaths({ version, names, clock, isLoaded, parts }: OwnPathsOpt
     [`/${names.ready}`, () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
   ]);
 
+  const longest = Math.max(...[...answers.keys()].map(path => path.length));
+
   return (method: string, path: string): Answer | undefined => {
-    const found = answers.get(path);
+    const found = path.length > longest ? undefined : answers.get(path);
     if (!found) return undefined;
     if (method !== 'GET' && method !== 'HEAD')
       return answer(405, { 'Content-Type': 'text/plain; charset=utf-8', Allow: 'GET, HEAD' }, 'Method Not Allowed');

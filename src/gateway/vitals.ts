@@ -45,22 +45,22 @@ const firstRoom = 64;
 
 /** The number of the slot, its sums, and as much room that a row is as long as what a processor reads at once. */
 const rowLength = 8;
-const apiLength = slots * rowLength;
 
-/** What is counted of all APIs, in one piece of memory: a call touches one row of it. */
+/** What is counted of all APIs. A slot is one piece of memory: calls of the same time touch rows that lie close together. */
 class Watched {
   readonly places = new Map<string, number>();
-  rows = new Float64Array(firstRoom * apiLength);
+  readonly slots = Array.from({ length: slots }, () => new Float64Array(firstRoom * rowLength));
 
   placeOf(id: string): number {
     const known = this.places.get(id);
     if (known !== undefined) return known;
     const place = this.places.size;
     this.places.set(id, place);
-    if (place * apiLength >= this.rows.length) {
-      const more = new Float64Array(this.rows.length * 2);
-      more.set(this.rows);
-      this.rows = more;
+    if (place * rowLength >= this.slots[0]!.length) {
+      for (const [at, rows] of this.slots.entries()) {
+        this.slots[at] = new Float64Array(rows.length * 2);
+        this.slots[at].set(rows);
+      }
     }
     return place;
   }
@@ -83,8 +83,8 @@ export function vitalsOf(clock: Clock, most = apisKept) {
       const { recorded } = api;
       const place = recorded.watched === watched ? recorded.watchedAt : met(api);
       const number = Math.floor(clock.now() / slotMs);
-      const row = place * apiLength + (number % slots) * rowLength;
-      const { rows } = watched;
+      const row = place * rowLength;
+      const rows = watched.slots[number % slots]!;
       if (rows[row] !== number) {
         rows.fill(0, row, row + rowLength);
         rows[row] = number;
@@ -101,12 +101,10 @@ export function vitalsOf(clock: Clock, most = apisKept) {
     of(apiId: string): Vitals {
       const now = clock.now();
       const last = Math.floor(now / slotMs);
-      const place = watched.places.get(apiId);
-      const from = place === undefined ? 0 : place * apiLength;
-      const rows = place === undefined ? nothing : watched.rows.subarray(from, from + apiLength);
+      const row = (watched.places.get(apiId) ?? -1) * rowLength;
       const sum = (column: Column) => {
         let total = 0;
-        for (let row = 0; row < rows.length; row += rowLength)
+        for (const rows of row < 0 ? [] : watched.slots)
           if (rows[row]! > last - slots) total += rows[row + columnOf[column]]!;
         return total;
       };
@@ -115,8 +113,6 @@ export function vitalsOf(clock: Clock, most = apisKept) {
     },
   };
 }
-
-const nothing = new Float64Array(0);
 
 /** What several threads saw, as one. They look at the same time, give or take nothing that matters here. */
 export function together(all: readonly Vitals[]): Vitals {
