@@ -43,8 +43,9 @@ const schemes: Readonly<Record<string, string>> = {
   'wss:': 'https:',
 };
 
-/** Places that are known once, however many APIs go there. */
+/** Places that are known once, however many APIs go there. Rewrites make some of what callers send, so long ones are not kept. */
 const placesKept = 10_000;
+const longestPlace = 256;
 const places = new Lru<string, Destination>(placesKept);
 
 export function destinationOf(address: string, fallbackScheme = 'http'): Destination {
@@ -52,7 +53,7 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
   const known = places.get(text);
   if (known) return known;
   const read = readAddress(text, address);
-  places.set(text, read);
+  if (text.length <= longestPlace) places.set(text, read);
   return read;
 }
 
