@@ -6,13 +6,13 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
-import type { SettingName } from '#base/settings.ts';
+import { test } from 'node:test';
 import { makeAuthority, makeServerCertificate } from './certificates.ts';
 import { onEveryEngine, startApp, type TestApp } from './harness.ts';
 import { freePort } from './services/server.ts';
 import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startUpstream } from './upstream.ts';
+import { withSettings } from './with-settings.ts';
 
 /** Not 127.0.0.1, so that it is seen whose address is taken. */
 const scriptAddress = '127.0.0.7';
@@ -67,30 +67,7 @@ const everything = ({ credentials }: TestApp) => ({
 });
 const json = { 'content-type': 'application/json' };
 
-function running(
-  title: string,
-  settings: Partial<Record<SettingName, string>>,
-  declare: (app: () => TestApp, upstream: () => Upstream) => void,
-): void {
-  describe(title, () => {
-    let app: TestApp;
-    let upstream: Upstream;
-    before(async () => {
-      upstream = await startUpstream();
-      app = await startApp('sqlite', { settings });
-    });
-    after(async () => {
-      await app?.close();
-      await upstream?.close();
-    });
-    declare(
-      () => app,
-      () => upstream,
-    );
-  });
-}
-
-running('the port of traffic as it comes', {}, (app, upstream) => {
+withSettings('the port of traffic as it comes', {}, (app, upstream) => {
   test('has no control interface, whoever asks, and /gw is a path like any other', async () => {
     const headers = everything(app());
     assert.equal((await call(app().url.gateway, '/gw/apis', { headers })).status, 404);
@@ -143,7 +120,7 @@ onEveryEngine(
   { settings: { ...on, 'management.trusted_proxies': '127.0.0.0/8' } },
 );
 
-running('both doors', { ...on, ...bounds }, (app, upstream) => {
+withSettings('both doors', { ...on, ...bounds }, (app, upstream) => {
   const secret = () => ({ 'x-gw-authorization': app().credentials.gateway_secret });
   const long = (bytes: number) => JSON.stringify({ name: 'x'.repeat(bytes) });
   const chunked = { 'transfer-encoding': 'chunked' };
@@ -293,7 +270,7 @@ const spellings: readonly [path: string, expected: 404 | 400 | 'control'][] = [
 ];
 
 for (const slashes of ['refuse', 'keep'] as const) {
-  running(`hostile spellings, escaped slashes: ${slashes}`, { ...on, 'gateway.encoded_slashes': slashes }, app => {
+  withSettings(`hostile spellings, escaped slashes: ${slashes}`, { ...on, 'gateway.encoded_slashes': slashes }, app => {
     const held = ({ status, text }: Heard, expected: 404 | 400 | 'control', path: string) => {
       assert.equal(/^\{"status":"error",/.test(text), expected === 'control', `${path}: ${text}`);
       if (expected === 'control') assert.equal(status, 404, `${path}: ${text}`);
@@ -315,29 +292,33 @@ for (const slashes of ['refuse', 'keep'] as const) {
   });
 }
 
-running('guessing', { ...on, 'management.failures_per_minute': '3', 'gateway.trusted_proxies': '127.0.0.9' }, app => {
-  test('wrong secrets count for the caller at both doors together', async () => {
-    const wrong = { headers: { 'x-gw-authorization': 'wrong' } };
-    const right = { headers: { 'x-gw-authorization': app().credentials.gateway_secret } };
-    const { gateway, dashboard } = app().url;
-    const posted = { method: 'POST', headers: { ...wrong.headers, ...json }, body: '{}' };
-    assert.equal((await call(gateway, '/gw/apis', wrong)).status, 403);
-    assert.equal((await call(dashboard, '/gw/apis', wrong)).status, 403);
-    assert.equal((await call(gateway, '/gw/apis', posted)).status, 403);
-    for (const door of [gateway, dashboard]) {
-      const { status, headers } = await call(door, '/gw/apis', right);
-      assert.equal(status, 429);
-      assert.ok(Number(headers['retry-after']) > 0);
-      assert.equal((await call(door, '/gw/apis', { ...right, address: '127.0.0.8' })).status, 200);
-    }
-    const proxied = (address: string) => ({
-      address: '127.0.0.9',
-      headers: { ...right.headers, 'x-forwarded-for': address },
+withSettings(
+  'guessing',
+  { ...on, 'management.failures_per_minute': '3', 'gateway.trusted_proxies': '127.0.0.9' },
+  app => {
+    test('wrong secrets count for the caller at both doors together', async () => {
+      const wrong = { headers: { 'x-gw-authorization': 'wrong' } };
+      const right = { headers: { 'x-gw-authorization': app().credentials.gateway_secret } };
+      const { gateway, dashboard } = app().url;
+      const posted = { method: 'POST', headers: { ...wrong.headers, ...json }, body: '{}' };
+      assert.equal((await call(gateway, '/gw/apis', wrong)).status, 403);
+      assert.equal((await call(dashboard, '/gw/apis', wrong)).status, 403);
+      assert.equal((await call(gateway, '/gw/apis', posted)).status, 403);
+      for (const door of [gateway, dashboard]) {
+        const { status, headers } = await call(door, '/gw/apis', right);
+        assert.equal(status, 429);
+        assert.ok(Number(headers['retry-after']) > 0);
+        assert.equal((await call(door, '/gw/apis', { ...right, address: '127.0.0.8' })).status, 200);
+      }
+      const proxied = (address: string) => ({
+        address: '127.0.0.9',
+        headers: { ...right.headers, 'x-forwarded-for': address },
+      });
+      assert.equal((await call(gateway, '/gw/apis', proxied(scriptAddress))).status, 429);
+      assert.equal((await call(gateway, '/gw/apis', proxied('127.0.0.10'))).status, 200);
     });
-    assert.equal((await call(gateway, '/gw/apis', proxied(scriptAddress))).status, 429);
-    assert.equal((await call(gateway, '/gw/apis', proxied('127.0.0.10'))).status, 200);
-  });
-});
+  },
+);
 
 test('a gateway alone, behind TLS, has it too, and on no port of an API', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'gw-control-'));

@@ -2,36 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
-import { after, before, describe, test } from 'node:test';
+import { test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { checkTrafficSettings } from '#gateway/settings-check.ts';
-import { startApp, type TestApp } from './harness.ts';
+import { startApp } from './harness.ts';
 import { openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-
-/** An installation with these settings and an upstream behind it, for the tests declared inside. */
-function withSettings(
-  title: string,
-  settings: Partial<Record<SettingName, string>>,
-  declare: (app: () => TestApp, upstream: () => Upstream) => void,
-): void {
-  describe(title, () => {
-    let app: TestApp;
-    let upstream: Upstream;
-    before(async () => {
-      upstream = await startUpstream();
-      app = await startApp('sqlite', { settings });
-    });
-    after(async () => {
-      await app?.close();
-      await upstream?.close();
-    });
-    declare(
-      () => app,
-      () => upstream,
-    );
-  });
-}
+import type { Upstream } from './upstream.ts';
+import { withSettings } from './with-settings.ts';
 
 const guarded = (upstream: Upstream, more: Record<string, unknown> = {}) =>
   openApi(upstream, { use_keyless: false, use_standard_auth: true, auth_configs: { authToken: {} }, ...more });
