@@ -17,5 +17,6 @@ test('the closest wins, the first of equals', () => {
 test('what resembles nothing finds nothing', () => {
   assert.equal(nearest('certificate', known), undefined);
   assert.equal(nearest('', known), undefined);
+  assert.equal(nearest('on', ['b', 'id']), undefined);
   assert.equal(nearest('start', []), undefined);
 });

@@ -1,7 +1,7 @@
-/** The known name closest to a mistyped one, or nothing when none is close enough to be meant. */
+/** The known name closest to a mistyped one, or nothing when none is close enough to be meant: some of it must agree. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1) + 1;
   for (const candidate of known) {
     const distance = editDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
