@@ -94,6 +94,8 @@ export async function openInstallation(
   { mayWait = false } = {},
 ): Promise<Installation> {
   const directory = openDataDirectory(settings.data_dir);
+  if (directory.isOpenToOthers)
+    around.log.warn({ path: directory.path }, 'data directory is open to other users of the machine: chmod 700');
   const closers: (() => unknown)[] = [() => directory.release()];
   const close = () => closeAll(closers);
   try {

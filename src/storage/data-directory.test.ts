@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openDataDirectory } from './data-directory.ts';
+import { openSqlite } from './sqlite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'gw-directory-'));
 after(() => rmSync(root, { recursive: true }));
@@ -15,6 +16,38 @@ test('a directory that is not there is made, for its owner alone', () => {
   const directory = openDataDirectory(path);
   assert.equal(mode(path), 0o700);
   assert.equal(directory.database, join(path, 'gw.db'));
+  directory.release();
+});
+
+test('the files of a database are restricted to their owner, also where they existed and were readable', () => {
+  const path = join(root, 'existing');
+  mkdirSync(path, { mode: 0o755 });
+  const files = ['gw.db', 'gw.db-wal', 'gw.db-shm', 'lock'];
+  for (const name of files) writeFileSync(join(path, name), '', { mode: 0o644 });
+  const directory = openDataDirectory(path);
+  assert.deepEqual(
+    files.map(name => mode(join(path, name)).toString(8)),
+    ['600', '600', '600', '600'],
+  );
+  assert.deepEqual([directory.isOpenToOthers, mode(path)], [true, 0o755], 'a mount keeps its mode');
+  const database = openSqlite(directory.database);
+  database.exec('create table t (a)');
+  assert.deepEqual(
+    files.map(name => mode(join(path, name)).toString(8)),
+    ['600', '600', '600', '600'],
+  );
+  database.close();
+  directory.release();
+});
+
+test('the files of a new database are created for their owner alone', () => {
+  const directory = openDataDirectory(join(root, 'new'));
+  const database = openSqlite(directory.database);
+  database.exec('create table t (a)');
+  for (const name of ['gw.db', 'gw.db-wal', 'gw.db-shm', 'lock'])
+    assert.equal(mode(directory.file(name)).toString(8), '600', name);
+  assert.equal(directory.isOpenToOthers, false);
+  database.close();
   directory.release();
 });
 

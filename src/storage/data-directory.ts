@@ -1,9 +1,20 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { secretText } from '#base/ids.ts';
 import { Problem, problems } from '#base/problems.ts';
 import type { MasterKeys } from './meta.ts';
+import { isOpenToOthers, restrictSqliteFiles } from './private-files.ts';
 
 export const problem = problems('data_dir', {
   unusable: { status: 500, message: 'The data directory {path} cannot be used: {reason}' },
@@ -17,6 +28,8 @@ export const problem = problems('data_dir', {
 export interface DataDirectory {
   readonly path: string;
   readonly database: string;
+  /** An existing directory keeps its mode, which may be a mount's: whether other users of the machine may enter it. */
+  readonly isOpenToOthers: boolean;
   file(name: string): string;
   read(name: string): string | undefined;
   /** Readable by the owner only, never half written, and there after a crash of the machine. */
@@ -25,16 +38,21 @@ export interface DataDirectory {
   release(): void;
 }
 
+const databaseFile = 'gw.db';
+
 export function openDataDirectory(given: string): DataDirectory {
   const path = resolve(given);
   const file = (name: string) => join(path, name);
   const lock = guarded(path, () => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    restrictSqliteFiles(file('lock'));
+    if (existsSync(file(databaseFile))) restrictSqliteFiles(file(databaseFile));
     return takeLock(path, file('lock'));
   });
   return {
     path,
-    database: file('gw.db'),
+    database: file(databaseFile),
+    isOpenToOthers: isOpenToOthers(path),
     file,
     read: name => guarded(path, () => readIfThere(file(name))),
     write(name, content) {

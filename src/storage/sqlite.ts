@@ -11,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { restrictSqliteFiles } from './private-files.ts';
 
 /** Statements kept ready. Queries are built from few shapes, so this is rarely reached. */
 const statementsKept = 500;
@@ -18,8 +19,11 @@ const statementsKept = 500;
 /** How long to wait for another process that holds the file, a migration or a backup. */
 const busyTimeoutMs = 5000;
 
+const inMemory = ':memory:';
+
 /** Opens a file so that an acknowledged write survives a crash of the process and of the machine. */
 export function openSqlite(path: string): DatabaseSync {
+  if (path !== inMemory) restrictSqliteFiles(path);
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
   try {
     database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
