@@ -172,8 +172,9 @@ onEveryEngine(
       const url = await publish(app(), api);
       assert.deepEqual(await everywhere(url), { status: 403, body: refusal('TLS not enabled') });
       await change('DELETE', `/api/certs/${id}`);
-      const gone = `This API is not available: the client certificate ${id} is not in the store`;
-      assert.deepEqual(await everywhere(url), { status: 503, body: refusal(gone) });
+      assert.deepEqual(await everywhere(url), { status: 503, body: refusal('This API is not available') });
+      const { body } = await app().ask('GET', `/api/apis/${api.api_id}/status`);
+      assert.equal(body.reason, `the client certificate ${id} is not in the store`);
     });
 
     test('an API reached from inside asks for its own credentials, whatever was open before', async () => {

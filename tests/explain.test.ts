@@ -28,8 +28,10 @@ interface Line {
 describe('why a call was answered as it was', () => {
   let app: TestApp;
   let upstream: Upstream;
+  const lines: string[] = [];
   before(async () => {
-    [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);
+    const onTrafficLog = (text: string) => lines.push(...text.trim().split('\n'));
+    [app, upstream] = await Promise.all([startApp('sqlite', { onTrafficLog }), startUpstream()]);
   });
   after(async () => {
     await app.close();
@@ -169,6 +171,20 @@ describe('why a call was answered as it was', () => {
       assert.equal(reply.status, 500);
       assert.ok(told);
     });
+  });
+
+  test('an API that is not served says why in the explanation and the log, and in no answer', async () => {
+    const needs = 'no-such-certificate';
+    const definition = openApi(upstream, { use_mutual_tls_auth: true, client_certificates: [needs] });
+    const url = await publish(app, definition);
+    const plain = await call(url);
+    assert.deepEqual([plain.status, await plain.json()], [503, { error: 'This API is not available' }]);
+    const { reply, told, text } = await explained(url);
+    assert.deepEqual([reply.status, JSON.parse(text)], [503, { error: 'This API is not available' }]);
+    const reason = `the client certificate ${needs} is not in the store`;
+    assert.equal(told.steps[0]!.said, `The API is not served: ${reason}`);
+    const logged = lines.map(line => JSON.parse(line)).filter(({ api }) => api === definition.api_id);
+    assert.deepEqual([logged[0].msg, logged[0].reason], ['API not served', reason]);
   });
 
   test('an unknown id is 404, and nobody reads one without the secret', async () => {

@@ -92,7 +92,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     call.deadlines = undefined;
     call.sign = undefined;
     call.api = api;
-    if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved', { reason: api.unserved }));
+    if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved'));
     const route = api.routes === noRoutes ? undefined : api.routes.get(call.innerPath);
     if (route) return answeredBy(call, sink, route);
     const chosen = api.only ?? api.versions.choose(call);

@@ -57,7 +57,10 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
   async function compiled(stored: readonly StoredApi[]): Promise<Api[]> {
     const models = stored.flatMap(it => attempt(it.api_id, () => modelOfStored(it)));
     await prepared(models, tools);
-    return models.flatMap(model => attempt(model.identity.id, () => compileApi(model, tools)));
+    const apis = models.flatMap(model => attempt(model.identity.id, () => compileApi(model, tools)));
+    for (const { id, orgId, unserved } of apis)
+      if (unserved !== '') tools.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
+    return apis;
   }
 
   /** Those that have to be compiled anew although they did not change themselves, by database id. */

@@ -405,8 +405,9 @@ export const refusalsTable = {
   },
   api_unserved: {
     status: 503,
-    message: 'This API is not available: {reason}',
-    about: 'The definition needs something that is missing.',
+    message: 'This API is not available',
+    about:
+      'The definition needs something that is missing; the log, the status of the API and an explanation say what.',
   },
   api_expired: {
     status: 403,

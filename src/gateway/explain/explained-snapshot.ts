@@ -11,7 +11,11 @@ import type { Snapshot } from '../snapshot.ts';
 export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trace): Snapshot {
   const known = new Map<Api, Api>();
   const traced = (api: Api): Api => {
-    const made = known.get(api) ?? tracedApi(api, trace);
+    const found = known.get(api);
+    if (found) return found;
+    if (api.unserved !== '')
+      trace.note({ level: 'error', type: 'request', mw: 'api', msg: `The API is not served: ${api.unserved}` }, api);
+    const made = tracedApi(api, trace);
     known.set(api, made);
     return made;
   };
