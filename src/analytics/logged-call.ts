@@ -2,13 +2,13 @@ import { isoTime } from '#base/clock.ts';
 import { type CallRecord, tagSeparator } from './batch.ts';
 import type { LogEntry } from './log-store.ts';
 
-/** What "for ever" is called: records of an API that names no time. */
+/** Stands for "for ever" in `expireAt`: neither the API nor the installation names a time. */
 const foreverMs = 100 * 365 * 86_400_000;
 
 const thousandths = (ms: number) => Math.round(ms * 1000) / 1000;
 
-/** A call as the log keeps it. */
-export function logEntry(record: CallRecord): LogEntry {
+/** A call as the log keeps it. `retentionMs` is how long the installation keeps calls; 0 is for ever. */
+export function logEntry(record: CallRecord, retentionMs: number): LogEntry {
   const { api } = record;
   const at = record.number('atMs');
   const time = new Date(at);
@@ -18,11 +18,11 @@ export function logEntry(record: CallRecord): LogEntry {
   const refusal = record.word('refusal');
   const key = record.word('keyHash');
   const tags = record.word('tags');
-  const expiresAt = api.retentionSeconds > 0 ? at + api.retentionSeconds * 1000 : 0;
+  const ownMs = Math.max(0, api.retentionSeconds) * 1000;
   return {
     at,
     failed: status >= 400 || refusal !== '',
-    expiresAt,
+    expiresAt: ownMs && at + ownMs,
     call: {
       timestamp: isoTime(at),
       day: time.getUTCDate(),
@@ -54,7 +54,7 @@ export function logEntry(record: CallRecord): LogEntry {
       tags: [`key-${key}`, `org-${api.orgId}`, `api-${api.id}`, ...api.tags, ...(tags ? tags.split(tagSeparator) : [])],
       raw_request: record.word('rawRequest'),
       raw_response: record.word('rawResponse'),
-      expireAt: isoTime(expiresAt || at + foreverMs),
+      expireAt: isoTime(at + Math.min(ownMs || foreverMs, retentionMs || foreverMs)),
     },
   };
 }

@@ -236,7 +236,7 @@ async function fill(records: Records): Promise<void> {
   const entries: LogEntry[] = [];
   eachRecord(batchOf(calls), record => {
     made.add(record);
-    entries.push(logEntry(record));
+    entries.push(logEntry(record, 0));
   });
   await records.write(async () => {
     await usage.add(made.take(noon));

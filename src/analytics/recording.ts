@@ -38,6 +38,7 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
     normalisePaths: settings['analytics.normalise_paths'],
   });
   const hosts = uptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + testedWithinMs });
+  const retentionMs = settings['analytics.retention_days'] * dayMs;
   const keepsLog = settings['analytics.raw_log'] && settings['analytics.log_rows'] > 0;
   let entries: LogEntry[] = [];
   let unlogged = 0;
@@ -52,7 +53,7 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
     eachRecord(batch, record => {
       counted.add(record);
       if (!keepsLog) return;
-      if (entries.length < callsLoggedAtOnce) entries.push(logEntry(record));
+      if (entries.length < callsLoggedAtOnce) entries.push(logEntry(record, retentionMs));
       else unlogged++;
     });
   }
@@ -88,8 +89,7 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
 
   async function prune(): Promise<void> {
     const now = clock.now();
-    const days = settings['analytics.retention_days'];
-    const before = days === 0 ? 0 : now - days * dayMs;
+    const before = retentionMs === 0 ? 0 : now - retentionMs;
     const pruned = await usage.prune(before, now, rowsPrunedAtOnce);
     const cut = await logs.prune(before, now, settings['analytics.log_rows'], rowsPrunedAtOnce);
     const aged = await uptime.prune(before, now, rowsPrunedAtOnce);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { repeatsName } from './json-names.ts';
+import { findDuplicateMember, repeatsName } from './json-names.ts';
 
 test('a name that comes twice in one object is found, however it is spelt and however deep', () => {
   for (const text of [
@@ -13,6 +13,12 @@ test('a name that comes twice in one object is found, however it is spelt and ho
     '{"":1,"":2}',
   ])
     assert.ok(repeatsName(text), text);
+});
+
+test('a duplicate member is named with its path', () => {
+  assert.deepEqual(findDuplicateMember('{"a":[1,[2],{"b c":{"d":1,"d":2}}]}'), ['a', 2, 'b c', 'd']);
+  assert.deepEqual(findDuplicateMember('[{},{"a":1,"\\u0061":2}]'), [1, 'a']);
+  assert.equal(findDuplicateMember('{"a":{"a":1},"b":[{"a":1},{"a":2}]}'), undefined);
 });
 
 test('what JSON itself writes never repeats a name', () => {

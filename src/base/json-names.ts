@@ -1,37 +1,50 @@
+/** Where a JSON text stands inside one open object or list. */
+interface Frame {
+  /** The member names met so far; undefined in a list. */
+  readonly names: Set<string> | undefined;
+  /** The member or item being read. */
+  at: string | number;
+}
+
 /**
- * Whether an object anywhere in a JSON text has two members of one name. Readers differ in which of the two they take, so
- * what one of them checked is not what another one uses. The text must be JSON.
+ * Duplicate member names (RFC 8259, section 4): the path of the first member whose name its object already has, undefined
+ * where there is none. Parsers differ in which of the two they take, so what one of them checked is not what another one
+ * uses. The text must be JSON.
  */
-export function repeatsName(text: string): boolean {
-  /** The names met in each object that is still open; nothing for a list. */
-  const open: (Set<string> | undefined)[] = [];
+export function findDuplicateMember(text: string): (string | number)[] | undefined {
+  const open: Frame[] = [];
+  let frame: Frame | undefined;
   let expectsName = false;
   for (let at = 0; at < text.length; at++) {
     const character = text[at];
-    if (character === '{') {
-      open.push(new Set());
-      expectsName = true;
-    } else if (character === '[') {
-      open.push(undefined);
-      expectsName = false;
-    } else if (character === '}' || character === ']') open.pop();
-    else if (character === ',') expectsName = open.at(-1) !== undefined;
-    else if (character === '"') {
-      const end = endOfText(text, at);
-      const names = open.at(-1);
-      if (expectsName && names) {
-        const name = JSON.parse(text.slice(at, end + 1)) as string;
-        if (names.has(name)) return true;
-        names.add(name);
+    if (character === '{' || character === '[') {
+      expectsName = character === '{';
+      frame = expectsName ? { names: new Set(), at: '' } : { names: undefined, at: 0 };
+      open.push(frame);
+    } else if (character === '}' || character === ']') {
+      open.pop();
+      frame = open.at(-1);
+    } else if (character === ',') {
+      expectsName = frame?.names !== undefined;
+      if (frame && typeof frame.at === 'number') frame.at++;
+    } else if (character === '"') {
+      const end = findTextEnd(text, at);
+      if (expectsName && frame?.names) {
+        const raw = text.slice(at + 1, end);
+        frame.at = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
+        if (frame.names.has(frame.at)) return open.map(({ at: step }) => step);
+        frame.names.add(frame.at);
         expectsName = false;
       }
       at = end;
     }
   }
-  return false;
+  return undefined;
 }
 
-function endOfText(text: string, start: number): number {
+export const repeatsName = (text: string): boolean => findDuplicateMember(text) !== undefined;
+
+function findTextEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;
     else if (text[at] === '"') return at;

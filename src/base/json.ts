@@ -1,4 +1,5 @@
-import { problems } from './problems.ts';
+import { findDuplicateMember } from './json-names.ts';
+import { problems, shortened } from './problems.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -12,6 +13,7 @@ export const problem = problems('json', {
   too_many: { status: 400, message: 'Request body malformed: it holds more than {most} values' },
   forbidden_name: { status: 400, message: 'Request body malformed: a member may not be called {name}' },
   forbidden_text: { status: 400, message: 'Request body malformed: text may not hold a NUL character' },
+  duplicate_member: { status: 400, message: 'Request body malformed: duplicate member {path}' },
   forbidden_number: { status: 400, message: 'Request body malformed: a number is too large' },
 });
 
@@ -28,6 +30,27 @@ export function parseJson(text: string, most = Number.POSITIVE_INFINITY): Json {
     throw problem.malformed({ detail: { reason: reasonOf(error as Error) } });
   }
   inspect(value, most);
+  return value;
+}
+
+/** The longest path a refusal repeats: names are the caller's. */
+const maxPathCharacters = 200;
+
+/** Path of a member as people write it: `access_rights.a1.versions[2]`. */
+export const dottedPath = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, step) => {
+    if (typeof step === 'number') return `${text}[${step}]`;
+    return text ? `${text}.${String(step)}` : String(step);
+  }, '');
+
+export const duplicateMember = (path: readonly PropertyKey[]) =>
+  problem.duplicate_member({ detail: { path: shortened(dottedPath(path), maxPathCharacters) } });
+
+/** `parseJson`, and refuses an object that has two members of one name: only one of them would count. */
+export function parseUniqueJson(text: string, most?: number): Json {
+  const value = parseJson(text, most);
+  const duplicate = findDuplicateMember(text);
+  if (duplicate) throw duplicateMember(duplicate);
   return value;
 }
 

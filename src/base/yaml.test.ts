@@ -10,7 +10,7 @@ test('YAML is read as the data it stands for, dates and versions as text', () =>
     '200': { x: 'y' },
   });
   assert.deepEqual(parseYaml('base: &b { p: 1 }\nmore: { <<: *b, q: 2 }\n'), { base: { p: 1 }, more: { p: 1, q: 2 } });
-  assert.deepEqual(parseYaml('a: 1\na: 2'), { a: 2 });
+  assert.throws(() => parseYaml('b:\n  a: 1\n  "a": 2'), /duplicate member a/);
   assert.deepEqual(parseYaml('{"json": "is YAML"}'), { json: 'is YAML' });
 });
 

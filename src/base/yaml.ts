@@ -1,10 +1,10 @@
-import { Lexer, parseDocument } from 'yaml';
-import { type Json, parseJson, problem } from './json.ts';
+import { isScalar, Lexer, parseDocument, visit, type YAMLMap } from 'yaml';
+import { duplicateMember, type Json, parseJson, problem } from './json.ts';
 
 /** Names that stand for parts told before; a short text could otherwise grow without end. */
 const mostAliases = 100;
-/** Words, brackets and line ends of one text: reading takes far more memory for each than it has bytes. */
-const mostTokens = 300_000;
+/** Words, punctuation and line ends of one text: parsing takes far more memory for each than it has bytes. */
+const maxTokens = 300_000;
 
 /**
  * Reads YAML as data, with the bounds of JSON. The library's own complaints repeat the text, which may hold a secret:
@@ -25,13 +25,27 @@ export function parseYaml(text: string, most?: number): Json {
 function jsonOf(text: string): string {
   let tokens = 0;
   for (const _token of new Lexer().lex(text))
-    if (++tokens > mostTokens)
-      throw problem.malformed({ detail: { reason: 'it is too long for YAML: send it as JSON' } });
-  // Looking for repeated names takes the library the square of their number; the last one counts, as in JSON.
+    if (++tokens > maxTokens)
+      throw problem.malformed({
+        detail: { reason: `it is too long for YAML (more than ${maxTokens} tokens): send it as JSON` },
+      });
+  // The library's own search for duplicate keys takes the square of their number.
   const document = parseDocument(text, { prettyErrors: false, merge: true, uniqueKeys: false, logLevel: 'error' });
   const [fault] = document.errors;
   if (fault) throw problem.malformed({ detail: { reason: `it is not YAML at character ${fault.pos[0]}` } });
+  visit(document, { Map: (_key, map) => refuseDuplicateKeys(map) });
   return JSON.stringify(document.toJS({ maxAliasCount: mostAliases }), refuseEndless) ?? 'null';
+}
+
+/** `<<` merges other maps and may stand more than once. */
+function refuseDuplicateKeys({ items }: YAMLMap): void {
+  const names = new Set<string>();
+  for (const { key } of items) {
+    const name = isScalar(key) ? String(key.value) : undefined;
+    if (name === undefined || name === '<<') continue;
+    if (names.has(name)) throw duplicateMember([name]);
+    names.add(name);
+  }
 }
 
 /** JSON has no word for these, and would say null. */

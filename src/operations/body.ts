@@ -1,6 +1,7 @@
 import type { Json } from '#base/json.ts';
-import { parseJson, refuseNul } from '#base/json.ts';
+import { duplicateMember, problem as jsonProblem, parseUniqueJson, refuseNul } from '#base/json.ts';
 import { mediaType } from '#base/media-type.ts';
+import { Problem } from '#base/problems.ts';
 import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
 import { problem } from './problems.ts';
@@ -35,18 +36,35 @@ export async function readBody(
   if (kind === 'form') return formOf(textOf(bytes));
   if (kind === 'upload') return uploadOf(bytes, contentType);
   const most = Math.ceil(mostBytes / bytesPerValue);
-  if (kind !== 'document') return parseJson(textOf(bytes), most);
+  if (kind !== 'document') return parseUniqueJson(textOf(bytes), most);
   if (mediaType(contentType) === formType) return uploadedDocument(await uploadOf(bytes, contentType), most);
-  return (isYaml(mediaType(contentType)) ? parseYaml : parseJson)(textOf(bytes), most);
+  return parseDocument(textOf(bytes), mediaType(contentType), most);
 }
+
+/** A document in the notation its media type names; where that names neither, the first character decides. */
+function parseDocument(text: string, type: string, most: number): unknown {
+  if (isYaml(type)) return parseYaml(text, most);
+  if (!isJson(type)) return parseEither(text, most);
+  try {
+    return parseUniqueJson(text, most);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== jsonProblem.malformed.code || startsAsJson(text)) throw error;
+    throw jsonProblem.malformed({
+      detail: { reason: 'it is not JSON; send YAML with Content-Type: application/yaml' },
+    });
+  }
+}
+
+/** JSON documents begin with a brace or a bracket; block YAML begins with neither. */
+const startsAsJson = (text: string) => /^\s*[[{]/.test(text);
+const parseEither = (text: string, most: number) => (startsAsJson(text) ? parseUniqueJson : parseYaml)(text, most);
+const isJson = (type: string) => /^application\/([\w.-]+\+)?json$/.test(type);
 
 const formType = 'multipart/form-data';
 
-/** A file says not what it is: JSON documents begin with a brace, and nothing else does. */
 function uploadedDocument(file: Upload | undefined, most: number): unknown {
   if (!file) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds no file' } });
-  const text = textOf(file.bytes);
-  return (text.trimStart().startsWith('{') ? parseJson : parseYaml)(text, most);
+  return parseEither(textOf(file.bytes), most);
 }
 
 /** It has had many names, and some still use them. */
@@ -64,6 +82,7 @@ function formOf(text: string): Json {
   const form: { [name: string]: Json } = {};
   for (const [name, value] of new URLSearchParams(text)) {
     refuseNul(value);
+    if (Object.hasOwn(form, name)) throw duplicateMember([name]);
     if (name !== '__proto__') form[name] = value;
   }
   return form;

@@ -25,6 +25,20 @@ test('every fault is told with its place, below the place of the whole', () => {
   assert.deepEqual(detail.lines, lines);
 });
 
+test('a missing member is required, with its description; a text in place of a number is a wrong value', () => {
+  const shape = z.object({
+    start: z.coerce.number().int().describe('Unix seconds'),
+    kind: z.enum(['a', 'b']),
+    inner: z.object({ name: z.string() }),
+  });
+  assert.equal(
+    refusal(() => check(shape, { inner: {} })).message,
+    'start: is required (unix seconds); kind: is required; inner.name: is required',
+  );
+  const wrong = refusal(() => check(shape, { start: 'soon', kind: 'a', inner: { name: 'x' } }));
+  assert.equal(wrong.message, 'start: must be a number');
+});
+
 test('neither many faults nor long names make a long answer', () => {
   const many = invalid(Array.from({ length: 1000 }, (_, at) => ({ path: `p${at}`, message: 'is wrong' })));
   assert.equal((many.detail.lines as string[]).at(-1), 'and 980 more');

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { dottedPath, valueAt } from '#base/json.ts';
 import { shortened } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
@@ -11,12 +12,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** `access_rights.a1.versions[2]` */
-export const pathText = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, step) => {
-    if (typeof step === 'number') return `${text}[${step}]`;
-    return text ? `${text}.${String(step)}` : String(step);
-  }, '');
+export const pathText = dottedPath;
 
 export const faultText = ({ path, message }: Fault): string => (path ? `${path}: ${message}` : message);
 
@@ -30,11 +26,28 @@ export function invalid(faults: readonly Fault[]) {
 export function check<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(result.error.issues.flatMap(issue => faultsOf(issue, prefix)));
+  throw invalid(
+    result.error.issues.map(issue => ({
+      path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
+      message: messageOf(shape, value, issue),
+    })),
+  );
 }
 
-function faultsOf(issue: z.core.$ZodIssue, prefix: string): Fault[] {
-  const path = pathText(issue.path);
-  const message = issue.message.replace(/^Invalid input: /, '');
-  return [{ path: [prefix, path].filter(Boolean).join('.'), message }];
+/** The library's message for a missing member names a type or, after a conversion, `NaN`: neither says that it is missing. */
+function messageOf(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
+  const isType = issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
+  if (isType && issue.path.length > 0 && valueAt(value, issue.path.map(String)) === undefined) {
+    const about = describeMember(shape, issue.path);
+    return about ? `is required (${about})` : 'is required';
+  }
+  if (issue.message.endsWith('received NaN')) return 'must be a number';
+  return issue.message.replace(/^Invalid input: /, '');
+}
+
+/** The declared description of a member at the top of an object, as part of a sentence. */
+function describeMember(shape: z.ZodType, [name, ...deeper]: readonly PropertyKey[]): string | undefined {
+  const members: Record<PropertyKey, z.ZodType> | undefined = (shape as Partial<z.ZodObject>).shape;
+  const about = deeper.length === 0 && name !== undefined ? members?.[name]?.description : undefined;
+  return about && about[0]!.toLowerCase() + about.slice(1);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { z } from 'zod';
 import { changes } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../../src/catalogue.ts';
@@ -20,6 +21,11 @@ const contentType = (it: Each): Record<string, string> => {
 };
 const ask = (app: TestApp, it: Each, asked: Asked = {}, id = 'nothing-is-called-this') =>
   app.ask(it.method, pathFor(it, id), { ...asked, headers: { ...contentType(it), ...asked.headers } });
+
+const requiredIn = (shape: z.ZodType | undefined): string[] =>
+  Object.entries((shape as z.ZodObject | undefined)?.shape ?? {}).flatMap(([name, rule]) =>
+    (rule as z.ZodType).safeParse(undefined).success ? [] : [name],
+  );
 
 function assertRefusal(it: Each, answer: Answer, status: number) {
   assert.equal(answer.status, status, `${it.name}: ${answer.text}`);
@@ -91,6 +97,12 @@ onEveryEngine('every operation', app => {
           assertRefusal(it, await ask(app(), it, { body: `"${'x'.repeat(5_300_000)}"` }), 413);
         });
 
+        test('refuses an object with two members of one name, with the path of the second', async () => {
+          const answer = await ask(app(), it, { body: '{"a":{"b":[1,{"c":1,"\\u0063":2}]}}' });
+          assertRefusal(it, answer, surface.invalidStatus);
+          assert.match(answer.text, /duplicate member a\.b\[1\]\.c/);
+        });
+
         test('answers any JSON at all with success or a clear 4xx', async () => {
           await fc.assert(
             fc.asyncProperty(fc.jsonValue({ maxDepth: 3 }), async value => {
@@ -99,6 +111,15 @@ onEveryEngine('every operation', app => {
             }),
             { numRuns: 15 },
           );
+        });
+      }
+
+      if (requiredIn(it.query).length > 0) {
+        test('says which query parameters are missing, and what they are', async () => {
+          const answer = await ask(app(), it, takesJson(it) ? { body: {} } : {});
+          assertRefusal(it, answer, surface.invalidStatus);
+          for (const name of requiredIn(it.query)) assert.match(answer.text, new RegExp(`${name}: is required`));
+          assert.doesNotMatch(answer.text, /NaN|undefined/);
         });
       }
 

@@ -14,7 +14,6 @@ const yamls: Record<string, string> = {
   'comments and blank lines': `# A document\n\n${head}\n# paths follow\npaths: # here\n  /ping:\n    ${get}\n`,
   'quoted names': `'openapi': "3.0.3"\n"info": {'title': 'Text', "version": '1'}\n"paths":\n  '/ping':\n    ${get}`,
   'folded and literal texts': `${head.replace('title: Text', 'title: Text\n  description: >-\n    folded\n    line\n\n    next\n  x-more: |+\n    kept\n\n')}paths:\n  /ping:\n    ${get}`,
-  'names twice': `${head}paths:\n  /gone: {}\npaths:\n  /ping:\n    ${get}`,
   'words that were once booleans': `${head}x-words: [yes, no, on, off, y, ~, 0o17, 0x1F, 1e3, 2020-01-01, 12:30]\npaths:\n  /ping:\n    ${get}`,
   'tabs between name and value': `${head}paths:\n  /ping:\n    get:\n      operationId:\tping\n      responses: {200: {description:\tOK}}\n`,
 };
@@ -29,7 +28,11 @@ const twoGets = { '/a': { get: operation('same') }, '/b': { get: operation('same
 
 /** Documents that are none, and where they say so. */
 const wrong: readonly (readonly [what: string, document: object | string, why: RegExp])[] = [
-  ['an older language', { swagger: '2.0', info: few.info, paths: {} }, /^openapi: /],
+  [
+    'an older language',
+    { swagger: '2.0', info: few.info, paths: {} },
+    /^swagger: this is Swagger 2\.0: convert it to OpenAPI 3 first$/,
+  ],
   ['a version to come', { ...few, openapi: '4.0.0' }, /^openapi: must be an OpenAPI version 3\.0 or 3\.1/],
   ['a version that is a number', { ...few, openapi: 3.1 }, /^openapi: /],
   ['no title', { ...few, info: { version: '1' } }, /^info\.title: is required/],
@@ -90,11 +93,15 @@ export const textMakers = [
     make: which => ({ document: yamls[which]!, notation: 'yaml', query: { allowList: 'true' }, fate: pinged }),
   }),
   maker({
-    name: 'JSON with names twice:',
-    variants: ['paths'],
-    make: name => ({
-      document: JSON.stringify(document(simplePath)).replace(`"${name}"`, `"${name}":{"/gone":{}},"${name}"`),
-      fate: pinged,
+    name: 'duplicate members in',
+    variants: ['json', 'yaml'],
+    make: notation => ({
+      document:
+        notation === 'yaml'
+          ? `${head}paths:\n  /gone: {}\npaths:\n  /ping:\n    ${get}`
+          : JSON.stringify(document(simplePath)).replace('"paths"', '"paths":{"/gone":{}},"paths"'),
+      ...(notation === 'yaml' && { notation }),
+      fate: { refused: /^Request body malformed: duplicate member paths$/ },
     }),
   }),
   maker({

@@ -24,8 +24,16 @@ export async function foundDocument(apis: ApiStore, ref: string): Promise<Docume
   return api;
 }
 
+/** Swagger 2.0 has another shape throughout: the faults of an OpenAPI 3 check would name members it never has. */
+export function refuseSwagger(body: unknown): void {
+  if (!isBag(body) || body.openapi !== undefined || body.swagger === undefined) return;
+  const version = typeof body.swagger === 'string' ? body.swagger.slice(0, 10) : '2.0';
+  throw invalid([{ path: 'swagger', message: `this is Swagger ${version}: convert it to OpenAPI 3 first` }]);
+}
+
 /** A document with the gateway's part in it; one that holds streams is held to their rules. */
 export function checkedDocument(body: unknown): Written {
+  refuseSwagger(body);
   if (isBag(body) && body[extensionName] === undefined) throw problem.extension_missing();
   return checkedDefinition(isBag(body) && streamingName in body ? 'streams' : 'oas', body);
 }

@@ -20,6 +20,7 @@ import {
   isDocumentApi,
   isPublic,
   modeQuery,
+  refuseSwagger,
 } from './documents.ts';
 import { problem } from './problems.ts';
 
@@ -46,6 +47,7 @@ export const importGatewayDocument = operation({
   returns: modifiedAnswer,
   problems: [problem.extension_present, ...makingProblems],
   async handle({ query, body, audit }, tools: GwApiTools) {
+    refuseSwagger(body);
     if (extensionName in body) throw problem.extension_present();
     const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }));
     const orgId = await ownerOf(tools, query.org_id ?? '');

@@ -118,9 +118,42 @@ onEveryEngine('documents that come and go', app => {
     assert.deepEqual([without.status, without.body], [400, refusal('Request body malformed: the form holds no file')]);
   });
 
+  test('a document whose content type names no notation is read by its first character', async () => {
+    const json = { headers: { 'content-type': 'application/json' } };
+    for (const text of [stringify(plain()), JSON.stringify(plain())]) {
+      // Bytes go without a content type.
+      assert.equal((await imported(somewhere(), Buffer.from(text))).document.info.title, 'Pets');
+      for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/octet-stream']) {
+        const { document } = await imported(somewhere(), text, { headers: { 'content-type': type } });
+        assert.equal(document.info.title, 'Pets', type);
+      }
+    }
+    const answer = await ask('POST', '/gw/apis/oas/import', stringify(plain()), json);
+    const hint = 'Request body malformed: it is not JSON; send YAML with Content-Type: application/yaml';
+    assert.deepEqual([answer.status, answer.body], [400, refusal(hint)]);
+  });
+
+  test('Swagger 2.0 is refused by name, whichever operation reads it', async () => {
+    const { key } = await imported(somewhere());
+    const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, paths: {} };
+    for (const [method, path] of [
+      ['POST', '/gw/apis/oas'],
+      ['PUT', `/gw/apis/oas/${key}`],
+      ['PATCH', `/gw/apis/oas/${key}`],
+    ] as const) {
+      const answer = await ask(method, path, swagger);
+      assert.deepEqual(
+        [answer.status, answer.body],
+        [400, refusal('swagger: this is Swagger 2.0: convert it to OpenAPI 3 first')],
+        method,
+      );
+    }
+  });
+
   test('what cannot be imported is refused with the reason and its place', async () => {
     const taken = await imported(somewhere());
     const { orgId } = await app().stranger();
+    const swagger = { swagger: '2.0', info: { title: 'Pets', version: '1' }, host: 'a.example', paths: {} };
     const relative = plain({ servers: [{ url: '/v1' }] });
     for (const [query, body, status, message] of [
       ['', { ...plain(), 'x-gw-api-gateway': {} }, 400, 'the import payload should not contain x-gw-api-gateway'],
@@ -137,6 +170,7 @@ onEveryEngine('documents that come and go', app => {
       ['org_id=nowhere', plain(), 400, 'org_id: there is no organisation nowhere'],
       [`apiID=${taken.key}&org_id=${orgId}`, plain(), 409, 'Found API with the same ID'],
       ['base_api_id=nobodys&new_version_name=v2', plain(), 400, 'base_api_id: there is no API nobodys'],
+      ['', swagger, 400, 'swagger: this is Swagger 2.0: convert it to OpenAPI 3 first'],
       ['', [], 400, 'expected object, received array'],
       ['', '{', 400, 'Request body malformed: it is not JSON at character 1'],
     ] as const) {

@@ -20,6 +20,7 @@ import {
   isDocumentApi,
   isPublic,
   modeQuery,
+  refuseSwagger,
 } from './documents.ts';
 import { problem } from './problems.ts';
 
@@ -117,6 +118,7 @@ export const patchGatewayDocument = operation({
   problems: [problem.oas_for_classic, ...changingProblems, apisProblem.same_path],
   async handle({ params: { apiId }, query, body: given, audit }, tools: GwApiTools) {
     audit(apiId);
+    refuseSwagger(given);
     const asked = importAsked(query);
     const api = await replaceApi(tools, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();

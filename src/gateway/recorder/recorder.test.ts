@@ -58,9 +58,9 @@ function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
   return Object.assign(made, { innerPath: '/1', api: api(), status: 200 }, rest);
 }
 
-function logged(batches: readonly Batch[]): LogEntry['call'][] {
+function logged(batches: readonly Batch[], retentionMs = 0): LogEntry['call'][] {
   const found: LogEntry['call'][] = [];
-  for (const batch of batches) eachRecord(batch, record => found.push(logEntry(record).call));
+  for (const batch of batches) eachRecord(batch, record => found.push(logEntry(record, retentionMs).call));
   return found;
 }
 
@@ -139,6 +139,20 @@ test('a call is written down with everything its record shows, its key by hash o
   assert.equal(latency.upstream, 3);
   assert.equal(latency.total, request_time);
   assert.doesNotMatch(JSON.stringify(found), /the-secret-key-id|hidden/);
+});
+
+test('a logged call expires when the installation drops it, or sooner where its API asks for that', () => {
+  const dayMs = 86_400_000;
+  const expiry = (retentionSeconds: number, retentionMs: number) => {
+    const { recorder, batches } = recorderWith();
+    recorder.record(call({ api: api({ expire_analytics_after: retentionSeconds }) }), true);
+    recorder.close();
+    return logged(batches(), retentionMs)[0]!.expireAt;
+  };
+  assert.equal(expiry(0, 30 * dayMs), '2026-03-05T12:00:00Z');
+  assert.equal(expiry(3600, 30 * dayMs), '2026-02-03T13:00:00Z');
+  assert.equal(expiry(90 * 86_400, 30 * dayMs), '2026-03-05T12:00:00Z');
+  assert.equal(expiry(0, 0), '2126-01-10T12:00:00Z');
 });
 
 test('a call without a key and without versions says so', () => {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { portalTime } from '#base/clock.ts';
 
+/** `Expires` of a credential that never expires: a time that is read as one, and that no comparison takes for past. */
+export const neverExpires = '9999-12-31 23:59';
+
 /** What an app presents to the APIs it was given access to: a key of the provider. */
 export interface StoredCredential {
   ID: number;
@@ -45,6 +48,6 @@ export const shownCredential = (it: StoredCredential): z.output<typeof Credentia
   AccessRequest: `AccessRequest#${it.AccessRequestID}`,
   Credential: it.Credential,
   CredentialHash: it.CredentialHash,
-  Expires: portalTime(it.Expires),
+  Expires: it.Expires === 0 ? neverExpires : portalTime(it.Expires),
   ...ofOAuth,
 });

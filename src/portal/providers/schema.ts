@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '#base/json.ts';
+import { parseUniqueJson } from '#base/json.ts';
 import { Problem } from '#base/problems.ts';
 import { chosenCid, lenientBool, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
 
@@ -49,7 +49,7 @@ const metaDataText = z
   .transform((given, context): unknown => {
     if (typeof given !== 'string') return given;
     try {
-      return parseJson(given);
+      return parseUniqueJson(given);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       context.addIssue({ code: 'custom', message: 'must be a JSON document as text' });
