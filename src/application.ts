@@ -39,8 +39,10 @@ import { managementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
 import { auditStore } from '#people/audit/store.ts';
 import { authenticators } from '#people/installation/authenticate.ts';
-import { bootstrap, type Credentials, defaultOrgName } from '#people/installation/bootstrap.ts';
+import { bootstrap, type Credentials } from '#people/installation/bootstrap.ts';
+import { defaultOrgName } from '#people/installation/default-organisation.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
+import { createGrantStore } from '#people/organisations/grant-store.ts';
 import { organisationStore } from '#people/organisations/store.ts';
 import { userStore } from '#people/users/store.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
@@ -178,6 +180,7 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, around
   const meta = metaStore(records);
   const vault = vaultOf(dataKey);
   const organisations = organisationStore(records);
+  const grants = createGrantStore(records, meta, settings);
   const users = userStore(records, vault);
   const apis = apiStore(records);
   const known = knownApis(apis);
@@ -193,6 +196,7 @@ function openTools(records: Records, dataKey: Buffer, settings: Settings, around
     clock,
     settings,
     organisations,
+    grants,
     users,
     hooks,
     ...openEvents({ records, vault, hooks, settings, ...around }),

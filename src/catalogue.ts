@@ -23,6 +23,7 @@ import { hookSecretOperations } from '#events/hooks/secret-operations.ts';
 import { debugOperations } from '#gateway/debug/operations.ts';
 import { explainOperations } from '#gateway/explain/operations.ts';
 import { auditOperations } from '#people/audit/operations.ts';
+import { grantOperations } from '#people/organisations/grant-operations.ts';
 import { organisationOperations } from '#people/organisations/operations.ts';
 import { adminUserOperations } from '#people/users/admin-operations.ts';
 import { userOperations } from '#people/users/operations.ts';
@@ -36,6 +37,7 @@ import { webhookOperations } from '#portal/webhooks/operations.ts';
 /** All management operations, of every surface. What is not here does not exist. */
 export const catalogue = [
   ...organisationOperations,
+  ...grantOperations,
   ...adminUserOperations,
   ...userOperations,
   ...auditOperations,

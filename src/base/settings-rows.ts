@@ -138,6 +138,15 @@ export const secretValues = (about: string): Setting<Readonly<Record<string, str
   },
 });
 
+/** Values by name: an object in a file, JSON in the environment. The reader of the setting checks what they hold. */
+export const values = (about: string): Setting<Readonly<Record<string, unknown>>> => ({
+  rule: 'values by name (JSON in the environment)',
+  default: {},
+  about,
+  secret: false,
+  read: value => Object.fromEntries(members(typeof value === 'string' ? parsedJson(value) : value)),
+});
+
 /** Lists of things by name: an object in a file, JSON in the environment. What they hold is for their reader to know. */
 export const lists = (about: string): Setting<Readonly<Record<string, readonly object[]>>> => ({
   rule: 'lists by name (JSON in the environment)',

@@ -10,6 +10,7 @@ import {
   secretValues,
   segment,
   text,
+  values,
   wordings,
 } from './settings-rows.ts';
 
@@ -275,6 +276,10 @@ export const settingsTable = {
   'oauth.notice_pause_seconds': count(10, 'How long a notice of a new token waits before it is sent again.', {
     most: 3600,
   }),
+
+  'tenants.grants': values(
+    'What organisations other than the first may use unless their own grants say otherwise: `domains`, `paths`, `secrets`, `networks`, `max_apis`, `max_keys`, `max_policies`, `max_hooks`.',
+  ),
 
   'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),

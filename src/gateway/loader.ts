@@ -7,6 +7,7 @@ import { certificatesNamed } from './auth/certificates.ts';
 import { policiesNamed, preparePolicies } from './auth/named-policies.ts';
 import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
 import type { Change, TrafficStore } from './store.ts';
+import type { StoredGrants } from './tenant-grants.ts';
 import type { GatewayTools } from './tools.ts';
 
 export interface LoaderOptions {
@@ -67,9 +68,11 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
   function dependents(changes: readonly Change[]): string[] {
     const changed = (topic: string) => new Set(changes.filter(it => it.topic === topic).map(({ id }) => id));
     const [certificates, policies] = [changed('certificates'), changed('policies')];
-    if (certificates.size + policies.size === 0) return [];
+    const organisations = changed('organisations');
+    if (certificates.size + policies.size + organisations.size === 0) return [];
     const isOf = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
     const names = ({ model, orgId }: Api) =>
+      (organisations.size > 0 && isOf(organisations)(orgId)) ||
       (certificates.size > 0 && certificatesNamed(model).some(isOf(certificates))) ||
       (policies.size > 0 && policiesNamed(model).some(id => isOf(policies)(policyTopic(orgId, id))));
     return [...current.apis.values()].filter(names).map(api => api.databaseId);
@@ -98,6 +101,8 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
       const { revision, changes } = await store.changesSince(current.revision);
       if (loaded && revision === current.revision) continue;
       onChanges(loaded ? changes : undefined);
+      if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
+        tools.grants.replace(await store.grants());
       if (loaded && changes) await loadChanged(revision, changes);
       else await loadAll(revision);
       loaded = true;
@@ -108,7 +113,8 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     snapshot: (): Snapshot => current,
     isLoaded: () => loaded || lent,
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
-    async serve(known: readonly StoredApi[]): Promise<void> {
+    async serve(known: readonly StoredApi[], grants: StoredGrants): Promise<void> {
+      tools.grants.replace(grants);
       current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), []);
       lent = true;
     },

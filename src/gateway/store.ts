@@ -1,6 +1,8 @@
 import type { StoredApi } from '#apis/api/schema.ts';
+import { defaultOrgName } from '#people/installation/default-organisation.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { Topic } from '#storage/records.ts';
+import type { GrantRow, StoredGrants } from './tenant-grants.ts';
 
 export interface Change {
   readonly topic: Topic;
@@ -76,6 +78,12 @@ export function trafficStore(reader: Reader) {
       for await (const rows of pages<{ id: string; body: string }>(reader, 'select id, body from apis'))
         found.push(...rows.map(parsed));
       return found;
+    },
+    /** Grants of all organisations, and whose the installation is. */
+    async grants(): Promise<StoredGrants> {
+      const [row] = await reader.rows<{ value: string }>('select value from meta where name = ?', [defaultOrgName]);
+      const rows = await reader.rows<GrantRow>('select org_id, body from organisation_grants', []);
+      return { operatorOrgId: row?.value ?? '', rows };
     },
     async apis(databaseIds: readonly string[]): Promise<StoredApi[]> {
       const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);

@@ -32,6 +32,7 @@ import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
 import { parsedApi, trafficStore } from './store.ts';
 import { type EventTold, telling } from './telling.ts';
+import { createTenantGrants } from './tenant-grants.ts';
 import type { GatewayTools } from './tools.ts';
 import { createSecured } from './transport/secured.ts';
 import { openTransports } from './transport/transports.ts';
@@ -131,6 +132,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     certificates,
     ...tokens.tools,
     organisations,
+    grants: createTenantGrants(settings),
     responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
     registries: registriesOf({
       outbound: tokens.tools.outbound,
@@ -166,7 +168,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     settings,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
   });
-  if (data.known) await loader.serve(data.known.apis.map(parsedApi));
+  if (data.known) await loader.serve(data.known.apis.map(parsedApi), data.known.grants);
   else await loader.refresh();
   const own = ownPaths({
     version: data.version,

@@ -14,6 +14,7 @@ import type { Sessions } from './auth/sessions.ts';
 import type { Responses } from './cache/responses.ts';
 import type { Exchange } from './exchange.ts';
 import type { Organisations } from './limits/organisations.ts';
+import type { TenantGrants } from './tenant-grants.ts';
 import type { Registries } from './upstream/registries.ts';
 
 /** What a traffic thread may ask the main thread. */
@@ -45,6 +46,8 @@ export interface GatewayTools {
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
   readonly ask: Ask<MainAnswers>;
   readonly organisations: Organisations;
+  /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
+  readonly grants: TenantGrants;
   /** Service registries that upstream hosts are looked up in. */
   readonly registries: Registries;
   /** Answers that are kept. */

@@ -8,6 +8,10 @@ export const problem = problems('people', {
     status: 409,
     message: 'This organisation was made at first start, and what names no organisation goes there: it stays',
   },
+  organisation_unrestricted: {
+    status: 409,
+    message: 'This organisation was made at first start and is the operator’s own: everything is granted to it',
+  },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
   audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },

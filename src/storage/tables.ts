@@ -29,6 +29,7 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables {
   /** What traffic has to hear of, by the revision it came with. An empty id means everything of the topic. */
   changes: { revision: number; topic: string; id: string };
   organisations: { id: string; name: string; created_at: number; body: string };
+  organisation_grants: { org_id: string; body: string };
   users: Record & { email: string; access_digest: string; active: number };
   apis: Record & {
     api_id: string;

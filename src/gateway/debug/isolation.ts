@@ -15,6 +15,7 @@ type Shared =
   | 'sessions'
   | 'certificates'
   | 'organisations'
+  | 'grants'
   | 'outbound'
   | 'keySets'
   | 'oauthTokens'

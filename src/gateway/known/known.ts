@@ -1,4 +1,5 @@
 import type { CertificateRow, FoundKeyRow } from '../auth/store.ts';
+import { noGrants, type StoredGrants } from '../tenant-grants.ts';
 
 /** In the data directory. */
 export const knownFile = 'traffic.known';
@@ -11,6 +12,7 @@ export interface Known {
   readonly policies: readonly PolicyRow[];
   /** The limits of organisations that have APIs, by the digest they are found by. Keys of callers are not among them. */
   readonly organisations: readonly OrganisationLimits[];
+  readonly grants: StoredGrants;
 }
 
 export interface PolicyRow {
@@ -33,5 +35,6 @@ export function joined(parts: readonly Part[]): Known {
     certificates: parts.flatMap(({ certificates = [] }) => certificates),
     policies: parts.flatMap(({ policies = [] }) => policies),
     organisations: parts.flatMap(({ organisations = [] }) => organisations),
+    grants: parts.find(({ grants }) => grants !== undefined)?.grants ?? noGrants,
   };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reader } from '#storage/reader.ts';
 import type { FoundKeyRow } from '../auth/store.ts';
+import { noGrants } from '../tenant-grants.ts';
 import type { Known } from './known.ts';
 import { lentBy } from './lent.ts';
 
@@ -18,6 +19,7 @@ const known: Known = {
     { digest: 'd1', rows: [limits] },
     { digest: 'd2', rows: [] },
   ],
+  grants: noGrants,
 };
 
 /** A database that says which table it was asked for. */

@@ -3,7 +3,7 @@ import type { Vault } from '#base/vault.ts';
 import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
 import { accessStore, type CertificateRow } from '../auth/store.ts';
-import { pages } from '../store.ts';
+import { pages, trafficStore } from '../store.ts';
 import type { Part, PolicyRow } from './known.ts';
 
 /** Rows of one part: sealing it must not keep others from the thread. */
@@ -22,6 +22,7 @@ export function knownStore(reader: Reader, vault: Vault) {
       return { revision: Number(named('revision') ?? 0), wrappedKey: named(dataKeyName) ?? '' };
     },
     async *parts(): AsyncGenerator<Part> {
+      yield { grants: await trafficStore(reader).grants() };
       const orgIds = new Set<string>();
       const apis = 'select id, org_id, body from apis';
       for await (const rows of pages<PolicyRow & { id: string }>(reader, apis, rowsAtOnce)) {

@@ -7,6 +7,7 @@ import type { Records } from '#storage/records.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
 import { fullAdministrator, newUser } from '../users/schema.ts';
 import type { UserStore } from '../users/store.ts';
+import { defaultOrgName } from './default-organisation.ts';
 import { type InstallationSecrets, secretNames } from './secrets.ts';
 
 /** What the operator needs after the first start; printed once and kept in `credentials.json`. */
@@ -30,7 +31,6 @@ export interface BootstrapTools {
   settings: Settings;
 }
 
-export const defaultOrgName = 'default_org';
 const administratorName = 'bootstrap_user';
 
 /** Makes the first organisation, its administrator and the secrets; undefined when that was done before. */

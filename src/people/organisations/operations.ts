@@ -7,11 +7,13 @@ import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { UserStore } from '../users/store.ts';
+import type { GrantStore } from './grant-store.ts';
 import { fullOrganisation, Organisation, StoredOrganisation } from './schema.ts';
 import type { OrganisationStore } from './store.ts';
 
 export interface OrganisationTools {
   organisations: OrganisationStore;
+  grants: GrantStore;
   users: UserStore;
   /** Names what else an organisation still holds, in words; undefined when it is empty. */
   holdings: (orgId: string) => Promise<string | undefined>;
@@ -124,6 +126,7 @@ export const deleteOrganisation = operation({
       if (what) throw problem.organisation_in_use({ detail: { what } });
       if (!(await tools.organisations.remove(orgId))) throw problem.organisation_not_found();
       await tools.users.removeAll(orgId);
+      await tools.grants.remove(orgId);
     });
     return done('Org deleted');
   },

@@ -7,6 +7,7 @@ import { oauthTokens } from './0005-oauth-tokens.ts';
 import { analytics } from './0006-analytics.ts';
 import { deliveries } from './0007-deliveries.ts';
 import { uptime } from './0008-uptime.ts';
+import { tenants } from './0009-tenants.ts';
 
 /** In order. A step's number is its place here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   analytics,
   deliveries,
   uptime,
+  tenants,
 ];

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { operation } from '#operations/operation.ts';
+import { done, statusAnswer } from '#operations/shapes.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+import type { GrantStore } from './grant-store.ts';
+import { Grants, GrantsWrite } from './grants.ts';
+import type { OrganisationStore } from './store.ts';
+
+export interface GrantTools {
+  organisations: OrganisationStore;
+  grants: GrantStore;
+  records: Records;
+}
+
+const params = z.object({ orgId: z.string() });
+const declared = { surface: 'admin', noun: 'organisations', permission: 'secret', params } as const;
+
+export const getGrants = operation({
+  ...declared,
+  name: 'getGrants',
+  method: 'GET',
+  path: '/admin/organisations/{orgId}/grants',
+  about: 'Reads what an organisation may use, with the defaults of tenants for what was not said of it.',
+  returns: Grants,
+  problems: [problem.organisation_not_found],
+  async handle({ params: { orgId } }, { organisations, grants }: GrantTools) {
+    if (!(await organisations.get(orgId))) throw problem.organisation_not_found();
+    return grants.find(orgId);
+  },
+});
+
+export const updateGrants = operation({
+  ...declared,
+  name: 'updateGrants',
+  method: 'PUT',
+  path: '/admin/organisations/{orgId}/grants',
+  about:
+    'Replaces what an organisation may use; members left out follow the defaults of tenants. APIs that are served already go on; new writes are checked.',
+  body: GrantsWrite,
+  returns: statusAnswer,
+  problems: [problem.organisation_not_found, problem.organisation_unrestricted],
+  async handle({ params: { orgId }, body, audit }, { organisations, grants, records }: GrantTools) {
+    audit(orgId, orgId);
+    await records.write(async () => {
+      if (!(await organisations.get(orgId))) throw problem.organisation_not_found();
+      if (await grants.isOperator(orgId)) throw problem.organisation_unrestricted();
+      await grants.write(orgId, body);
+    });
+    return done('Grants updated');
+  },
+});
+
+export const grantOperations = [getGrants, updateGrants];

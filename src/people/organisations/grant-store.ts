@@ -1,0 +1,44 @@
+import type { Settings } from '#base/settings.ts';
+import type { Meta } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+import { defaultOrgName } from '../installation/default-organisation.ts';
+import { type Grants, type GrantsWrite, operatorGrants, readTenantDefaults, resolveGrants } from './grants.ts';
+
+export type GrantStore = ReturnType<typeof createGrantStore>;
+
+/** Grants of organisations as the management side reads and writes them. */
+export function createGrantStore(records: Records, meta: Meta, settings: Settings) {
+  const defaults = readTenantDefaults(settings);
+  const isOperator = async (orgId: string) => (await meta.get(defaultOrgName)) === orgId;
+
+  return {
+    isOperator,
+    /** What holds for the organisation now. */
+    async find(orgId: string): Promise<Grants> {
+      if (await isOperator(orgId)) return operatorGrants;
+      const row = await records.db
+        .selectFrom('organisation_grants')
+        .select('body')
+        .where('org_id', '=', orgId)
+        .executeTakeFirst();
+      return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
+    },
+    /** Replaces what was granted; traffic follows the change. */
+    async write(orgId: string, granted: GrantsWrite): Promise<void> {
+      const body = JSON.stringify(granted);
+      await records.write(async () => {
+        await records.db
+          .insertInto('organisation_grants')
+          .values({ org_id: orgId, body })
+          .onConflict(conflict => conflict.column('org_id').doUpdateSet({ body }))
+          .execute();
+        records.touch('organisations', orgId);
+      });
+    },
+    /** For an organisation that is removed, inside the write that removes it. */
+    async remove(orgId: string): Promise<void> {
+      await records.db.deleteFrom('organisation_grants').where('org_id', '=', orgId).execute();
+      records.touch('organisations', orgId);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { problems } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { listenPathSpelling } from '#definition/listen-path.ts';
+import { hostSpelling } from '#definition/open-segment.ts';
+import { faultText, pathText } from '#operations/faults.ts';
+
+/** Bounds of one organisation's grants: they are read whole by every traffic thread. */
+const maxGrantEntries = 1000;
+const maxPatternLength = 253;
+const maxPathLength = 500;
+const maxObjects = 1_000_000_000;
+
+const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(maxGrantEntries);
+
+const hostName = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/;
+
+const hostPattern = z
+  .string()
+  .max(maxPatternLength)
+  .transform(hostSpelling)
+  .refine(name => hostName.test(name), 'must be a host name, *. and a host name, or *');
+
+const pathPrefix = z
+  .string()
+  .max(maxPathLength)
+  .refine(
+    path => path.startsWith('/') && !/[{}?#\s]/.test(path),
+    'must be a path that begins with / and has no parameters',
+  )
+  .transform(listenPathSpelling);
+
+const namePattern = z
+  .string()
+  .max(maxPatternLength)
+  .regex(/^[\x21-\x7e]+$/, 'must be a name, in which * stands for any characters');
+
+/** Classes of addresses that can be granted by name. What is always refused cannot be granted. */
+export const networkClasses = ['public', 'private', 'loopback'] as const;
+
+const network = z
+  .string()
+  .max(maxPatternLength)
+  .refine(
+    text => (networkClasses as readonly string[]).includes(text) || isCidr(text),
+    'must be public, private, loopback or a network such as 10.1.0.0/16',
+  );
+
+function isCidr(text: string): boolean {
+  const [, address = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const family = isIP(address);
+  return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+const maxCount = z.int().min(0).max(maxObjects).nullable();
+
+/** What an operator writes: members left out follow the defaults of tenants. Unknown members are refused. */
+export const GrantsWrite = z.strictObject({
+  domains: entries(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
+  paths: entries(pathPrefix)
+    .optional()
+    .describe('Prefixes its listen paths must lie in; none: any path that overlaps no other organisation’s'),
+  secrets: entries(namePattern).optional().describe('Names of secrets its definitions may use; `*` is any characters'),
+  networks: entries(network)
+    .optional()
+    .describe('Where its upstreams, webhooks and plugins may connect: `public`, `private`, `loopback`, networks'),
+  max_apis: maxCount.optional().describe('Most APIs; null is no bound'),
+  max_keys: maxCount.optional().describe('Most keys; null is no bound'),
+  max_policies: maxCount.optional().describe('Most policies; null is no bound'),
+  max_hooks: maxCount.optional().describe('Most webhooks; null is no bound'),
+});
+export type GrantsWrite = z.output<typeof GrantsWrite>;
+
+/** What an organisation may use: every member has a value. */
+export const Grants = GrantsWrite.required();
+export type Grants = Readonly<z.output<typeof Grants>>;
+
+const unbounded = { max_apis: null, max_keys: null, max_policies: null, max_hooks: null } as const;
+
+/** The organisation made at first start is the operator's own. */
+export const operatorGrants: Grants = {
+  domains: ['*'],
+  paths: ['/'],
+  secrets: ['*'],
+  networks: [...networkClasses],
+  ...unbounded,
+};
+
+/** Tenants of an operator who says nothing. */
+const builtInGrants: Grants = { domains: [], paths: [], secrets: [], networks: ['public'], ...unbounded };
+
+const problem = problems('settings', {
+  grants_unusable: { status: 500, message: 'tenants.grants: {faults}' },
+});
+
+/** Defaults of tenants, from the settings; a value that cannot be used ends the start. */
+export function readTenantDefaults(settings: Pick<Settings, 'tenants.grants'>): Grants {
+  const read = GrantsWrite.safeParse(settings['tenants.grants']);
+  if (read.success) return resolveGrants(read.data, builtInGrants);
+  const faults = read.error.issues.map(({ path, message }) => faultText({ path: pathText(path), message }));
+  throw problem.grants_unusable({ detail: { faults: faults.join('; ') } });
+}
+
+export const resolveGrants = (granted: GrantsWrite, defaults: Grants): Grants => ({ ...defaults, ...granted });
+
+/** Glob match: `*` stands for any characters, also none. */
+export function matchesNamePattern(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
+
+export const isSecretGranted = ({ secrets }: Pick<Grants, 'secrets'>, name: string): boolean =>
+  secrets.some(pattern => matchesNamePattern(pattern, name));
