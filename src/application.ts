@@ -312,6 +312,7 @@ async function openListeners(
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
     version,
+    clock: around.clock,
     ready: () => ready,
     spare: ['redis'],
     parts: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),

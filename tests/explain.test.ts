@@ -109,6 +109,24 @@ describe('why a call was answered as it was', () => {
     }
   });
 
+  test('a path that no API listens at is explained with the listen path nearby, and only to holders of the secret', async () => {
+    const definition = openApi(upstream, { proxy: { listen_path: '/Shop-of-tests/' } });
+    await publish(app, definition);
+    for (const [path, said] of [
+      ['/Shop-of-tests', 'no API listens at /Shop-of-tests; there is one at /Shop-of-tests/'],
+      ['/shop-of-tests/x', 'no API listens at /shop-of-tests/x; there is one at /Shop-of-tests/'],
+      ['/nowhere/x', 'no API listens at /nowhere/x'],
+    ] as const) {
+      const { reply, told, text } = await explained(app.url.gateway + path);
+      assert.deepEqual([reply.status, text], [404, 'Not Found']);
+      assert.deepEqual(told.steps, [{ step: 'route', said, code: 404, refusal: 'route_unknown' }]);
+      const plain = await call(app.url.gateway + path, { 'X-Gw-Explain': 'wrong' });
+      assert.deepEqual([await plain.text(), plain.headers.get('x-gw-explanation')], ['Not Found', null]);
+      assert.equal(plain.headers.get('x-generator'), 'gatewright');
+      assert.equal(plain.headers.get('content-type'), 'text/plain; charset=utf-8');
+    }
+  });
+
   test('an explained call counts like any other', async () => {
     const [api] = (await guarded()) as [Published];
     const key = await keyFor(api);
@@ -154,7 +172,10 @@ describe('why a call was answered as it was', () => {
         assert.ok(told, 'explained');
         return told;
       });
-    assert.deepEqual((await second()).steps, []);
+    assert.deepEqual(
+      (await second()).steps.map(({ step }) => step),
+      ['route'],
+    );
     const inner = openApi(upstream, { name: 'inner one' });
     await publish(app, inner);
     const url = await publish(app, openApi({ url: `gw://${inner.api_id}/deep` }));

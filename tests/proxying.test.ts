@@ -285,7 +285,9 @@ describe('proxying', () => {
     });
     await publish(app, inner);
     assert.equal((await fetch(app.url.gateway + inner.proxy.listen_path)).status, 404);
-    for (const target of [`gw://${inner.api_id}/in`, 'gw://inner-one/in']) {
+    await publish(app, openApi(upstream, { name: 'Inner & two', proxy: { target_url: `${upstream.url}/inner` } }));
+    const names = ['gw://inner-one/in', 'gw://Inner-One/in', 'gw://inner---two/in', 'gw://inner-two/in'];
+    for (const target of [`gw://${inner.api_id}/in`, ...names]) {
       const url = await publish(app, openApi({ url: target }));
       assert.equal((await echoed(`${url}/x`)).body.url, '/inner/in/x');
     }

@@ -2,17 +2,18 @@ import { Problem } from '#base/problems.ts';
 import { databaseProblem } from '#storage/faults.ts';
 import type { Answer } from './answer.ts';
 import type { Api } from './api.ts';
-import { problem as bodyProblem } from './body.ts';
+import { problem as bodyProblem, noBody } from './body.ts';
 import { bringsTooMuch, tooLarge } from './body-limit.ts';
 import { copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from './chain.ts';
 import type { Exchange } from './exchange.ts';
 import { overridesByApi } from './overrides/overrides.ts';
 import { holdsParameters, plainSpelling } from './path.ts';
 import { refusalWords } from './refusal-words.ts';
-import { type RefusalCode, refusalAnswer, refusals, refuse } from './refusals.ts';
+import { type RefusalCode, refusalAnswer, refusals, refuse, refusePlainly } from './refusals.ts';
 import { noRoutes, type Route } from './routes.ts';
 import { foundById, inService, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
+import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from './transport/grpc.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 import { handOut, type Receiver } from './upstream/forward.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
@@ -69,10 +70,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
     const found = router?.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
-    if (!found || (call.within !== '' && found.value.id !== call.within)) {
-      plainNotFound(call, sink);
-      return record(call, true);
-    }
+    if (!found || (call.within !== '' && found.value.id !== call.within))
+      return deliver(call, sink, refusePlainly(call, 'route_unknown'));
     if (parameters !== 'pass' && holdsParameters(call.path)) {
       const plainly = router?.find(call.host, plainSpelling(call.path));
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
@@ -234,6 +233,8 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     if (given.refused) {
       worded(call, given);
       overridden(call.api)?.refusal(call, given);
+      const grpcType = readGrpcType(call.receivedMethod, call.headers);
+      if (grpcType !== undefined) return refuseGrpc(call, sink, given, grpcType);
     }
     const bytes = given.body.bytes;
     const length = given.status === 304 ? undefined : (bytes?.length ?? given.body.length);
@@ -244,6 +245,18 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     call.answerBytes = bytes?.length ?? 0;
     sink.start(given.status, given.headers.flat);
     sink.finish(call.receivedMethod === 'HEAD' ? undefined : bytes);
+    record(call, true);
+  }
+
+  /** Trailers-Only refusal. Analytics keep the HTTP status, so that errors are counted as errors. */
+  function refuseGrpc(call: Exchange, sink: Sink, given: Answer, type: string): void {
+    const message = given.message || (given.body.bytes?.toString() ?? '');
+    toTrailersOnly(given.headers, type, toGrpcStatus(given.status, call.refusal), message);
+    given.body = noBody();
+    call.answer = given;
+    call.status = given.status;
+    sink.start(grpcHttpStatus, given.headers.flat);
+    sink.finish();
     record(call, true);
   }
 
@@ -281,12 +294,4 @@ function belowListenPath(path: string, listenPath: string): string {
 
 function withAnswerHeaders(call: Exchange, given: Answer): void {
   if (call.answerHeaders) given.headers.flat.push(...call.answerHeaders);
-}
-
-const notFound = Buffer.from('Not Found');
-
-function plainNotFound(call: Exchange, sink: Sink): void {
-  call.status = 404;
-  sink.start(404, ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(notFound.length)]);
-  sink.finish(call.receivedMethod === 'HEAD' ? undefined : notFound);
 }

@@ -1,4 +1,5 @@
-import { type Clock, isoTime } from '#base/clock.ts';
+import type { Clock } from '#base/clock.ts';
+import { toHealthReport } from '#base/health.ts';
 import { type Answer, answer, jsonAnswer } from './answer.ts';
 import type { Handler } from './transport/sink.ts';
 
@@ -14,20 +15,7 @@ export interface OwnPathsOptions {
 
 /** The gateway's own paths, which no API can take. */
 export function ownPaths({ version, names, clock, isLoaded, parts }: OwnPathsOptions) {
-  function hello() {
-    const found = Object.entries(parts());
-    const time = isoTime(clock.now());
-    const details = Object.fromEntries(
-      found.map(([name, output]) => [
-        name,
-        { status: output ? 'fail' : 'pass', componentType: 'datastore', time, ...(output && { output }) },
-      ]),
-    );
-    const failing = found.filter(([, output]) => output).length;
-    const status = failing === 0 ? 'pass' : failing === found.length ? 'fail' : 'warn';
-    return { status, version, description: 'Gatewright gateway', details };
-  }
-
+  const hello = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
   const answers = new Map<string, () => [status: number, body: unknown]>([
     ['/live', () => [200, { message: 'Success' }]],
     [`/${names.health}`, () => [200, hello()]],

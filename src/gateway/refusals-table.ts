@@ -403,6 +403,11 @@ export const refusalsTable = {
     message: 'this organisation access has been disabled, please contact your API administrator',
     about: 'The key of the organisation’s limits is switched off.',
   },
+  route_unknown: {
+    status: 404,
+    message: 'Not Found',
+    about: 'No API listens at the path. Said in plain text.',
+  },
   api_unserved: {
     status: 503,
     message: 'This API is not available',

@@ -29,7 +29,9 @@ export function refusePlainly(call: Exchange, code: RefusalCode): Answer {
   const { status, message } = refusals[code];
   call.refusal = code;
   const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
-  return new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+  const given = new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+  given.message = message;
+  return given;
 }
 
 /** The answer itself, for refusals whose status or words come from a definition. */

@@ -21,6 +21,9 @@ export const loopName = (name: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '-');
 
+/** The same name with each run of `-` as one: `Orders & Returns` is reached as `gw://orders-returns` too, by no exact name. */
+const shortLoopKey = (orgId: string, name: string): string => `${orgId}//${loopName(name).replaceAll(/-+/g, '-')}`;
+
 export function emptySnapshot(rules: RouterRules): Snapshot {
   return snapshotOf(0, { router: new Router<Api>(rules), ports: new Map() }, new Map(), new Map());
 }
@@ -48,7 +51,11 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
     byName(orgId, name) {
       const direct = apis.get(name);
       if (direct?.orgId === orgId) return inService(direct);
-      const ids = byName.get(`${orgId}/${name}`) ?? byName.get(`${orgId}/${loopName(name)}`) ?? [];
+      const ids =
+        byName.get(`${orgId}/${name}`) ??
+        byName.get(`${orgId}/${loopName(name)}`) ??
+        byName.get(shortLoopKey(orgId, name)) ??
+        [];
       return ids.map(id => inService(apis.get(id))).find(api => api !== undefined);
     },
   };
@@ -60,7 +67,8 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
 export const inService = (api: Api | undefined): Api | undefined => (api?.model.identity.active ? api : undefined);
 
 /** A database id could be the name of another API. */
-const namesOf = ({ orgId, databaseId, name }: Api) => new Set([`${orgId}/${databaseId}`, `${orgId}/${loopName(name)}`]);
+const namesOf = ({ orgId, databaseId, name }: Api) =>
+  new Set([`${orgId}/${databaseId}`, `${orgId}/${loopName(name)}`, shortLoopKey(orgId, name)]);
 
 /** The next snapshot: `changed` replaces or adds, `removed` takes away. Untouched APIs stay the very same objects. */
 export function nextSnapshot(

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import { toHealthReport } from '#base/health.ts';
 
 /** Whether a part works: `pass`, or why not. */
 export interface Health {
   readonly version: string;
+  readonly clock: Clock;
   /** Each part by name. Empty text means it works. */
   parts(): Promise<Readonly<Record<string, string>>>;
   /** Parts whose loss is bridged: it is shown, but work goes on. */
@@ -22,12 +25,5 @@ export function addHealth(app: FastifyInstance, health: Health): void {
   });
 }
 
-export async function hello({ version, parts }: Health) {
-  const found = Object.entries(await parts());
-  const details = Object.fromEntries(
-    found.map(([name, fault]) => [name, fault ? { status: 'fail', output: fault } : { status: 'pass' }]),
-  );
-  const failing = found.filter(([, fault]) => fault).length;
-  const status = failing === 0 ? 'ok' : failing === found.length ? 'fail' : 'warn';
-  return { status, version, description: 'Gatewright', details };
-}
+const hello = async ({ version, parts, clock }: Health) =>
+  toHealthReport(await parts(), version, 'Gatewright', clock.now());

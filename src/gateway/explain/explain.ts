@@ -10,6 +10,7 @@ import { ExplainedSink } from './explained-sink.ts';
 import { explainedSnapshot } from './explained-snapshot.ts';
 import { explainHeader } from './header.ts';
 import type { KeptExplanations } from './kept.ts';
+import { noteRoute } from './route.ts';
 import { summaryOf } from './summary.ts';
 
 const told = 'X-Gw-Explanation';
@@ -48,7 +49,9 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
       const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;
       trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
     });
-    const current = explainedSnapshot(options.snapshot(), call, trace);
+    const snapshot = options.snapshot();
+    noteRoute(call, snapshot, trace);
+    const current = explainedSnapshot(snapshot, call, trace);
     const watching = {
       onStart(status: number) {
         noteUpstream(call, trace);

@@ -9,6 +9,8 @@ export class Http2Sink implements Sink {
   readonly #stalledMs: number;
   readonly #onFault: (error: Error) => void;
   #stalled: NodeJS.Timeout | undefined;
+  /** Not sent yet. */
+  #head: { readonly status: number; readonly headers: string[] } | undefined;
   #bodiless = false;
   #waits = false;
   #trailers: readonly string[] | undefined;
@@ -23,12 +25,25 @@ export class Http2Sink implements Sink {
   }
 
   start(status: number, headers: string[]): void {
+    if (this.#stream.destroyed) return;
+    this.#head = { status, headers };
+    process.nextTick(flushHead, this);
+  }
+
+  /**
+   * Deferred HEADERS: sent with the first bytes, with the end, or on the next tick. A response whose end is known by then
+   * carries END_STREAM on its HEADERS frame (RFC 9113, 8.1): gRPC takes only that for a Trailers-Only response.
+   */
+  flush(isEnd = false): void {
+    const head = this.#head;
     const stream = this.#stream;
-    if (stream.destroyed) return;
-    this.#bodiless = status === 204 || status === 304 || (stream.sentHeaders === undefined && isHead(stream));
+    this.#head = undefined;
+    if (!head || stream.destroyed) return;
+    const { status } = head;
+    this.#bodiless = isEnd || status === 204 || status === 304 || isHead(stream);
     try {
       checkFinal(status);
-      const { flat, hasLength } = headOf(status, headers);
+      const { flat, hasLength } = headOf(status, head.headers);
       this.#waits = !hasLength && !this.#bodiless;
       stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
     } catch (error) {
@@ -38,6 +53,7 @@ export class Http2Sink implements Sink {
       this.#bodiless = true;
     }
     if (this.#bodiless) this.isComplete = true;
+    if (!this.#waits) return;
     stream.once('wantTrailers', () => {
       stream.sendTrailers(trailersOf(this.#trailers));
       this.#stopBody();
@@ -46,6 +62,7 @@ export class Http2Sink implements Sink {
 
   write(chunk: Uint8Array): boolean {
     const stream = this.#stream;
+    this.flush();
     if (this.#bodiless || stream.destroyed || stream.writableEnded) return true;
     const more = stream.write(chunk);
     if (!more) this.#wait();
@@ -68,6 +85,7 @@ export class Http2Sink implements Sink {
     const stream = this.#stream;
     this.isComplete = true;
     this.#trailers = trailers;
+    this.flush(!chunk?.length && !trailers?.length);
     if (!stream.destroyed && !this.#bodiless) {
       if (chunk) stream.end(chunk);
       else stream.end();
@@ -86,6 +104,8 @@ export class Http2Sink implements Sink {
     this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 }
+
+const flushHead = (sink: Http2Sink) => sink.flush();
 
 /** Known to the stream, and not to its type. */
 const isHead = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;

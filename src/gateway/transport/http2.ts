@@ -3,6 +3,7 @@ import { type Body, bodyFrom, noBody } from '../body.ts';
 import { Exchange, type Peer } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
 import { arrive, badHeadAnswer } from './arrival.ts';
+import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from './grpc.ts';
 import type { BadHead } from './head.ts';
 import { Http2Sink } from './http2-sink.ts';
 import { peerOf } from './peer.ts';
@@ -29,7 +30,7 @@ export function http2Transport(options: TransportOptions): Transport {
       'fault' in head
         ? head
         : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(stream, headers) }, options);
-    if (!(call instanceof Exchange)) return refuse(sink, call);
+    if (!(call instanceof Exchange)) return refuse(sink, call, 'fault' in head ? undefined : head);
     stream.once('close', () => {
       if (sink.isComplete) return;
       call.gone = true;
@@ -121,8 +122,15 @@ function endLate(stream: ServerHttp2Stream, withinMs: number): void {
   stream.once('close', () => clearTimeout(timer));
 }
 
-function refuse(sink: Http2Sink, fault: BadHead): void {
-  const { headers, body } = badHeadAnswer(fault);
-  sink.start(fault.status, headers);
-  sink.finish(body);
+function refuse(sink: Http2Sink, bad: BadHead, head?: { readonly method: string; readonly headers: HeaderList }): void {
+  const { headers, body } = badHeadAnswer(bad);
+  const grpcType = head && readGrpcType(head.method, head.headers);
+  if (grpcType === undefined) {
+    sink.start(bad.status, headers);
+    return sink.finish(body);
+  }
+  const grpc = new HeaderList(headers);
+  toTrailersOnly(grpc, grpcType, toGrpcStatus(bad.status), body.toString());
+  sink.start(grpcHttpStatus, grpc.flat);
+  sink.finish();
 }

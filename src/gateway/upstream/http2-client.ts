@@ -88,22 +88,27 @@ function send(
   const timer = timeoutMs > 0 ? setTimeout(late, timeoutMs) : undefined;
   const open = stream;
   let trailers: string[] = [];
-  open.once('response', (headers, _flags, raw) => {
+  const complete = () => {
+    if (isOver) return;
+    isOver = true;
+    handler.onComplete?.(trailers);
+  };
+  open.once('response', (headers, flags, raw) => {
     clearTimeout(timer);
     const more = handler.onHeaders?.(Number(headers[':status']), rawOf(raw as string[]), () => open.resume(), '');
     open.on('data', (chunk: Buffer) => {
       if (isOver || handler.onData?.(chunk) === false) open.pause();
     });
-    if (more === false) open.pause();
+    if (flags & constants.NGHTTP2_FLAG_END_STREAM) {
+      // END_STREAM on the head: the end is passed on with it, so that it arrives in one frame again.
+      complete();
+      open.resume();
+    } else if (more === false) open.pause();
   });
   open.once('trailers', (_given, _flags, raw) => {
     trailers = raw as string[];
   });
-  open.once('end', () => {
-    if (isOver) return;
-    isOver = true;
-    handler.onComplete?.(trailers);
-  });
+  open.once('end', complete);
   open.on('error', fail);
   open.once('close', () => {
     clearTimeout(timer);

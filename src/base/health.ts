@@ -1,0 +1,34 @@
+import { isoTime } from './clock.ts';
+
+/** Health report, the same on every listener: `pass` when no part fails, `fail` when all do, `warn` otherwise. */
+export interface HealthReport {
+  readonly status: 'pass' | 'warn' | 'fail';
+  readonly version: string;
+  readonly description: string;
+  readonly details: Readonly<Record<string, PartReport>>;
+}
+
+export interface PartReport {
+  readonly status: 'pass' | 'fail';
+  readonly componentType: 'datastore';
+  readonly time: string;
+  /** What outsiders may know of a failure. */
+  readonly output?: string;
+}
+
+/** `parts` by name: empty text for a part that works, else what outsiders may know of its failure. */
+export function toHealthReport(
+  parts: Readonly<Record<string, string>>,
+  version: string,
+  description: string,
+  nowMs: number,
+): HealthReport {
+  const found = Object.entries(parts);
+  const time = isoTime(nowMs);
+  const details: Record<string, PartReport> = {};
+  for (const [name, output] of found)
+    details[name] = { status: output ? 'fail' : 'pass', componentType: 'datastore', time, ...(output && { output }) };
+  const failing = found.filter(([, output]) => output).length;
+  const status = failing === 0 ? 'pass' : failing === found.length ? 'fail' : 'warn';
+  return { status, version, description, details };
+}
