@@ -244,7 +244,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       void refresh(0);
     } else if (message.kind === 'ask') void answer(message);
     else if (message.kind === 'reply') tokens.hear(message);
-    else {
+    else if (message.kind === 'stop') {
       clearInterval(poll);
       void Promise.all([listeners.close(), transports.close()]).then(end);
     }

@@ -125,7 +125,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
           onReport(id, message.report);
           if (message.report.batch || message.report.tested) worker.postMessage({ kind: 'taken' } satisfies Told);
         } else if (message.kind === 'untold') onUntold(message.count);
-        else onEvent(message);
+        else if (message.kind === 'event') onEvent(message);
+        // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.
       });
       exited.then(() => reject(listenProblem(options.host, port, '', 'the traffic thread ended')));
     });
