@@ -32,7 +32,7 @@ import { checkRole, hasTraffic } from '#gateway/settings-check.ts';
 import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
 import { type Carry, carrier } from '#operations/carried.ts';
-import { failureLimit } from '#operations/failures.ts';
+import { createCredentialFailures, type RejectedCredential } from '#operations/failures.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener, type ListenerOptions } from '#operations/listener.ts';
 import { managementListeners } from '#operations/management-listeners.ts';
@@ -335,17 +335,35 @@ async function openListeners(
   };
 
   const authenticate = authenticators(tools.users, tools.secrets);
+  const writeAudit: ListenerOptions['writeAudit'] = entry =>
+    tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost'));
+  const reportRejected = ({ surface, address, method, path, failures }: RejectedCredential) => {
+    around.log.warn({ surface, address, method, path, failures }, 'credential rejected');
+    const actor = { surface, id: '', name: '', orgId: '', permissions: {} };
+    void writeAudit({
+      actor,
+      orgId: '',
+      action: 'authenticate',
+      method,
+      url: path,
+      status: 401,
+      ip: address,
+      object: '',
+    });
+  };
+  const maxFailures = settings['management.failures_per_minute'];
+  const failures = createCredentialFailures(maxFailures, around.clock, reportRejected);
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
     const options: ListenerOptions = {
       surfaces,
       operations: catalogue,
       tools: typedTools,
       authenticate,
-      writeAudit: entry => tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost')),
+      writeAudit,
       log: around.log,
       version,
       bodyBytes: settings['management.body_bytes'],
-      failures: failureLimit(settings['management.failures_per_minute'], around.clock),
+      failures,
       trustedProxies: settings['management.trusted_proxies'],
       checkAnswers: settings['management.check_answers'],
     };
@@ -354,10 +372,11 @@ async function openListeners(
     addHealth(app, health);
     if (name !== 'portal')
       addMetrics(app, {
-        ...around,
+        log: around.log,
         settings,
         version,
         authenticate,
+        failures,
         parts: health.parts,
         traffic: () => [...metrics(), ...eventFamilies(eventCounts()), ...limitFamilies(threads.evictions())],
       });

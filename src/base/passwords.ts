@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createFairQueue, type Flow } from './fair-queue.ts';
 import { problems } from './problems.ts';
 
 /**
@@ -38,11 +39,14 @@ interface StoredPassword {
 /** Stands in for the password of somebody who does not exist. No password has this hash: it is not one of scrypt's. */
 const nobody: StoredPassword = { cost: passwordCost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
 
+/** Hashing and checks of the management side, where no client address is at hand. */
+const managementFlow: Flow = { client: '', account: '' };
+
 export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
   const bytes = bytesOf(password);
   if (bytes.length > maxPasswordBytes) throw passwordProblem.too_long({ detail: { maxBytes: maxPasswordBytes } });
   const salt = randomBytes(saltBytes);
-  const hash = await derive(bytes, salt, cost, hashBytes);
+  const hash = await derive(bytes, salt, cost, hashBytes, managementFlow);
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
@@ -50,18 +54,18 @@ export async function hashPassword(password: string, cost: PasswordCost = passwo
  * Whether the password is the stored one. A stored text nobody can match (empty, foreign) costs as much as a wrong
  * password.
  */
-export async function passwordMatches(password: string, stored: string): Promise<boolean> {
+export async function passwordMatches(password: string, stored: string, flow: Flow = managementFlow): Promise<boolean> {
   const known = readStored(stored);
   const bytes = bytesOf(password);
   const possible = known !== undefined && bytes.length <= maxPasswordBytes;
   const { cost, salt, hash } = known ?? nobody;
-  const given = await derive(bytes.subarray(0, maxPasswordBytes), salt, cost, hash.length);
+  const given = await derive(bytes.subarray(0, maxPasswordBytes), salt, cost, hash.length, flow);
   return timingSafeEqual(given, hash) && possible;
 }
 
 /** For a user nobody knows: takes as long as a wrong password does, so that time does not tell who exists. */
-export async function wastePasswordTime(password: string): Promise<false> {
-  await passwordMatches(password, '');
+export async function wastePasswordTime(password: string, flow: Flow = managementFlow): Promise<false> {
+  await passwordMatches(password, '', flow);
   return false;
 }
 
@@ -81,24 +85,26 @@ function readStored(stored: string): StoredPassword | undefined {
   };
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+const queue = createFairQueue({ maxRunning: maxPasswordsAtOnce, maxWaiting: maxPasswordsWaiting }, () =>
+  passwordProblem.too_busy(),
+);
 
-/** Runs scrypt when it is its turn; a place that falls free is handed straight to the first who waits. */
-async function derive(password: Buffer, salt: Buffer, { N, r, p }: PasswordCost, length: number): Promise<Buffer> {
-  if (running < maxPasswordsAtOnce) running += 1;
-  else if (waiting.length >= maxPasswordsWaiting) throw passwordProblem.too_busy();
-  else await new Promise<void>(resolve => waiting.push(resolve));
+/** Runs scrypt in the fair queue: wrong passwords of one client do not keep another one waiting. */
+function derive(
+  password: Buffer,
+  salt: Buffer,
+  { N, r, p }: PasswordCost,
+  length: number,
+  flow: Flow,
+): Promise<Buffer> {
   const maxmem = 128 * r * (N + p) + 1024 * 1024;
-  try {
-    return await new Promise<Buffer>((resolve, reject) => {
-      scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => (error ? reject(error) : resolve(hash)));
-    });
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
+  return queue.run(
+    flow,
+    () =>
+      new Promise<Buffer>((resolve, reject) => {
+        scrypt(password, salt, length, { N, r, p, maxmem }, (error, hash) => (error ? reject(error) : resolve(hash)));
+      }),
+  );
 }
 
 export interface PasswordPolicy {

@@ -57,6 +57,11 @@ export const settingsTable = {
     least: 1000,
   }),
   'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
+  'gateway.wrong_passwords_per_minute': count(
+    30,
+    'Wrong passwords of one user from one client address in a minute; then they get 429 unchecked. All users of an address together have ten times as many. 0 switches the limit off.',
+    { most: 1_000_000 },
+  ),
   'gateway.header_count': count(200, 'Most headers of a call.', { least: 10, most: 2000 }),
   'gateway.idle_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', { least: 1000 }),
   'gateway.stalled_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
@@ -294,7 +299,7 @@ export const settingsTable = {
   }),
   'management.failures_per_minute': count(
     600,
-    'Wrong credentials one address may present in a minute before it is asked to wait. 0 switches the limit off.',
+    'Wrong credentials of one address on one surface in a minute that get 401; more get 429. Right ones always pass. 0 switches the limit off.',
     { most: 1_000_000 },
   ),
   'management.trusted_proxies': list(

@@ -105,6 +105,13 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'The user is unknown or the password wrong.',
   },
+  basic_limited: {
+    status: 429,
+    message: 'Too many wrong passwords, try again later',
+    event: 'AuthFailure',
+    about:
+      'The address has sent too many wrong passwords for the user, or for many users; passwords are not checked for a while.',
+  },
   hmac_refused: {
     status: 400,
     message: 'Authorization field missing, malformed or invalid',

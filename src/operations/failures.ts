@@ -1,34 +1,44 @@
 import type { Clock } from '#base/clock.ts';
+import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
+import type { Problem } from '#base/problems.ts';
+import type { SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
 
-/** Addresses remembered at once; the oldest is forgotten first. */
-const addressesKept = 10_000;
 const windowMs = 60_000;
+const maxKeys = 20_000;
 
-/** Slows down whoever guesses credentials: after so many wrong ones in a minute an address has to wait. */
-export function failureLimit(perMinute: number, clock: Clock) {
-  const windows = new Map<string, { endsAt: number; failures: number }>();
-  const current = (address: string) => {
-    const window = windows.get(address);
-    return window && window.endsAt > clock.now() ? window : undefined;
-  };
+/** A wrong credential, as logs and audit records show it: never the credential itself. */
+export interface RejectedCredential {
+  readonly surface: SurfaceName;
+  readonly address: string;
+  readonly method: string;
+  readonly path: string;
+  /** How many there were from this address on this surface in the current minute. */
+  readonly failures: number;
+}
+
+/**
+ * Wrong credentials, counted by surface and client address. Credentials are verified before anything is counted: a right
+ * one passes however many wrong ones came from its address. Reports are bounded: the first, the tenth, the hundredth …
+ */
+export function createCredentialFailures(
+  maxPerMinute: number,
+  clock: Clock,
+  report: (rejected: RejectedCredential) => void,
+) {
+  const counter = createFailureCounter({ maxFailures: maxPerMinute, windowMs, maxKeys }, clock);
   return {
-    check(address: string): void {
-      const window = current(address);
-      if (perMinute === 0 || !window || window.failures < perMinute) return;
-      const seconds = Math.ceil((window.endsAt - clock.now()) / 1000);
-      throw problem.too_many_failures({ detail: { seconds, retryAfter: seconds } });
-    },
-    failed(address: string): void {
-      const window = current(address);
-      if (window) {
-        window.failures++;
-        return;
-      }
-      if (windows.size >= addressesKept) windows.delete(windows.keys().next().value!);
-      windows.set(address, { endsAt: clock.now() + windowMs, failures: 1 });
+    /** Counts one and returns the problem to answer with. */
+    reject(rejected: Omit<RejectedCredential, 'failures'>): Problem {
+      const key = `${rejected.surface} ${rejected.address}`;
+      const isOverLimit = counter.isOverLimit(key);
+      const failures = counter.record(key);
+      if (isWorthLogging(failures)) report({ ...rejected, failures });
+      if (!isOverLimit) return problem.not_authorised();
+      const seconds = counter.retryAfterSeconds(key);
+      return problem.too_many_failures({ detail: { seconds, retryAfter: seconds } });
     },
   };
 }
 
-export type FailureLimit = ReturnType<typeof failureLimit>;
+export type CredentialFailures = ReturnType<typeof createCredentialFailures>;

@@ -5,7 +5,7 @@ import { type Actor, type Authenticate, permits } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { docsPage } from './docs-page.ts';
-import type { FailureLimit } from './failures.ts';
+import type { CredentialFailures } from './failures.ts';
 import { check } from './faults.ts';
 import { openApi } from './openapi.ts';
 import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
@@ -24,7 +24,7 @@ export interface ListenerOptions {
   readonly version: string;
   readonly bodyBytes: number;
   /** Shared by the listeners of one door. */
-  readonly failures: FailureLimit;
+  readonly failures: CredentialFailures;
   readonly trustedProxies: readonly string[];
   readonly checkAnswers: boolean;
 }
@@ -71,11 +71,10 @@ function doorkeeper({ authenticate, failures }: ListenerOptions): Door {
     const header = request.headers[surface.credentialHeader];
     const credential = typeof header === 'string' ? surface.credential(header.trim()) : '';
     if (!credential) throw problem.not_authorised();
-    failures.check(request.ip);
     const actor = await authenticate[surfaceName]?.(credential);
     if (actor) return actor;
-    failures.failed(request.ip);
-    throw problem.not_authorised();
+    const { ip: address, method } = request;
+    throw failures.reject({ surface: surfaceName, address, method, path: pathOf(request) });
   };
 }
 

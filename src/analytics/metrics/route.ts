@@ -1,17 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor, Authenticate } from '#operations/actor.ts';
-import { failureLimit } from '#operations/failures.ts';
-import { problem } from '#operations/problems.ts';
+import type { CredentialFailures } from '#operations/failures.ts';
 import { render } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { exposition, expositionType, type Family, gauge } from './exposition.ts';
 
 export interface MetricsOptions {
   readonly settings: Settings;
-  readonly clock: Clock;
+  readonly failures: CredentialFailures;
   readonly log: Log;
   readonly version: string;
   readonly authenticate: Readonly<Record<'admin' | 'gateway', Authenticate>>;
@@ -23,8 +21,7 @@ export interface MetricsOptions {
 
 /** For whoever holds a secret of the installation, in the header of its surface or as a bearer, which scrapers can send. */
 export function addMetrics(app: FastifyInstance, options: MetricsOptions): void {
-  const { settings, clock, log, authenticate } = options;
-  const failures = failureLimit(settings['management.failures_per_minute'], clock);
+  const { settings, log, authenticate, failures } = options;
 
   async function admitted(request: FastifyRequest): Promise<Actor | undefined> {
     const bearer = surfaces.dashboard.credential(request.headers.authorization?.trim() ?? '');
@@ -40,11 +37,8 @@ export function addMetrics(app: FastifyInstance, options: MetricsOptions): void 
   app.get('/metrics', async (request, reply) => {
     try {
       if (!settings['metrics.public']) {
-        failures.check(request.ip);
-        if (!(await admitted(request))) {
-          failures.failed(request.ip);
-          throw problem.not_authorised();
-        }
+        const { ip: address, method } = request;
+        if (!(await admitted(request))) throw failures.reject({ surface: 'admin', address, method, path: '/metrics' });
       }
       const families = [
         ...processFamilies(options.version),

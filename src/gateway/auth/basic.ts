@@ -5,7 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
 import { type Doing, type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
 import { adopt, deny, givesSession } from './identity.ts';
-import { type PasswordCheck, passwordCheck } from './password-check.ts';
+import { type PasswordCheck, type PasswordVerdict, passwordCheck } from './password-check.ts';
 import type { KnownKey } from './sessions.ts';
 import { credentialIn, placesOf } from './sources.ts';
 
@@ -93,10 +93,10 @@ function readable(source: string) {
 /** One for the thread: what a password was found to be does not depend on the API that asked. */
 const checks = new WeakMap<object, PasswordCheck>();
 
-function checkOf({ sessions, clock }: StepContext['tools']): PasswordCheck {
+function checkOf({ sessions, clock, settings }: StepContext['tools']): PasswordCheck {
   const known = checks.get(sessions);
   if (known) return known;
-  const made = passwordCheck(clock);
+  const made = passwordCheck(clock, settings['gateway.wrong_passwords_per_minute']);
   checks.set(sessions, made);
   return made;
 }
@@ -122,16 +122,32 @@ function signingIn({ model, tools }: StepContext) {
   }
 
   function judged(call: Exchange, { user, password }: Credentials, known: KnownKey | undefined): Doing<Outcome> {
-    const right = check.matches(`${orgId}/${user}`, known?.session.password, password, rememberMs);
+    const right = check.matches({
+      user: `${orgId}/${user}`,
+      stored: known?.session.password,
+      password,
+      rememberMs,
+      client: call.clientAddress,
+      isConnected: () => !call.gone,
+    });
     return right instanceof Promise
       ? right.then(it => settled(call, user, known, it))
       : settled(call, user, known, right);
   }
 
-  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: boolean): Outcome {
+  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: PasswordVerdict): Outcome {
+    if (right === 'abandoned') return refuse(call, 'client_gone');
+    if (right === 'limited') return limited(call, user);
     if (!known || !right) return challenged(deny(tools, call, 'basic_refused', tools.sessions.hashOf(user)));
     if (gives) adopt(call, known, 'basic');
     return undefined;
+  }
+
+  function limited(call: Exchange, user: string): Answer {
+    const refused = deny(tools, call, 'basic_limited', tools.sessions.hashOf(user));
+    const seconds = check.retryAfterSeconds(call.clientAddress, `${orgId}/${user}`);
+    refused.headers.append('Retry-After', String(seconds));
+    return refused;
   }
 
   return { signIn, challenged };

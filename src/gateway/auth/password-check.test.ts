@@ -1,38 +1,96 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { hashPassword } from '#base/passwords.ts';
-import { passwordCheck } from './password-check.ts';
+import { type PasswordCheck, type PasswordQuestion, passwordCheck } from './password-check.ts';
 
+const ask = (
+  check: PasswordCheck,
+  user: string,
+  stored: PasswordQuestion['stored'],
+  password: string,
+  rememberMs: number,
+  more: Partial<PasswordQuestion> = {},
+) => check.matches({ user, stored, password, rememberMs, client: '192.0.2.1', ...more });
 const cheap = { N: 2, r: 1, p: 1 };
 
 test('a right password is remembered as long as asked, a wrong one never', async () => {
   const time = { nowMs: 0 };
   const check = passwordCheck({ now: () => time.nowMs });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
-  assert.equal(await check.matches('ann', stored, 'word', 1000), true);
-  assert.equal(check.matches('ann', stored, 'word', 1000), true, 'answers at once');
-  assert.ok(check.matches('ann', stored, 'word', 0) instanceof Promise, 'asked not to remember');
+  assert.equal(await ask(check, 'ann', stored, 'word', 1000), true);
+  assert.equal(ask(check, 'ann', stored, 'word', 1000), true, 'answers at once');
+  assert.ok(ask(check, 'ann', stored, 'word', 0) instanceof Promise, 'asked not to remember');
   time.nowMs = 1000;
-  assert.ok(check.matches('ann', stored, 'word', 1000) instanceof Promise);
-  assert.equal(await check.matches('ann', stored, 'wrong', 1000), false);
-  assert.equal(await check.matches('ann', stored, 'wrong', 1000), false);
+  assert.ok(ask(check, 'ann', stored, 'word', 1000) instanceof Promise);
+  assert.equal(await ask(check, 'ann', stored, 'wrong', 1000), false);
+  assert.equal(await ask(check, 'ann', stored, 'wrong', 1000), false);
 });
 
 test('one answer is never taken for another user, password or stored hash', async () => {
   const check = passwordCheck({ now: () => 0 });
   const plain = (hash: string) => ({ hash, hashType: '' });
-  assert.equal(await check.matches('ann', plain('b:c'), 'b:c', 1000), true);
-  assert.equal(await check.matches('bob', plain('x'), 'b:c', 1000), false);
-  assert.equal(await check.matches('ann', plain('b'), 'c', 1000), false);
-  assert.equal(await check.matches('ann', plain('b:c2'), 'b:c', 1000), false);
-  assert.equal(await check.matches('ann', undefined, 'b:c', 1000), false);
+  assert.equal(await ask(check, 'ann', plain('b:c'), 'b:c', 1000), true);
+  assert.equal(await ask(check, 'bob', plain('x'), 'b:c', 1000), false);
+  assert.equal(await ask(check, 'ann', plain('b'), 'c', 1000), false);
+  assert.equal(await ask(check, 'ann', plain('b:c2'), 'b:c', 1000), false);
+  assert.equal(await ask(check, 'ann', undefined, 'b:c', 1000), false);
 });
 
 test('the same question asked at once is worked out once', async () => {
   const check = passwordCheck({ now: () => 0 });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
-  const first = check.matches('ann', stored, 'word', 1000);
-  assert.equal(check.matches('ann', stored, 'word', 1000), first);
-  assert.notEqual(check.matches('ann', stored, 'other', 1000), first);
+  const first = ask(check, 'ann', stored, 'word', 1000);
+  assert.equal(ask(check, 'ann', stored, 'word', 1000), first);
+  assert.notEqual(ask(check, 'ann', stored, 'other', 1000), first);
   assert.equal(await first, true);
+});
+
+describe('limit on wrong passwords', () => {
+  const clock = { ms: 0, now: () => clock.ms };
+  const stored = { hash: 'word', hashType: '' };
+  const from = (client: string) => ({ client });
+
+  test('a user at an address is not checked after so many wrong ones, elsewhere and later is', async () => {
+    const check = passwordCheck(clock, 3);
+    for (let n = 0; n < 3; n++) assert.equal(await ask(check, 'ann', stored, `wrong ${n}`, 0), false);
+    assert.equal(ask(check, 'ann', stored, 'word', 0), 'limited');
+    assert.equal(check.retryAfterSeconds('192.0.2.1', 'ann'), 60);
+    assert.equal(await ask(check, 'ann', stored, 'word', 0, from('192.0.2.2')), true, 'from another address');
+    assert.equal(await ask(check, 'bob', stored, 'word', 0), true, 'another user at the address');
+    clock.ms += 60_000;
+    assert.equal(await ask(check, 'ann', stored, 'word', 0), true, 'a minute later');
+  });
+
+  test('a right password starts the count again', async () => {
+    const check = passwordCheck(clock, 2);
+    for (let n = 0; n < 5; n++) {
+      assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
+      assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
+    }
+  });
+
+  test('an address that tries many users is held back, but for those who signed in from it before', async () => {
+    const check = passwordCheck(clock, 1);
+    assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
+    for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
+    assert.equal(ask(check, 'bob', stored, 'word', 0), 'limited');
+    assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
+  });
+
+  test('a limit of 0 is none', async () => {
+    const check = passwordCheck(clock, 0);
+    for (let n = 0; n < 20; n++) assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
+  });
+
+  test('a check runs as long as one of those who asked for it is connected', async () => {
+    const check = passwordCheck(clock);
+    const scrypt = { hash: await hashPassword('word', { N: 2 ** 14, r: 8, p: 1 }), hashType: 'scrypt' };
+    const busy = [1, 2].map(n => ask(check, `busy ${n}`, scrypt, 'word', 0));
+    const gone = { isConnected: () => false };
+    const left = ask(check, 'ann', scrypt, 'word', 0, gone);
+    const shared = [ask(check, 'bob', scrypt, 'word', 0, gone), ask(check, 'bob', scrypt, 'word', 0)];
+    assert.deepEqual(await Promise.all(busy), [true, true]);
+    assert.equal(await left, 'abandoned');
+    assert.deepEqual(await Promise.all(shared), [true, true]);
+  });
 });

@@ -2,6 +2,8 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Session } from '#access/keys/session.ts';
 import type { Clock } from '#base/clock.ts';
 import { sameSecret } from '#base/compare.ts';
+import { createFailureCounter } from '#base/failure-counter.ts';
+import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 import { passwordMatches, wastePasswordTime } from '#base/passwords.ts';
@@ -9,9 +11,24 @@ import type { Doing } from '../step.ts';
 
 type Stored = NonNullable<Session['password']>;
 
-/** Whether a password is a user's. Nobody learns from the time it takes whether the user exists. */
+/** `limited`: too many wrong ones, not checked. `abandoned`: the client disconnected before its check ran. */
+export type PasswordVerdict = boolean | 'limited' | 'abandoned';
+
+export interface PasswordQuestion {
+  readonly user: string;
+  readonly stored: Stored | undefined;
+  readonly password: string;
+  /** How long a right password is remembered; 0: it is not. */
+  readonly rememberMs: number;
+  /** Fair queueing and the limit on wrong passwords are by client address and user. */
+  readonly client: string;
+  readonly isConnected?: () => boolean;
+}
+
+/** Whether a password is a user's. Its duration does not show whether the user exists. */
 export interface PasswordCheck {
-  matches(user: string, stored: Stored | undefined, password: string, rememberMs: number): Doing<boolean>;
+  matches(question: PasswordQuestion): Doing<PasswordVerdict>;
+  retryAfterSeconds(client: string, user: string): number;
 }
 
 /** Hashes other gateways keep, quick to make and so quick to compare. */
@@ -24,11 +41,30 @@ const quickHashes: Readonly<Record<string, (password: string) => string>> = {
 };
 
 /** Passwords a thread remembers to be right. */
-const passwordsKept = 10_000;
+const maxRemembered = 10_000;
+/** Addresses, and users at an address, whose wrong passwords a thread counts. */
+const maxCounted = 20_000;
+const windowMs = 60_000;
+/** Several users may share an address: all of them together may be wrong this many times as often as one. */
+const usersPerAddress = 10;
 
-export function passwordCheck(clock: Clock): PasswordCheck {
-  const right = new Lru<string, number>(passwordsKept);
-  const checking = new Map<string, Promise<boolean>>();
+interface Check {
+  readonly verdict: Promise<PasswordVerdict>;
+  readonly waiting: (() => boolean)[];
+}
+
+const always = () => true;
+const pairOf = (client: string, user: string) => `${client} ${user}`;
+
+/** `maxWrongPerMinute` bounds wrong passwords of one user from one address; 0 switches the bound off. */
+export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordCheck {
+  const right = new Lru<string, number>(maxRemembered);
+  const checking = new Map<string, Check>();
+  const bounds = { windowMs, maxKeys: maxCounted };
+  const wrongByUser = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute }, clock);
+  const wrongByAddress = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute * usersPerAddress }, clock);
+  /** Users that signed in from an address are not held back by the wrong passwords of others at the same address. */
+  const signedIn = new Lru<string, true>(maxCounted);
   const secret = randomBytes(32);
   /** One name for one question: who, against what is stored, with which password. Lengths keep the parts apart. */
   const nameOf = (user: string, stored: string, password: string) =>
@@ -36,27 +72,59 @@ export function passwordCheck(clock: Clock): PasswordCheck {
       .update(`${user.length}:${user}:${stored.length}:${stored}:${password}`)
       .digest('base64');
 
+  function isLimited(client: string, user: string): boolean {
+    const pair = pairOf(client, user);
+    return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(client) && !signedIn.get(pair));
+  }
+
+  function start(name: string, question: PasswordQuestion): Check {
+    const { user, client, rememberMs } = question;
+    const pair = pairOf(client, user);
+    const waiting = [question.isConnected ?? always];
+    const isWanted = () => waiting.some(isConnected => isConnected());
+    const verdict = compare(question, { client, account: user, isWanted })
+      .then(matches => {
+        if (matches) {
+          signedIn.set(pair, true);
+          wrongByUser.clear(pair);
+          if (rememberMs > 0) right.set(name, clock.now() + rememberMs);
+        } else {
+          wrongByUser.record(pair);
+          wrongByAddress.record(client);
+        }
+        return matches;
+      })
+      .catch(error => {
+        if (error instanceof Abandoned) return 'abandoned' as const;
+        throw error;
+      })
+      .finally(() => checking.delete(name));
+    return { verdict, waiting };
+  }
+
   return {
-    matches(user, stored, password, rememberMs) {
+    matches(question) {
+      const { user, stored, password, rememberMs, client } = question;
       const name = nameOf(user, stored?.hash ?? '', password);
       if (rememberMs > 0 && (right.get(name) ?? 0) > clock.now()) return true;
+      if (isLimited(client, user)) return 'limited';
       const running = checking.get(name);
-      if (running) return running;
-      const begun = checked(stored, password)
-        .then(matches => {
-          if (matches && rememberMs > 0) right.set(name, clock.now() + rememberMs);
-          return matches;
-        })
-        .finally(() => checking.delete(name));
+      if (running) {
+        running.waiting.push(question.isConnected ?? always);
+        return running.verdict;
+      }
+      const begun = start(name, question);
       checking.set(name, begun);
-      return begun;
+      return begun.verdict;
     },
+    retryAfterSeconds: (client, user) =>
+      Math.max(1, wrongByUser.retryAfterSeconds(pairOf(client, user)), wrongByAddress.retryAfterSeconds(client)),
   };
 }
 
-async function checked(stored: Stored | undefined, password: string): Promise<boolean> {
-  if (!stored) return wastePasswordTime(password);
+async function compare({ stored, password }: PasswordQuestion, flow: Flow): Promise<boolean> {
+  if (!stored) return wastePasswordTime(password, flow);
   const quick = stored.hash.startsWith('scrypt$') ? undefined : quickHashes[stored.hashType];
-  if (!quick) return passwordMatches(password, stored.hash);
-  return sameSecret(quick(password), stored.hash) || wastePasswordTime(password);
+  if (!quick) return passwordMatches(password, stored.hash, flow);
+  return sameSecret(quick(password), stored.hash) || wastePasswordTime(password, flow);
 }

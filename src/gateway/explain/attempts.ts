@@ -1,28 +1,38 @@
 import type { Clock } from '#base/clock.ts';
+import { createFailureCounter } from '#base/failure-counter.ts';
 
-/** Wrong secrets in a second, and looks at secrets at once, on one thread: guessing at this speed takes for ever. */
-const wrongASecond = 10;
-const atOnce = 16;
+export interface AttemptBounds {
+  /** Wrong secrets of one address in a second, on one thread; more are not looked at. */
+  readonly maxWrongPerSecond: number;
+  /** Secrets of one address looked at concurrently. */
+  readonly maxConcurrent: number;
+}
 
-/** Lets secrets be tried, as long as not too many were wrong. */
-export function attemptLimit(clock: Clock) {
-  let second = 0;
-  let wrong = 0;
-  let underway = 0;
-  return async (isRight: () => Promise<boolean>): Promise<boolean> => {
-    const now = Math.floor(clock.now() / 1000);
-    if (now !== second) {
-      second = now;
-      wrong = 0;
-    }
-    if (wrong >= wrongASecond || underway >= atOnce) return false;
-    underway++;
+const defaultBounds: AttemptBounds = { maxWrongPerSecond: 10, maxConcurrent: 16 };
+const windowMs = 1000;
+const maxAddresses = 10_000;
+
+/** Bounds guesses of a secret by client address: wrong ones of one address do not count for another. */
+export function attemptLimit(clock: Clock, { maxWrongPerSecond, maxConcurrent } = defaultBounds) {
+  const wrong = createFailureCounter({ maxFailures: maxWrongPerSecond, windowMs, maxKeys: maxAddresses }, clock);
+  const concurrent = new Map<string, number>();
+
+  function leave(address: string): void {
+    const others = concurrent.get(address)! - 1;
+    if (others === 0) concurrent.delete(address);
+    else concurrent.set(address, others);
+  }
+
+  return async (address: string, isRight: () => Promise<boolean>): Promise<boolean> => {
+    const others = concurrent.get(address) ?? 0;
+    if (wrong.isOverLimit(address) || others >= maxConcurrent) return false;
+    concurrent.set(address, others + 1);
     try {
       const right = await isRight();
-      if (!right) wrong++;
+      if (!right) wrong.record(address);
       return right;
     } finally {
-      underway--;
+      leave(address);
     }
   };
 }

@@ -31,10 +31,10 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
     return secret;
   }
 
-  async function isAllowed(secret: string): Promise<boolean> {
+  async function isAllowed({ clientAddress }: Exchange, secret: string): Promise<boolean> {
     if (secret === '') return false;
     try {
-      return await attempt(() => tools.ask('explains', { secret }, answerWithinMs));
+      return await attempt(clientAddress, () => tools.ask('explains', { secret }, answerWithinMs));
     } catch (error) {
       tools.log.warn({ reason: (error as Error).message }, 'whether a call may be explained could not be found out');
       return false;
@@ -71,7 +71,7 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
   return {
     handle(call, sink) {
       if (!call.headers.has(explainHeader)) return next.handle(call, sink);
-      void isAllowed(taken(call)).then(allowed => (allowed ? explained(call, sink) : next.handle(call, sink)));
+      void isAllowed(call, taken(call)).then(allowed => (allowed ? explained(call, sink) : next.handle(call, sink)));
     },
   };
 }

@@ -103,8 +103,14 @@ const byPassword: GrantWay = async (tools, asking) => {
   const user = await basicUser(keys, provider.orgId, username);
   const { password: kept = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
   const stored = kept === '' ? undefined : { hash: kept, hashType };
-  const right = await passwords.matches(`${provider.orgId}/${username}`, stored, password, 0);
-  if (!user || !right || isOutOfUse(user.key, clock.now())) return denied('access_denied');
+  const right = await passwords.matches({
+    user: `${provider.orgId}/${username}`,
+    stored,
+    password,
+    rememberMs: 0,
+    client: `OAuth client ${client.client_id}`,
+  });
+  if (!user || right !== true || isOutOfUse(user.key, clock.now())) return denied('access_denied');
   const key = await keyFor(tools, asking, rulesOf(user.key));
   if (isDenied(key)) return denied('access_denied', key.description);
   return records.write(async () => {
