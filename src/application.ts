@@ -1,30 +1,16 @@
 import type { AddressInfo } from 'node:net';
-import { certificateStore } from '#access/certificates/store.ts';
 import type { Counting } from '#access/keys/counters.ts';
-import { keyStore } from '#access/keys/store.ts';
-import { oauthCodeStore } from '#access/oauth/code-store.ts';
-import { oauthClientStore } from '#access/oauth/store.ts';
-import { oauthTokenStore } from '#access/oauth/token-store.ts';
-import { policyStore } from '#access/policies/store.ts';
-import { logStore } from '#analytics/log-store.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
-import { uptimeStore } from '#analytics/uptime/store.ts';
-import { usageStore } from '#analytics/usage-store.ts';
-import { knownApis } from '#apis/api/known.ts';
-import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
 import { publicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
-import { outbound } from '#base/outbound.ts';
 import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
-import { vaultOf } from '#base/vault.ts';
-import { openEvents, startSending } from '#events/events.ts';
-import { hookStore } from '#events/hooks/store.ts';
+import { startSending } from '#events/events.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
 import { trafficControl } from '#gateway/control.ts';
 import { type AwaitedDatabase, openDatabase } from '#gateway/known/opening.ts';
@@ -32,32 +18,23 @@ import { checkRole, hasTraffic } from '#gateway/settings-check.ts';
 import type { Threads, ThreadsOptions } from '#gateway/threads.ts';
 import { openTraffic } from '#gateway/traffic.ts';
 import { type Carry, carrier } from '#operations/carried.ts';
-import { createCredentialFailures, type RejectedCredential } from '#operations/failures.ts';
+import { createCredentialFailures } from '#operations/failures.ts';
 import { addHealth, type Health } from '#operations/health.ts';
 import { createListener, type ListenerOptions } from '#operations/listener.ts';
 import { managementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
-import { auditStore } from '#people/audit/store.ts';
+import { auditWriter, createRejectionReport } from '#people/audit/recording.ts';
 import { authenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type Credentials } from '#people/installation/bootstrap.ts';
-import { defaultOrgName } from '#people/installation/default-organisation.ts';
-import { installationSecretStore } from '#people/installation/secrets.ts';
-import { createGrantStore } from '#people/organisations/grant-store.ts';
-import { organisationStore } from '#people/organisations/store.ts';
-import { userStore } from '#people/users/store.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
-import { openPortal } from '#portal/portal-stores.ts';
-import { postStore } from '#portal/posts/store.ts';
-import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
-import { portalWebhookStore } from '#portal/webhooks/store.ts';
 import { keepLogShort } from '#storage/change-log.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
 import { type KeptCounters, keptCounters } from '#storage/kept-counters.ts';
-import { metaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared-engine.ts';
 import { databaseWatch } from '#storage/watch.ts';
 import { catalogue } from './catalogue.ts';
+import { openTools } from './stores.ts';
 import { version } from './version.ts';
 
 const problem = problems('start', {
@@ -174,67 +151,6 @@ export async function keepCredentials(
   });
 }
 
-/** Every store and tool an operation may ask for, by name. */
-function openTools(records: Records, dataKey: Buffer, settings: Settings, around: Surroundings, counting: Counting) {
-  const { clock } = around;
-  const meta = metaStore(records);
-  const vault = vaultOf(dataKey);
-  const organisations = organisationStore(records);
-  const grants = createGrantStore(records, meta, settings);
-  const users = userStore(records, vault);
-  const apis = apiStore(records);
-  const known = knownApis(apis);
-  const policies = policyStore(records, known.findApis);
-  const keys = keyStore(records, vault, settings);
-  const oauthClients = oauthClientStore(records, vault);
-  const hooks = hookStore(records, vault);
-  const certificates = certificateStore(records, vault);
-  const tools = {
-    records,
-    meta,
-    vault,
-    clock,
-    settings,
-    organisations,
-    grants,
-    users,
-    hooks,
-    ...openEvents({ records, vault, hooks, settings, ...around }),
-    certificates,
-    apis,
-    ...known,
-    policies,
-    keys,
-    oauthClients,
-    oauthTokens: oauthTokenStore(records, vault, settings),
-    oauthCodes: oauthCodeStore(records, vault),
-    counting,
-    forgetApi: async (orgId: string, apiId: string) => {
-      await policies.forgetApi(orgId, apiId);
-      await oauthClients.forgetApi(apiId);
-    },
-    apiChanged: policies.apiChanged,
-    usage: usageStore(records),
-    logs: logStore(records),
-    uptime: uptimeStore(records),
-    posts: postStore(records),
-    portalWebhooks: portalWebhookStore(records, vault),
-    ssoProfiles: ssoProfileStore(records, vault),
-    audit: auditStore(records, clock),
-    secrets: installationSecretStore(meta, vault, settings),
-    defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
-    holdings: async (orgId: string) => {
-      if ((await apis.count(orgId)) > 0) return 'APIs';
-      if ((await policies.count(orgId)) > 0) return 'policies';
-      if ((await keys.count(orgId)) > 0) return 'keys';
-      if ((await certificates.count(orgId)) > 0) return 'certificates';
-      return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
-    },
-    outbound: outbound(),
-  };
-  return { ...tools, ...openPortal(tools) };
-}
-
 export interface Application {
   readonly credentials: Credentials | undefined;
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
@@ -335,24 +251,9 @@ async function openListeners(
   };
 
   const authenticate = authenticators(tools.users, tools.secrets);
-  const writeAudit: ListenerOptions['writeAudit'] = entry =>
-    tools.audit.write(entry).catch(err => around.log.error({ err }, 'an audit record is lost'));
-  const reportRejected = ({ surface, address, method, path, failures }: RejectedCredential) => {
-    around.log.warn({ surface, address, method, path, failures }, 'credential rejected');
-    const actor = { surface, id: '', name: '', orgId: '', permissions: {} };
-    void writeAudit({
-      actor,
-      orgId: '',
-      action: 'authenticate',
-      method,
-      url: path,
-      status: 401,
-      ip: address,
-      object: '',
-    });
-  };
+  const writeAudit = auditWriter(tools.audit, around.log);
   const maxFailures = settings['management.failures_per_minute'];
-  const failures = createCredentialFailures(maxFailures, around.clock, reportRejected);
+  const failures = createCredentialFailures(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
   for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
     const options: ListenerOptions = {
       surfaces,

@@ -23,7 +23,9 @@ const everySource = filesBelow(sourceRoot, /\.tsx?$/);
 const sources = everySource.filter(path => !path.endsWith('.test.ts'));
 const tests = [...everySource.filter(path => path.endsWith('.test.ts')), ...filesBelow(join(root, 'tests'), /\.ts$/)];
 const wiring = new Set(
-  ['main.ts', 'commands.ts', 'application.ts', 'catalogue.ts', 'version.ts'].map(name => join(sourceRoot, name)),
+  ['main.ts', 'commands.ts', 'application.ts', 'stores.ts', 'catalogue.ts', 'version.ts'].map(name =>
+    join(sourceRoot, name),
+  ),
 );
 
 /** Rooms that reach a running product over HTTP: of the server they take types, never its code. */

@@ -1,0 +1,98 @@
+import { certificateStore } from '#access/certificates/store.ts';
+import type { Counting } from '#access/keys/counters.ts';
+import { keyStore } from '#access/keys/store.ts';
+import { oauthCodeStore } from '#access/oauth/code-store.ts';
+import { oauthClientStore } from '#access/oauth/store.ts';
+import { oauthTokenStore } from '#access/oauth/token-store.ts';
+import { policyStore } from '#access/policies/store.ts';
+import { logStore } from '#analytics/log-store.ts';
+import { uptimeStore } from '#analytics/uptime/store.ts';
+import { usageStore } from '#analytics/usage-store.ts';
+import { knownApis } from '#apis/api/known.ts';
+import { apiStore } from '#apis/api/store.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import { outbound } from '#base/outbound.ts';
+import type { Settings } from '#base/settings.ts';
+import { vaultOf } from '#base/vault.ts';
+import { openEvents } from '#events/events.ts';
+import { hookStore } from '#events/hooks/store.ts';
+import { auditStore } from '#people/audit/store.ts';
+import { defaultOrgName } from '#people/installation/default-organisation.ts';
+import { installationSecretStore } from '#people/installation/secrets.ts';
+import { createGrantStore } from '#people/organisations/grant-store.ts';
+import { organisationStore } from '#people/organisations/store.ts';
+import { userStore } from '#people/users/store.ts';
+import { openPortal } from '#portal/portal-stores.ts';
+import { postStore } from '#portal/posts/store.ts';
+import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
+import { portalWebhookStore } from '#portal/webhooks/store.ts';
+import { metaStore } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+
+/** Every store and tool an operation may ask for, by name. */
+export function openTools(
+  records: Records,
+  dataKey: Buffer,
+  settings: Settings,
+  around: { readonly log: Log; readonly clock: Clock },
+  counting: Counting,
+) {
+  const { clock } = around;
+  const meta = metaStore(records);
+  const vault = vaultOf(dataKey);
+  const organisations = organisationStore(records);
+  const grants = createGrantStore(records, meta, settings);
+  const users = userStore(records, vault);
+  const apis = apiStore(records);
+  const known = knownApis(apis);
+  const policies = policyStore(records, known.findApis);
+  const keys = keyStore(records, vault, settings);
+  const oauthClients = oauthClientStore(records, vault);
+  const hooks = hookStore(records, vault);
+  const certificates = certificateStore(records, vault);
+  const tools = {
+    records,
+    meta,
+    vault,
+    clock,
+    settings,
+    organisations,
+    grants,
+    users,
+    hooks,
+    ...openEvents({ records, vault, hooks, settings, ...around }),
+    certificates,
+    apis,
+    ...known,
+    policies,
+    keys,
+    oauthClients,
+    oauthTokens: oauthTokenStore(records, vault, settings),
+    oauthCodes: oauthCodeStore(records, vault),
+    counting,
+    forgetApi: async (orgId: string, apiId: string) => {
+      await policies.forgetApi(orgId, apiId);
+      await oauthClients.forgetApi(apiId);
+    },
+    apiChanged: policies.apiChanged,
+    usage: usageStore(records),
+    logs: logStore(records),
+    uptime: uptimeStore(records),
+    posts: postStore(records),
+    portalWebhooks: portalWebhookStore(records, vault),
+    ssoProfiles: ssoProfileStore(records, vault),
+    audit: auditStore(records, clock),
+    secrets: installationSecretStore(meta, vault, settings),
+    defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
+    holdings: async (orgId: string) => {
+      if ((await apis.count(orgId)) > 0) return 'APIs';
+      if ((await policies.count(orgId)) > 0) return 'policies';
+      if ((await keys.count(orgId)) > 0) return 'keys';
+      if ((await certificates.count(orgId)) > 0) return 'certificates';
+      return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
+    },
+    outbound: outbound(),
+  };
+  return { ...tools, ...openPortal(tools) };
+}
