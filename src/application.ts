@@ -283,14 +283,24 @@ async function openListeners(
       });
     stops.push(() => app.close());
     await listening(host, port, setting, () => app.listen({ host, port }));
-    urls[name] = urlOf(host, app.server.address() as AddressInfo);
+    const address = app.server.address() as AddressInfo;
+    tools.managementPorts.push(address.port);
+    urls[name] = urlOf(host, address);
   }
 
   if (hasTraffic(settings)) {
     const database = settings['database.url']
       ? { url: settings['database.url'] }
       : { file: installation.directory.database };
-    const traffic = await openTraffic({ ...installation, ...around, settings, database, control, version });
+    const traffic = await openTraffic({
+      ...installation,
+      ...around,
+      settings,
+      database,
+      control,
+      version,
+      managementPorts: tools.managementPorts,
+    });
     stops.push(() => traffic.close());
     urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
     trafficSettled = traffic.settled;

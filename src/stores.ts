@@ -12,6 +12,7 @@ import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
+import { createAddressPolicies } from '#base/address-policies.ts';
 import { outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
@@ -51,6 +52,12 @@ export function openTools(
   const oauthClients = oauthClientStore(records, vault);
   const hooks = hookStore(records, vault);
   const certificates = certificateStore(records, vault);
+  /** Filled as the management listeners open. */
+  const managementPorts: number[] = [];
+  const addresses = createAddressPolicies({
+    refused: settings['outbound.refused_addresses'],
+    managementPorts: () => managementPorts,
+  });
   const tools = {
     records,
     meta,
@@ -92,7 +99,8 @@ export function openTools(
       if ((await certificates.count(orgId)) > 0) return 'certificates';
       return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
-    outbound: outbound(),
+    managementPorts,
+    outbound: outbound({ addresses }),
   };
   return { ...tools, ...openPortal(tools) };
 }

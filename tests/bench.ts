@@ -13,6 +13,7 @@ import { oauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/application.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { policyStore } from '#access/policies/store.ts';
+import { createAddressPolicies } from '#base/address-policies.ts';
 import { isoTime } from '#base/clock.ts';
 import { databaseId, publicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
@@ -97,7 +98,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     oauthTokens: oauthTokenStore(records, vault, settings),
     oauthCodes: oauthCodeStore(records, vault),
   };
-  const tokens = tokenTools({ store, sessions, vault, settings, clock, log, post: it => void answer(it) });
+  const addresses = createAddressPolicies({ managementPorts: () => [] });
+  const tokens = tokenTools({ addresses, store, sessions, vault, settings, clock, log, post: it => void answer(it) });
   const provider = oauthProvider({
     ...oauth,
     records,
@@ -112,6 +114,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const answer = answerer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
   const tools = {
     settings,
+    addresses,
     clock,
     log,
     sessions,

@@ -109,6 +109,21 @@ describe('services of bare connections', () => {
     await settled(app);
   });
 
+  test('a bare connection is not passed on to a management listener', async () => {
+    const { port } = new URL(app.url.dashboard);
+    for (const host of ['localhost', '127.0.0.1']) {
+      const definition = service(ports[0]!, 'tcp', `tcp://${host}:${port}`);
+      await publish(definition);
+      const one = await call(ports[0]!);
+      one.send('GET /hello HTTP/1.1\r\nHost: a\r\n\r\n');
+      await one.closed;
+      assert.equal(one.received(), '');
+      one.leave();
+      await app.ask('DELETE', `/api/apis/${definition.api_id}`);
+      await settled(app);
+    }
+  });
+
   test('a registry may name the upstream; what it must not name is passed over', async () => {
     const registry = await startUpstream();
     stops.push(registry);

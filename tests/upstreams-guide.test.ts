@@ -22,7 +22,7 @@ describe('the guide to upstreams', () => {
   });
 
   test('does what it says', async () => {
-    assert.equal(guide.promised.length, 5);
+    assert.equal(guide.promised.length, 7);
     const { dashboard: DASHBOARD, gateway: GATEWAY } = app.url;
     await guide.run({ DASHBOARD, GATEWAY, DATA: app.directory, UPSTREAM: upstream.url });
   });

@@ -63,7 +63,9 @@ const carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bi
 ];
 
 const mapped = 0xffffn << 32n;
-const readCidr = (cidr: string): { value: bigint; shift: bigint } => {
+
+/** A CIDR range in the one address space of both families: an address is inside when its value shifted equals `value`. */
+export const readCidr = (cidr: string): { value: bigint; shift: bigint } => {
   const [address = '', bits = ''] = cidr.split('/');
   const shift = BigInt((isIPv4(address) ? 32 : 128) - Number(bits));
   return { value: addressValue(address) >> shift, shift };
@@ -91,7 +93,7 @@ function kindOf(value: bigint): AddressKind {
 }
 
 /** Both families in one space: an IPv4 address is its IPv4-mapped form. */
-function addressValue(address: string): bigint {
+export function addressValue(address: string): bigint {
   if (isIPv4(address)) return mapped | address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
   // The URL parser writes IPv6 in groups of hexadecimal only; a zone (`%eth0`) does not change where a range begins.
   const text = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);

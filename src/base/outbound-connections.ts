@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
-import type { Audience, Target } from './outbound-target.ts';
+import type { Target } from './outbound-target.ts';
 
 export interface OutboundTls {
   /** Authorities to trust instead of the usual ones, as PEM. */
@@ -13,10 +13,11 @@ export interface OutboundTls {
   readonly insecure?: boolean;
 }
 
-/** Connections to checked addresses. Idle ones are kept a few seconds, for the same audience, origin and addresses. */
+/** Connections to checked addresses. Idle ones are kept a few seconds, for the same rules, origin and addresses. */
 export interface Connections {
   use<T>(
-    audience: Audience,
+    /** Connections are shared under the same rules only. */
+    rules: string,
     target: Target,
     tls: OutboundTls | undefined,
     ask: (to: Dispatcher) => Promise<T>,
@@ -34,8 +35,8 @@ export function connections(): Connections {
   const pools = new Map<string, Pool>();
 
   /** The pool used longest ago makes room; it finishes the calls it has. */
-  function poolOf(audience: Audience, target: Target): Pool {
-    const key = [audience, target.url.origin, ...target.addresses.toSorted()].join(' ');
+  function poolOf(rules: string, target: Target): Pool {
+    const key = [rules, target.url.origin, ...target.addresses.toSorted()].join(' ');
     const pool =
       pools.get(key) ?? new Pool(target.url.origin, { ...settingsOf(target), connections: maxConnectionsEach });
     pools.delete(key);
@@ -49,8 +50,8 @@ export function connections(): Connections {
   }
 
   return {
-    async use(audience, target, tls, ask) {
-      if (!tls) return ask(poolOf(audience, target));
+    async use(rules, target, tls, ask) {
+      if (!tls) return ask(poolOf(rules, target));
       // Who trusts or shows something special gets a connection of their own.
       const client = new Client(target.url.origin, { ...settingsOf(target, tls), pipelining: 0 });
       try {

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { type AddressPolicy, isMetadataHost } from './address-policy.ts';
 import { type AddressKind, addressKind } from './outbound-addresses.ts';
 import { outboundProblem } from './outbound-problems.ts';
 import type { Problem } from './problems.ts';
@@ -29,8 +30,6 @@ export interface Target {
 
 export const maxUrlCharacters = 8192;
 const maxAddresses = 16;
-/** Names of cloud metadata, refused before any resolver is asked. */
-const forbiddenHosts = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal']);
 
 export function readTarget(text: string): URL {
   const url = text.length <= maxUrlCharacters && URL.canParse(text) ? new URL(text) : undefined;
@@ -50,13 +49,17 @@ export async function checkTarget(
   audience: Audience,
   rules: AudienceRules,
   resolve: Resolve,
+  policy?: AddressPolicy,
 ): Promise<Target> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (forbiddenHosts.has(host)) throw outboundProblem.refused({ detail: { host } });
+  if (isMetadataHost(host)) throw outboundProblem.refused({ detail: { host } });
   const addresses = isIP(host) ? [host] : await resolveHost(host, audience, resolve);
   for (const address of addresses) {
     const kind = addressKind(address);
-    if (!allows(rules, url, kind)) throw refusal(audience, host, address, kind);
+    if (!allows(rules, url, kind)) throw refusal(audience, host, address, kind.about);
+    const about = policy?.refuse(address, Number(url.port || (url.protocol === 'https:' ? '443' : '80')));
+    // What a name means inside is for those who may go there.
+    if (about !== undefined) throw refusal(policy?.key === '' ? audience : 'visitor', host, address, about);
   }
   return { url, host, addresses };
 }
@@ -67,7 +70,7 @@ function allows(rules: AudienceRules, url: URL, { reach }: AddressKind): boolean
 }
 
 /** A visitor is not told what a name means inside, nor whether it means anything there. */
-function refusal(audience: Audience, host: string, address: string, { about }: AddressKind): Problem {
+function refusal(audience: Audience, host: string, address: string, about: string): Problem {
   if (audience === 'visitor') return outboundProblem.refused({ detail: { host } });
   return outboundProblem.refused_address({ detail: { host, address, about } });
 }

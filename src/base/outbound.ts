@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import type { AddressPolicies } from './address-policies.ts';
 import { type OutboundAnswer, readAnswer } from './outbound-answer.ts';
 import { connections, type OutboundTls } from './outbound-connections.ts';
 import { outboundProblem } from './outbound-problems.ts';
@@ -28,6 +29,10 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly audience: Audience;
+  /** The organisation whose definition or record asks for the call: its networks decide. The operator's when absent. */
+  readonly orgId?: string | undefined;
+  /** The management listeners of this process may be called: for what the operator alone configures. */
+  readonly reachesManagement?: true;
   /** For everything: resolving, connecting, redirects, the whole answer. */
   readonly timeoutMs?: number;
   /** Of the answer's body, as it came and unfolded. */
@@ -40,6 +45,7 @@ export interface OutboundRequest {
 
 export interface OutboundOptions {
   readonly rules?: Partial<Record<Audience, Partial<AudienceRules>>>;
+  readonly addresses?: AddressPolicies;
   readonly resolve?: Resolve;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -83,10 +89,13 @@ export function outbound(options: OutboundOptions = {}): Outbound {
   async function walk(request: OutboundRequest, first: Hop, signal: AbortSignal): Promise<OutboundAnswer> {
     const { audience, maxBytes = bounds.maxBytes } = request;
     const maxRedirects = Math.min(request.maxRedirects ?? 0, maxRedirectsAllowed);
+    const { orgId, reachesManagement } = request;
+    const { addresses } = options;
+    const policy = reachesManagement ? undefined : orgId ? addresses?.of(orgId) : addresses?.operator;
     let hop = first;
     for (let followed = 0; ; followed++) {
-      const target = await unless(signal, checkTarget(hop.url, audience, rulesOf(audience), resolve));
-      const answer = await open.use(audience, target, hop.tls, async to => {
+      const target = await unless(signal, checkTarget(hop.url, audience, rulesOf(audience), resolve, policy));
+      const answer = await open.use(`${audience} ${policy?.key ?? ''}`, target, hop.tls, async to => {
         const { method, headers, body } = hop;
         const path = hop.url.pathname + hop.url.search;
         const received = await to.request({ path, method, headers, body: body ?? null, signal });

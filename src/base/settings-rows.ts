@@ -84,6 +84,19 @@ export const list = (about: string): Setting<readonly string[]> => ({
   },
 });
 
+/** A list whose entries are read when the settings are: `check` throws a `SettingFault`. */
+export function checkedList(check: (items: readonly string[]) => void, about: string): Setting<readonly string[]> {
+  const plain = list(about);
+  return {
+    ...plain,
+    read(value) {
+      const items = plain.read(value);
+      check(items);
+      return items;
+    },
+  };
+}
+
 /** How a refusal reads in place of its usual status and words; what is left out stays as it is. */
 export interface Wording {
   readonly status?: number;

@@ -1,4 +1,6 @@
+import { checkRefusedAddresses } from './address-policy.ts';
 import {
+  checkedList,
   choice,
   count,
   flag,
@@ -144,6 +146,10 @@ export const settingsTable = {
     least: 1,
     most: 100_000,
   }),
+  'outbound.refused_addresses': checkedList(
+    checkRefusedAddresses,
+    'Addresses or networks, with or without a port (`10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `[fd00::5]:3000`), that nothing connects to: no upstream, no webhook, no key set. Unspecified, link-local and cloud metadata addresses and the management listeners of the process are refused anyway.',
+  ),
   'uptime.interval_ms': count(10_000, 'How often upstream hosts are tested, where a definition asks for it.', {
     least: 50,
     most: 600_000,

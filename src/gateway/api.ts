@@ -9,7 +9,7 @@ import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
-import { type Links, linksOf, ordinaryLinks } from './upstream/link.ts';
+import { createPlainLink, type Links, linksOf } from './upstream/link.ts';
 import { targetsOf } from './upstream/target.ts';
 import { withReferences } from './variables/references.ts';
 import { type Served, type VersionChoice, versionChoice } from './versions.ts';
@@ -54,6 +54,8 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
   const { model, missing } = withReferences(given, tools);
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
+  const policy = tools.addresses.of(orgId);
+  const plainLink = createPlainLink(policy);
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
   const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';
   const listenPath = listenPathSpelling(listen.path);
@@ -66,7 +68,7 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
     versions: noVersions,
     only: undefined,
     passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
-    links: ordinaryLinks,
+    links: () => plainLink,
     strips: listen.strip,
     keepsSlash: model.upstream.preserveTrailingSlash,
     keepsHost: model.upstream.preserveHostHeader,
@@ -103,7 +105,7 @@ export function compileApi(given: Model, tools: GatewayTools): Api {
       versions,
       only: versions.only,
       served,
-      links: linksOf(model, tools.certificates),
+      links: linksOf(model, tools.certificates, policy),
       serverIdentity: serverIdentityOf(model, tools.certificates),
       passage: isHere ? passage : undefined,
     };

@@ -606,6 +606,12 @@ export const refusalsTable = {
     message: 'Upstream host lookup failed',
     about: 'The upstream’s name has no address.',
   },
+  upstream_address_refused: {
+    status: 502,
+    message: 'The upstream address is not allowed',
+    about:
+      'The upstream resolves to an address that nothing may connect to (unspecified, link-local, cloud metadata, a management listener), or one outside the networks of the organisation. The log has the reason.',
+  },
   upstream_failed: {
     status: 500,
     message: 'There was a problem proxying the request',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Report } from '#analytics/measures.ts';
+import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import { outbound } from '#base/outbound.ts';
@@ -52,6 +53,8 @@ export interface ThreadData {
   readonly port: number;
   readonly reusePort: boolean;
   readonly version: string;
+  /** Ports of the management listeners of this process: no upstream. */
+  readonly managementPorts: readonly number[];
   /** What to serve until the database is said to have arrived; absent when it is there. */
   readonly known?: Known | undefined;
 }
@@ -121,9 +124,23 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     apis: () => loader.snapshot().apis,
   });
   const certificates = certificatesOf(access, vault);
-  const tokens = tokenTools({ store: access, sessions, vault, settings, clock: systemClock, log, post: tell });
+  const addresses = createAddressPolicies({
+    refused: settings['outbound.refused_addresses'],
+    managementPorts: () => data.managementPorts,
+  });
+  const tokens = tokenTools({
+    addresses,
+    store: access,
+    sessions,
+    vault,
+    settings,
+    clock: systemClock,
+    log,
+    post: tell,
+  });
   const tools: GatewayTools = {
     settings,
+    addresses,
     clock: systemClock,
     log,
     counters: engine.shared.counters,
@@ -180,7 +197,12 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
     }),
   });
-  const hostTests = uptime({ tools, outbound: outbound(), snapshot: loader.snapshot, tested: recorder.tested });
+  const hostTests = uptime({
+    tools,
+    outbound: outbound({ addresses }),
+    snapshot: loader.snapshot,
+    tested: recorder.tested,
+  });
   const vitals = vitalsOf(systemClock);
   const record: Recorder['record'] = (call, complete) => {
     vitals.count(call);

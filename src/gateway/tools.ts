@@ -1,3 +1,4 @@
+import type { AddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Outbound } from '#base/outbound.ts';
@@ -39,6 +40,8 @@ export interface GatewayTools {
   readonly local: LocalCounters;
   readonly sessions: Sessions;
   readonly certificates: Certificates;
+  /** Where connections of an organisation may go. */
+  readonly addresses: AddressPolicies;
   /** The way out for calls that are not proxied traffic. */
   readonly outbound: Outbound;
   readonly keySets: KeySets;

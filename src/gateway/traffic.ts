@@ -22,7 +22,7 @@ type Tools = Omit<
   events: Dispatch;
 };
 
-export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog'> {
+export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
   readonly directory: DataDirectory;
   readonly dataKey: Buffer;
   /** There while the database has not answered since the start. */
@@ -55,6 +55,7 @@ export async function openTraffic(options: TrafficOptions) {
     count: threadCount(settings),
     prepared: options.prepared,
     version,
+    managementPorts: options.managementPorts,
     log,
     program: options.threadProgram,
     writeLog,

@@ -1,3 +1,4 @@
+import type { AddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { outbound } from '#base/outbound.ts';
@@ -11,6 +12,7 @@ import type { Sessions } from './sessions.ts';
 import type { AccessStore } from './store.ts';
 
 export interface TokenToolsOptions {
+  readonly addresses: AddressPolicies;
   readonly store: AccessStore;
   readonly sessions: Sessions;
   readonly vault: Vault;
@@ -28,8 +30,8 @@ const questionsAtOnce = 200;
 
 /** What knowing callers by tokens takes of a thread. */
 export function tokenTools({ post, ...options }: TokenToolsOptions) {
-  const { settings, clock, log } = options;
-  const out = outbound({ maxAtOnce: callsAtOnce });
+  const { settings, clock, log, addresses } = options;
+  const out = outbound({ addresses, maxAtOnce: callsAtOnce });
   const main = asker<MainAnswers>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
   const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {

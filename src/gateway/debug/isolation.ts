@@ -11,6 +11,7 @@ import { tracedApi } from './traced-api.ts';
 /** What a test only reads. Whatever else steps are given must be its own: a test leaves nothing behind. */
 type Shared =
   | 'settings'
+  | 'addresses'
   | 'clock'
   | 'sessions'
   | 'certificates'

@@ -50,7 +50,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
   NHU: ['hosts_down'],
   URT: ['upstream_timeout'],
   DNS: ['upstream_lookup'],
-  UCF: ['upstream_failed'],
+  UCF: ['upstream_failed', 'upstream_address_refused'],
   UPE: ['answer_too_large'],
   CDC: ['client_gone'],
 };

@@ -1,5 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createGuardedLookup, refuseHost } from '#base/address-policy.ts';
 import type { Api } from '../api.ts';
 import { type Passage, type PassageTarget, passageFor } from '../passage.ts';
 import { join } from '../upstream/tunnel.ts';
@@ -78,9 +79,18 @@ async function reached(passage: Passage, api: Api, withinMs: number): Promise<So
 function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const link = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
+    const refused = refuseHost(link.policy, host, port);
+    if (refused) return reject(refused);
+    const lookup = createGuardedLookup(link.policy, port);
     const socket = isSecure
-      ? connectTls({ host, port, ...link.tls, servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '' })
-      : connect({ host, port, noDelay: true });
+      ? connectTls({
+          host,
+          port,
+          lookup,
+          ...link.tls,
+          servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '',
+        })
+      : connect({ host, port, lookup, noDelay: true });
     const timer = setTimeout(() => socket.destroy(new Error('the upstream took too long to connect')), withinMs);
     socket.once('error', error => {
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { buildConnector, Client } from 'undici';
+import { type AddressPolicy, createGuardedLookup, type LookupAll, refuseHost } from '#base/address-policy.ts';
 import type { Link } from './link.ts';
 
 type Connector = buildConnector.connector;
@@ -9,6 +10,8 @@ type Asked = buildConnector.Options;
 export interface ConnectOptions {
   readonly timeoutMs: number;
   readonly ways: Ways;
+  /** How names are resolved. */
+  readonly resolve?: LookupAll | undefined;
 }
 
 /** Whether the upstream may choose HTTP/2. */
@@ -18,18 +21,22 @@ export type Ways = 'http1' | 'both';
  * Opens connections over a link. The name an upstream has to prove is the one of its address, never the `Host` of a call:
  * that one is the caller's to choose.
  */
-export function connectorOf(link: Link, { timeoutMs, ways }: ConnectOptions): Connector {
-  const { check, tls, proxy } = link;
+export function connectorOf(link: Link, options: ConnectOptions): Connector {
+  const { timeoutMs, ways } = options;
+  const { check, tls, proxy, policy } = link;
   const isSpecial = check !== undefined;
   // A session that is taken up again shows no certificate to check.
-  const direct = buildConnector({
+  const direct = createGuardedConnector(policy, options, {
     timeout: timeoutMs,
     allowH2: ways === 'both',
     ...(isSpecial ? { maxCachedSessions: 0 } : {}),
     ...tls,
   });
-  const open: Connector = proxy ? throughProxy(proxy, link, timeoutMs, ways) : direct;
+  const open: Connector = proxy ? throughProxy(proxy, link, options) : direct;
   return (asked, callback) => {
+    // Behind a proxy too: what the proxy would resolve is out of reach, what is literal is not.
+    const refused = proxy && refuseHost(policy, asked.hostname, portOf(asked));
+    if (refused) return callback(refused, null);
     const { servername: _theirs, ...plain } = asked;
     const name = isIP(asked.hostname) === 0 ? asked.hostname : undefined;
     open(
@@ -45,6 +52,30 @@ export function connectorOf(link: Link, { timeoutMs, ways }: ConnectOptions): Co
   };
 }
 
+const portOf = ({ port, protocol }: Pick<Asked, 'port' | 'protocol'>): number =>
+  Number(port || (protocol === 'https:' ? '443' : '80'));
+
+/** A connector that opens connections to addresses of the policy alone, checked after DNS resolution. */
+export function createGuardedConnector(
+  policy: AddressPolicy,
+  { resolve }: Pick<ConnectOptions, 'resolve'>,
+  options: buildConnector.BuildOptions,
+): Connector {
+  // `net.connect` takes one lookup for all ports: it is bound to the port by a connector for each.
+  const byPort = new Map<number, Connector>();
+  return (asked, callback) => {
+    const port = portOf(asked);
+    const refused = refuseHost(policy, asked.hostname, port);
+    if (refused) return callback(refused, null);
+    let connector = byPort.get(port);
+    if (!connector) {
+      connector = buildConnector({ ...options, lookup: createGuardedLookup(policy, port, resolve) });
+      byPort.set(port, connector);
+    }
+    connector(asked, callback);
+  };
+}
+
 /** What breaks it says how much came over it before: a connection that brought nothing was never a kept one. */
 function measured(socket: Socket): Socket {
   socket.on('error', error => Object.assign(error, { socket: { bytesRead: socket.bytesRead } }));
@@ -52,12 +83,14 @@ function measured(socket: Socket): Socket {
 }
 
 /** Asks a forward proxy for a tunnel, and speaks TLS with the upstream inside of it where that is asked for. */
-function throughProxy(proxy: URL, { tls }: Link, timeoutMs: number, ways: Ways): Connector {
+function throughProxy(proxy: URL, { tls, policy }: Link, options: ConnectOptions): Connector {
+  const { timeoutMs, ways } = options;
+  const connect = createGuardedConnector(policy, options, { timeout: timeoutMs });
   const ALPNProtocols = ways === 'both' ? ['http/1.1', 'h2'] : ['http/1.1'];
   const headers = proxyHeaders(proxy);
   return (asked, callback) => {
-    const port = asked.port || (asked.protocol === 'https:' ? '443' : '80');
-    const client = new Client(proxy.origin, { connect: { timeout: timeoutMs }, headersTimeout: timeoutMs });
+    const port = portOf(asked);
+    const client = new Client(proxy.origin, { connect, headersTimeout: timeoutMs });
     client
       .connect({ path: `${asked.hostname}:${port}`, headers: { host: `${asked.hostname}:${port}`, ...headers } })
       .then(

@@ -330,5 +330,6 @@ export function refusalOf(call: Exchange, error: Error): RefusalCode {
   const { code = '' } = error as { code?: string };
   if (code === bodyProblem.too_large.code) return 'body_too_large';
   if (timeouts.has(code)) return 'upstream_timeout';
+  if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
   return lookups.has(code) ? 'upstream_lookup' : 'upstream_failed';
 }

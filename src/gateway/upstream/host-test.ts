@@ -99,11 +99,13 @@ function bodyOf(text: string): Buffer | undefined {
 
 function bareAttempt(check: Check, url: URL, { links }: TestTools) {
   const isSecure = check.protocol.toLowerCase() === 'tls' || url.protocol === 'tls:';
+  const link = links({ origin: `https://${url.host}` });
   const test = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port),
     isSecure,
-    tls: isSecure ? links({ origin: `https://${url.host}` }).tls : {},
+    policy: link.policy,
+    tls: isSecure ? link.tls : {},
     saysOrigin: check.enableProxyProtocol,
     commands: check.commands,
     withinMs: withinMs(check),

@@ -1,5 +1,6 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { SecureVersion, TLSSocket } from 'node:tls';
+import type { AddressPolicy } from '#base/address-policy.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
@@ -10,11 +11,13 @@ import type { Destination } from './target.ts';
 
 /** How connections to an upstream are made. */
 export interface Link {
-  /** The same for links that are the same: those share their connections. Empty for the ordinary way. */
+  /** The same for links that are the same: those share their connections. Empty for a plain link to all networks. */
   readonly digest: string;
   readonly tls: LinkTls;
   /** A forward proxy to go through. */
   readonly proxy: URL | undefined;
+  /** Which addresses may be connected to; for a forward proxy that of the proxy as well. */
+  readonly policy: AddressPolicy;
   /** Fails the connection when the upstream is not the one it has to be. */
   readonly check: ((socket: TLSSocket, host: string) => Error | undefined) | undefined;
 }
@@ -28,34 +31,40 @@ export interface LinkTls {
   readonly key?: string;
 }
 
-export const ordinaryLink: Link = { digest: '', tls: {}, proxy: undefined, check: undefined };
+/** A link without certificates, pins or proxy of its own. */
+export const createPlainLink = (policy: AddressPolicy): Link => ({
+  digest: policy.key,
+  tls: {},
+  proxy: undefined,
+  check: undefined,
+  policy,
+});
 
 /** Chooses the link for a destination; prepared once for each definition. */
 export type Links = (destination: Pick<Destination, 'origin'>) => Link;
 
-export const ordinaryLinks: Links = () => ordinaryLink;
-
 /** Hosts one API remembers its link to. */
 const hostsKept = 1000;
 
-export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>): Links {
+export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>, policy: AddressPolicy): Links {
+  const plain = createPlainLink(policy);
   const general = generalLink(model);
   const own = ownCertificates(model, certificates);
   const pins = pinnedKeys(model, certificates);
   const { forceCommonNameCheck } = model.transport;
-  if (!general && !own && !pins && !forceCommonNameCheck) return ordinaryLinks;
+  if (!general && !own && !pins && !forceCommonNameCheck) return () => plain;
   const made = new Lru<string, Link>(hostsKept);
 
   function make(origin: string): Link {
     const { hostname, port, protocol } = new URL(origin);
-    if (protocol !== 'https:') return digested({ ...ordinaryLink, proxy: general?.proxy });
+    if (protocol !== 'https:') return digested({ ...plain, proxy: general?.proxy });
     const at = [hostname, port || '443'] as const;
     const shown = own && byHostPattern(own, ...at);
     const pinned = pins && byHostPattern(pins, ...at);
     const checks = [...(pinned ? [pinCheck(pinned)] : []), ...(forceCommonNameCheck ? [commonNameCheck] : [])];
     return digested(
       {
-        digest: '',
+        ...plain,
         proxy: general?.proxy,
         tls: {
           ...general?.tls,
@@ -85,7 +94,7 @@ export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>): 
 /** Keys stay out of it: a certificate is told by its fingerprint. */
 function digested(link: Link, more: readonly unknown[] = []): Link {
   const { cert: _cert, key: _key, ...tls } = link.tls;
-  const text = JSON.stringify([tls, link.proxy?.href, ...more]);
+  const text = JSON.stringify([tls, link.proxy?.href, link.policy.key, ...more]);
   return { ...link, digest: createHash('sha256').update(text).digest('hex') };
 }
 

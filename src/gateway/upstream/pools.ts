@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Pool } from 'undici';
-import { connectorOf, proxyHeaders, type Ways } from './connect.ts';
+import { type LookupAll, refuseHost } from '#base/address-policy.ts';
+import { connectorOf, createGuardedConnector, proxyHeaders, type Ways } from './connect.ts';
 import { http2Client, type Sender } from './http2-client.ts';
-import { type Link, ordinaryLink } from './link.ts';
+import type { Link } from './link.ts';
 import type { Destination } from './target.ts';
 
 export interface PoolOptions {
@@ -13,6 +14,8 @@ export interface PoolOptions {
   readonly connections: number;
   /** Lets upstreams behind TLS choose HTTP/2. */
   readonly http2?: boolean;
+  /** How names are resolved; by the system unless given. */
+  readonly resolve?: LookupAll;
 }
 
 /** Pools kept at once; the one used longest ago is closed first. */
@@ -21,16 +24,16 @@ const poolsKept = 2000;
 /** Kept connections to upstreams, one pool for each origin and link. */
 export function upstreamPools(options: PoolOptions) {
   const pools = new Map<string, Sender>();
-  const { connectTimeoutMs: timeoutMs, headersTimeoutMs } = options;
+  const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve } = options;
 
   /** A connection that belongs to whoever asked for it. */
   function opened(origin: string, link: Link, ways: Ways): Promise<Socket> {
     const { protocol, hostname, port, host } = new URL(origin);
-    const connect = connectorOf(link, { timeoutMs, ways });
+    const connect = connectorOf(link, { timeoutMs, ways, resolve });
     const bare = hostname.replace(/^\[|\]$/g, '');
-    return new Promise((resolve, reject) =>
-      connect({ protocol, hostname: bare, port, host }, (error, socket) => (error ? reject(error) : resolve(socket!))),
-    );
+    const { promise, resolve: done, reject } = Promise.withResolvers<Socket>();
+    connect({ protocol, hostname: bare, port, host }, (error, socket) => (error ? reject(error) : done(socket!)));
+    return promise;
   }
 
   function poolOf(origin: string, link: Link): Sender {
@@ -43,9 +46,11 @@ export function upstreamPools(options: PoolOptions) {
       keepAliveMaxTimeout: 600_000,
       pipelining: 1,
     };
-    if (link.proxy && !isSecure)
-      return forwardProxy(new Pool(link.proxy.origin, { ...common, connect: { timeout: timeoutMs } }), link.proxy);
-    const pool = new Pool(origin, { ...common, connect: connectorOf(link, { timeoutMs, ways: 'http1' }) });
+    if (link.proxy && !isSecure) {
+      const connect = createGuardedConnector(link.policy, { resolve }, { timeout: timeoutMs });
+      return forwardProxy(new Pool(link.proxy.origin, { ...common, connect }), link.proxy, refusalAt(origin, link));
+    }
+    const pool = new Pool(origin, { ...common, connect: connectorOf(link, { timeoutMs, ways: 'http1', resolve }) });
     if (!options.http2 || !isSecure) return pool;
     return eitherOf(
       pool,
@@ -59,7 +64,7 @@ export function upstreamPools(options: PoolOptions) {
 
   return {
     /** `http2`: spoken without asking first, over connections in the clear. */
-    get(origin: string, link: Link = ordinaryLink, http2 = false): Sender {
+    get(origin: string, link: Link, http2 = false): Sender {
       const key = link.digest === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${link.digest}`;
       let pool = pools.get(key);
       if (pool) {
@@ -134,11 +139,20 @@ function touched(pools: Map<string, Sender>, key: string, pool: Sender): void {
   pools.set(key, pool);
 }
 
+function refusalAt(origin: string, { policy }: Link): Error | undefined {
+  const { hostname, port } = new URL(origin);
+  return refuseHost(policy, hostname, Number(port || '80'));
+}
+
 /** A proxy takes calls in the clear under their whole address. */
-function forwardProxy(pool: Pool, proxy: URL): Sender {
+function forwardProxy(pool: Pool, proxy: URL, refused: Error | undefined): Sender {
   const extra = Object.entries(proxyHeaders(proxy)).flat();
-  const dispatch: Pool['dispatch'] = (given, handler) =>
-    Pool.prototype.dispatch.call(
+  const dispatch: Pool['dispatch'] = (given, handler) => {
+    if (refused) {
+      queueMicrotask(() => handler.onError?.(refused));
+      return true;
+    }
+    return Pool.prototype.dispatch.call(
       pool,
       {
         ...given,
@@ -148,6 +162,7 @@ function forwardProxy(pool: Pool, proxy: URL): Sender {
       },
       handler,
     );
+  };
   return Object.assign(pool, { dispatch });
 }
 

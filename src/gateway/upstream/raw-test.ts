@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { AddressPolicy } from '#base/address-policy.ts';
 import { checkTarget, defaultRules } from '#base/outbound-target.ts';
 import type { LinkTls } from './link.ts';
 
@@ -10,6 +11,7 @@ export interface RawTest {
   readonly host: string;
   readonly port: number;
   readonly isSecure: boolean;
+  readonly policy: AddressPolicy;
   readonly tls: LinkTls;
   /** Begins by saying where the connection comes from. */
   readonly saysOrigin: boolean;
@@ -22,7 +24,7 @@ const resolve = async (host: string) => (await lookup(host, { all: true })).map(
 /** Resolves when everything was said and heard as it should be; rejects otherwise. Whatever happens, nothing stays open. */
 export async function rawTest(test: RawTest): Promise<void> {
   const bare = new URL(`http://${isIPv6(test.host) ? `[${test.host}]` : test.host}:${test.port}`);
-  const { addresses } = await checkTarget(bare, 'operator', defaultRules.operator, resolve);
+  const { addresses } = await checkTarget(bare, 'operator', defaultRules.operator, resolve, test.policy);
   const socket = connect({ host: addresses[0]!, port: test.port, noDelay: true });
   const late = new AbortController();
   const timer = setTimeout(() => socket.destroy(new Error('it took too long')), test.withinMs);

@@ -1,0 +1,138 @@
+import { lookup as lookupSystem } from 'node:dns';
+import { isIP, isIPv6, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { addressKind, addressValue, readCidr } from './outbound-addresses.ts';
+import { SettingFault } from './settings-rows.ts';
+
+/**
+ * Address policy: which addresses an outbound connection may be opened to. It is asked with the address that is connected
+ * to, after DNS resolution, so that a name whose answer changes gains nothing.
+ */
+export interface AddressPolicy {
+  /** The same for the same rules: connections are pooled under it. Empty for all networks. */
+  readonly key: string;
+  /** What the address is that makes it refused, as a word for a message; undefined when it is allowed. */
+  refuse(address: string, port: number): string | undefined;
+}
+
+/** Networks by name; CIDR ranges name others. */
+export const networkNames = ['public', 'private', 'loopback'] as const;
+
+export interface AddressPolicyOptions {
+  /** `public`, `private`, `loopback` or CIDR ranges. */
+  readonly networks: readonly string[];
+  /** Ports of the management listeners of this process; read at each check, since listeners open later than pools. */
+  readonly managementPorts: () => readonly number[];
+  /** Address ranges, each with an optional port, that are refused whatever the networks say. */
+  readonly refused?: readonly string[];
+  /** Addresses of this machine. */
+  readonly localAddresses?: () => readonly string[];
+}
+
+/** The connection was not opened: its address is against the policy. */
+export class AddressRefused extends Error {
+  readonly code = 'GW_ADDRESS_REFUSED';
+}
+
+export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+  const { networks, managementPorts, localAddresses = readLocalAddresses } = options;
+  const named = new Set(networks);
+  const ranges = networks.filter(network => network.includes('/')).map(readCidr);
+  const refused = (options.refused ?? []).map(readRefused);
+  const isAll = networkNames.every(name => named.has(name));
+
+  function isLocal(address: string, about: string): boolean {
+    if (about === 'loopback') return true;
+    const value = addressValue(address);
+    return localAddresses().some(own => addressValue(own) === value);
+  }
+
+  return {
+    key: isAll ? '' : `networks ${[...named].sort().join(',')}`,
+    refuse(address, port) {
+      const { reach, about } = addressKind(address);
+      if (reach === 'forbidden') return about;
+      // Interfaces change while a process runs; they are read only for a port that is one of ours.
+      if (managementPorts().includes(port) && isLocal(address, about)) return 'a management listener';
+      const value = addressValue(address);
+      if (refused.some(it => value >> it.shift === it.value && (it.port === 0 || it.port === port)))
+        return 'refused by a setting';
+      if (isAll || ranges.some(it => value >> it.shift === it.value)) return undefined;
+      const network = reach === 'public' ? 'public' : about === 'loopback' ? 'loopback' : 'private';
+      return named.has(network) ? undefined : about;
+    },
+  };
+}
+
+const readLocalAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(({ address }) => address));
+
+const refusedForm = /^(?:\[([^\]]+)\]|([^[\]:]+)|([0-9A-Fa-f:.]+(?:\/\d{1,3})?))(?::(\d{1,5}))?$/;
+
+/** `10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `fd00::/8`, `[fd00::5]:3000`. */
+function readRefused(text: string): { value: bigint; shift: bigint; port: number } {
+  const [, bracketed, plain, bare, port = '0'] = refusedForm.exec(text) ?? [];
+  const range = bracketed ?? plain ?? bare ?? '';
+  const [address = '', bits] = range.split('/');
+  const family = isIP(address);
+  const most = family === 4 ? 32 : 128;
+  if (
+    family === 0 ||
+    (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)) ||
+    Number(port) > 65_535
+  )
+    throw new SettingFault(`${JSON.stringify(text)} is not an address or a network, with or without a port`);
+  return { ...readCidr(`${address}/${bits ?? most}`), port: Number(port) };
+}
+
+/** Throws a `SettingFault` for an entry that cannot be read. */
+export function checkRefusedAddresses(entries: readonly string[]): void {
+  for (const entry of entries) readRefused(entry);
+}
+
+/** Asks the system; replaced in tests. */
+export type LookupAll = (
+  host: string,
+  answer: (error: NodeJS.ErrnoException | null, addresses: readonly string[]) => void,
+) => void;
+
+export const lookupAll: LookupAll = (host, answer) =>
+  lookupSystem(host, { all: true }, (error, found) => answer(error, error ? [] : found.map(({ address }) => address)));
+
+/** Names of cloud metadata, refused before any resolver is asked. */
+const metadataHosts = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal']);
+
+export const isMetadataHost = (host: string): boolean => metadataHosts.has(host.toLowerCase().replace(/\.+$/, ''));
+
+const addressRefused = (host: string, port: number, about: string) =>
+  new AddressRefused(`connection to ${host}:${port} refused: its address is ${about}`);
+
+/** A host that is refused without a lookup: a literal address, or the name of a cloud's metadata. */
+export function refuseHost(policy: AddressPolicy, host: string, port: number): AddressRefused | undefined {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const about = isMetadataHost(bare) ? 'cloud metadata' : isIP(bare) === 0 ? undefined : policy.refuse(bare, port);
+  return about === undefined ? undefined : addressRefused(host, port, about);
+}
+
+/**
+ * DNS resolution for `net.connect`: the socket connects to the very addresses that were checked. One refused address
+ * refuses the whole answer. A literal address never comes here: `refuseHost` checks it.
+ */
+export function createGuardedLookup(policy: AddressPolicy, port: number, resolve = lookupAll): LookupFunction {
+  return (host, options, answer) =>
+    resolve(host, (error, addresses) => {
+      if (error) return answer(error, '', 0);
+      const family = options.family === 4 || options.family === 6 ? options.family : 0;
+      for (const address of addresses) {
+        const about = policy.refuse(address, port);
+        if (about !== undefined) return answer(addressRefused(host, port, about), '', 0);
+      }
+      const entries = addresses
+        .map(address => ({ address, family: isIPv6(address) ? 6 : 4 }))
+        .filter(it => family === 0 || it.family === family);
+      const [first] = entries;
+      if (!first) answer(Object.assign(new Error(`no address for ${host}`), { code: 'ENOTFOUND' }), '', 0);
+      else if (options.all) answer(null, entries);
+      else answer(null, first.address, first.family);
+    });
+}
