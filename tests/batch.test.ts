@@ -24,6 +24,7 @@ describe('several calls in one request', () => {
   let upstream: Upstream;
   before(async () => {
     const settings = {
+      'gateway.body_values': '2000',
       'gateway.batch_requests': '20',
       'gateway.batch_bytes': '20000',
       'gateway.batch_timeout_ms': '2000',
@@ -253,6 +254,7 @@ describe('several calls in one request', () => {
       ];
       wrong.push({ requests: [{ relative_url: 'a', headers: { 'x y': '1' } }] });
       wrong.push({ requests: [{ relative_url: 'a', headers: { x: 'a\r\nb: c' } }] });
+      wrong.push({ requests: [], more: new Array(2000).fill(1) });
       for (const body of wrong) {
         const reply = await send(url, body);
         assert.equal(reply.status, 400, `${form} ${JSON.stringify(body)}`);

@@ -244,11 +244,10 @@ describe('headers that definitions change', () => {
       version_data: { not_versioned: true, versions: { Default: { name: 'Default', ...more } } },
     });
 
-  test('processors of answers: injected headers come last, markers and unknown ones do nothing', async () => {
+  test('processors of answers: injected headers come last, markers do nothing', async () => {
     const list = [
       { name: 'response_body_transform', options: {} },
       { name: 'response_body_transform_jq' },
-      { name: 'nobody_knows_me', options: { a: 1 } },
       { name: 'header_injector', options: { add_headers: { 'X-A': 'injected' }, remove_headers: ['Content-Type'] } },
     ];
     const global = { global_response_headers: { 'X-A': 'version', 'X-B': 'version' } };
@@ -262,9 +261,10 @@ describe('headers that definitions change', () => {
     assert.equal((await fetch(await publish(app, processors(list)))).headers.get('x-a'), 'injected');
   });
 
-  test('processors of answers: hooks of plugins and unreadable options make the API unservable', async () => {
+  test('processors of answers: hooks of plugins, unknown names and unreadable options make the API unservable', async () => {
     for (const [processor, reason] of [
       [{ name: 'custom_mw_res_hook' }, 'the gateway does not offer plugins'],
+      [{ name: 'nobody_knows_me', options: { a: 1 } }, 'the response processor .*nobody_knows_me.* is unknown'],
       [{ name: 'goplugin_res_hook' }, 'the gateway does not offer plugins'],
       [{ name: 'header_injector', options: { add_headers: ['x'] } }, 'the options of the response processor'],
       [{ name: 'header_transform', options: { rev_proxy_header_cleanup: { headers: ['Location'] } } }, 'no address'],

@@ -134,10 +134,9 @@ describe('jq transforms', () => {
     const members = { response_processors: [{ name: 'response_body_transform_jq', options: {} }] };
     const filter = '{body: (.body + {jq: 1})}';
     const shape = { request: filter, response: filter, more, members };
-    const { text } = await given(shape, '{"a":2}');
+    upstream.answer = said('{"a":2}');
+    const { text } = await post(await publish(app, filtering(upstream, shape)), '{"a":5}');
     assert.equal(text, '{"r":2,"jq":1}');
-    const url = await publish(app, filtering(upstream, shape));
-    await post(url, '{"a":5}');
     assert.equal(upstream.requests.at(-1)!.body, '{"t":5,"jq":1}');
   });
 
@@ -145,25 +144,6 @@ describe('jq transforms', () => {
     const got = await sent({ request: '{body: .body, rewrite_headers: {"X-A": "1"}}' });
     assert.deepEqual([got.body, got.headers['x-a']], ['', '1']);
     assert.equal((await sent({ request: '{body: {made: true}}' })).body, '{"made":true}');
-  });
-
-  test('a call that cannot be read or filtered goes on as it came', async () => {
-    for (const [request, body] of [
-      ['{body: .body}', 'not JSON'],
-      ['{body: .body.a.b}', '{"a": 1}'],
-      ['.body', '{"a": 1}'],
-      ['empty', '{"a": 1}'],
-      ['{body: 1, rewrite_headers: {"Content-Length": "1"}}', '{"a": 1}'],
-      ['{body: 1, rewrite_headers: {"a b": "1"}}', '{"a": 1}'],
-      ['{body: 1, rewrite_headers: {"X-A": 1}}', '{"a": 1}'],
-      ['{body: 1, rewrite_headers: []}', '{"a": 1}'],
-    ] as const)
-      assert.equal((await sent({ request }, body)).body, body, request);
-  });
-
-  test('an answer that cannot be read is nothing to the filter; one that it fails on goes out as it came', async () => {
-    assert.equal((await given({ response: '{body: [.body]}' }, 'not JSON')).text, '[null]');
-    assert.equal((await given({ response: '{body: .body.a.b}' }, '{"a": 1}', {}, 404)).text, '{"a": 1}');
   });
 
   test('packed bodies are unpacked', async () => {

@@ -1,15 +1,16 @@
 import { findDuplicateMember } from './json-names.ts';
+import { canExceedValues, findJsonExcess } from './json-scan.ts';
 import { problems, shortened } from './problems.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** Deeper documents than any of ours; what is deeper is an attack on whoever walks it. */
-const deepest = 100;
+/** Nesting bound: the walk over a value, here and in every reader after it, takes stack or memory for each level. */
+export const maxJsonDepth = 100;
 
 export const problem = problems('json', {
   empty: { status: 400, message: 'Request body is empty' },
   malformed: { status: 400, message: 'Request body malformed: {reason}' },
-  too_deep: { status: 400, message: `Request body malformed: nested deeper than ${deepest} levels` },
+  too_deep: { status: 400, message: `Request body malformed: nested deeper than ${maxJsonDepth} levels` },
   too_many: { status: 400, message: 'Request body malformed: it holds more than {most} values' },
   forbidden_name: { status: 400, message: 'Request body malformed: a member may not be called {name}' },
   forbidden_text: { status: 400, message: 'Request body malformed: text may not hold a NUL character' },
@@ -18,18 +19,23 @@ export const problem = problems('json', {
 });
 
 /**
- * Reads JSON as data: what could not be stored, read back or walked safely is refused here, once, for everybody. Checks
- * cost most for a text of nothing but tiny values, so that `most` bounds their number.
+ * Reads JSON as data: what cannot be stored, read back or walked safely is refused here, for every reader. Values are
+ * counted before any is made, because a text of nothing but tiny values takes many times its length in memory.
  */
-export function parseJson(text: string, most = Number.POSITIVE_INFINITY): Json {
+export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): Json {
   if (text.trim() === '') throw problem.empty();
+  if (canExceedValues(text, maxValues)) {
+    const excess = findJsonExcess(text, { maxValues, maxDepth: maxJsonDepth });
+    if (excess === 'depth') throw problem.too_deep();
+    if (excess === 'values') throw problem.too_many({ detail: { most: maxValues } });
+  }
   let value: Json;
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
     throw problem.malformed({ detail: { reason: reasonOf(error as Error) } });
   }
-  inspect(value, most);
+  inspect(value, 0);
   return value;
 }
 
@@ -61,21 +67,22 @@ function reasonOf({ message }: Error): string {
   return place === undefined ? 'it is not JSON' : `it is not JSON at character ${place}`;
 }
 
-function inspect(root: Json, most: number): void {
-  const waiting: [Json, number][] = [[root, 0]];
-  let seen = 0;
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [value, depth] = next;
-    if (++seen + waiting.length > most) throw problem.too_many({ detail: { most } });
-    if (typeof value === 'string') refuseNul(value);
-    else if (typeof value === 'number' && !Number.isFinite(value)) throw problem.forbidden_number();
-    if (typeof value !== 'object' || value === null) continue;
-    if (depth >= deepest) throw problem.too_deep();
-    for (const [name, member] of Object.entries(value)) {
-      if (name === '__proto__') throw problem.forbidden_name({ detail: { name } });
-      refuseNul(name);
-      waiting.push([member, depth + 1]);
-    }
+function inspect(value: Json, depth: number): void {
+  if (typeof value === 'string') return refuseNul(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw problem.forbidden_number();
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth >= maxJsonDepth) throw problem.too_deep();
+  if (Array.isArray(value)) {
+    for (const item of value) inspect(item, depth + 1);
+    return;
+  }
+  for (const name of Object.keys(value)) {
+    if (name === '__proto__') throw problem.forbidden_name({ detail: { name } });
+    refuseNul(name);
+    inspect(value[name]!, depth + 1);
   }
 }
 

@@ -123,6 +123,16 @@ export const settingsTable = {
     'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
     { least: 1024 },
   ),
+  'gateway.body_values': count(
+    200_000,
+    'Most values of a JSON body, or elements and attributes of an XML body, that is checked or transformed. A request with more gets 413, or 400 where it is checked; a response with more becomes a 500.',
+    { least: 100, most: 100_000_000 },
+  ),
+  'gateway.unpack_ratio': count(
+    200,
+    'How many times its packed size a body may have unpacked, where it has more than a MiB. A larger request gets 413, a larger response becomes a 500.',
+    { least: 1, most: 1_000_000 },
+  ),
   'gateway.require_content_length': flag(
     true,
     'Refuses calls without `Content-Length` where a definition limits the size of bodies. Else they are held to it as they come.',
@@ -336,6 +346,11 @@ export const settingsTable = {
   'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
   'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
   'analytics.log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'transforms.on_failure': choice(
+    ['refuse', 'pass'],
+    'refuse',
+    'What becomes of a body that a template or jq filter fails on: `refuse` answers with an error, `pass` logs it and sends the body on untransformed. A body or transform beyond its bounds is refused in either case. `pass` also serves APIs that name an unknown response processor.',
+  ),
   'templates.directory': text(
     '',
     'Directory of the template files that definitions may name. Empty: they may name none.',

@@ -622,17 +622,43 @@ export const refusalsTable = {
     message: 'Response body too large',
     about: 'The upstream’s answer is larger than `gateway.response_body_bytes`.',
   },
+  request_body_unreadable: {
+    status: 400,
+    message: 'Request body cannot be read: {detail}',
+    about: 'The endpoint transforms request bodies, and this one is not JSON or XML, or packed in an unknown coding.',
+  },
+  request_values_exceeded: {
+    status: 413,
+    message: 'Request body is too large: {detail}',
+    about:
+      'The endpoint transforms request bodies, and this one holds more values (`gateway.body_values`), levels or digits than are read.',
+  },
+  request_transform_failed: {
+    status: 500,
+    message: 'Request body transform failed',
+    about: 'The template or filter of a request body failed on it; the log has the reason.',
+  },
+  response_transform_failed: {
+    status: 500,
+    message: 'Response body transform failed',
+    about: 'The template or filter of a response body failed on it; the log has the reason.',
+  },
+  response_body_unreadable: {
+    status: 502,
+    message: 'Response body cannot be read',
+    about:
+      'The endpoint transforms response bodies, and the upstream’s is not JSON or XML, or packed in an unknown coding. An error of the upstream keeps its status.',
+  },
   request_transform_bound: {
     status: 500,
     message: 'Request body transform exceeded its limits',
-    about:
-      'The template or filter of a request body asked for more steps, text or depth than it may, or the body is too deep.',
+    about: 'The template or filter of a request body asked for more steps, text or depth than it may.',
   },
   response_transform_bound: {
     status: 500,
     message: 'Response body transform exceeded its limits',
     about:
-      'The template or filter of a response body asked for more steps, text or depth than it may, or the body is too deep.',
+      'The template or filter of a response body asked for more steps, text or depth than it may, or the body holds more values (`gateway.body_values`), levels or digits than are read.',
   },
   body_too_large: {
     status: 413,

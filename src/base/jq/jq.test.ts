@@ -460,6 +460,13 @@ describe('no filter does more than it may', () => {
     assert.throws(() => jqText('x'.repeat(101), { bytes: 100 }), { name: 'JqFault', isBound: true });
   });
 
+  test('fromjson counts values and levels before it makes them', () => {
+    const parse = (text: string) => compileJq('fromjson').run(text, { steps: 100, depth: 10 });
+    assert.deepEqual(parse('[[1,2]]'), [[[1, 2]]]);
+    for (const text of [`[${'1,'.repeat(100)}1]`, `${'['.repeat(11)}1${']'.repeat(11)}`])
+      assert.throws(() => parse(text), { name: 'JqFault', isBound: true });
+  });
+
   test('bounds are not caught by the filter', () => {
     assert.throws(() => compileJq('try [repeat(.)] catch 1').run(null), { name: 'JqFault', isBound: true });
     assert.throws(() => compileJq('[repeat(.)] // 1').run(null), { name: 'JqFault', isBound: true });

@@ -1,3 +1,5 @@
+import { maxJsonDepth } from '#base/json.ts';
+import { findJsonExcess } from '#base/json-scan.ts';
 import { Answer, answer, jsonAnswer } from '../answer.ts';
 import { clientAddressReader } from '../client-address.ts';
 import type { Exchange } from '../exchange.ts';
@@ -25,6 +27,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
   const { settings, clock } = tools;
   const bytes = settings['gateway.batch_bytes'];
   const most = settings['gateway.batch_requests'];
+  const maxValues = settings['gateway.body_values'];
   const timeoutMs = settings['gateway.batch_timeout_ms'];
   const options: ArrivalOptions = {
     clock,
@@ -37,7 +40,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
     if (whole.method !== 'POST') return answer(200);
     // A batch that comes inside of another, or comes round again, could go on for ever.
     if (whole.within !== '' || whole.loops > 0) return refuse(whole, 'batch_nested');
-    const asked = read(await whole.body.read(bytes));
+    const asked = readBatch(await whole.body.read(bytes), maxValues);
     if (!asked) return malformed(whole);
     const parts = asked.requests ?? [];
     if (parts.length > most) return refuse(whole, 'batch_too_long', { limit: most });
@@ -106,9 +109,11 @@ interface Running {
   leave(): void;
 }
 
-function read(bytes: Buffer) {
+function readBatch(bytes: Buffer, maxValues: number) {
+  const text = bytes.toString();
+  if (findJsonExcess(text, { maxValues, maxDepth: maxJsonDepth }) !== undefined) return undefined;
   try {
-    const parsed = Batch.safeParse(JSON.parse(bytes.toString()));
+    const parsed = Batch.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : undefined;
   } catch {
     // Whatever is wrong with it, the caller is told the same.

@@ -21,11 +21,14 @@ interface Media {
 }
 
 /** Undefined where an operation says nothing of bodies. */
-export function bodyCheck(operation: Bag, document: OpenApi): BodyCheck | undefined {
+export function bodyCheck(operation: Bag, document: OpenApi, maxValues: number): BodyCheck | undefined {
   if (operation.requestBody === undefined) return undefined;
   const { required, content } = document.follow(operation.requestBody);
   const declared = new Map(
-    Object.entries(bagOf(content)).map(([type, media]) => [mediaType(type), mediaOf(type, bagOf(media), document)]),
+    Object.entries(bagOf(content)).map(([type, media]) => [
+      mediaType(type),
+      mediaOf(type, bagOf(media), document, maxValues),
+    ]),
   );
   const types = [...declared.keys()].join(', ');
   return (bytes, headers, run) => {
@@ -57,28 +60,28 @@ function told(run: Run, place: string, message: string): false {
 
 const anything: Check = () => true;
 
-function mediaOf(type: string, media: Bag, document: OpenApi): Media {
+function mediaOf(type: string, media: Bag, document: OpenApi, maxValues: number): Media {
   const bare = mediaType(type);
   const check = media.schema === undefined ? anything : document.check(media.schema);
-  if (isJsonType(bare)) return { read: readsJson, check };
+  if (isJsonType(bare)) return { read: bytes => readJsonMedia(bytes, maxValues), check };
   if (media.schema === undefined) return { read: undefined, check };
-  const form = formOf(media, document);
+  const form = formOf(media, document, maxValues);
   if (bare === 'application/x-www-form-urlencoded') return { read: bytes => form.ofPairs(bytes), check };
   if (bare === 'multipart/form-data') return { read: (bytes, contentType) => form.ofParts(bytes, contentType), check };
   return { read: undefined, check: anything };
 }
 
-const readsJson: Reader = bytes => {
-  const read = readJson(bytes);
+function readJsonMedia(bytes: Buffer, maxValues: number): ReturnType<Reader> {
+  const read = readJson(bytes, maxValues);
   return 'fault' in read ? { fault: `cannot be read: ${read.fault}` } : read;
-};
+}
 
 interface Form {
   ofPairs(bytes: Buffer): ReturnType<Reader>;
   ofParts(bytes: Buffer, contentType: string): ReturnType<Reader>;
 }
 
-function formOf({ schema, encoding }: Bag, document: OpenApi): Form {
+function formOf({ schema, encoding }: Bag, document: OpenApi, maxValues: number): Form {
   const coercion = coercionOf(schema, document);
   const { properties, additional } = coercion.facts;
   const members = new Map(
@@ -97,8 +100,12 @@ function formOf({ schema, encoding }: Bag, document: OpenApi): Form {
       const parts = partsOf(bytes, contentType);
       if (!parts) return { fault: 'is not a form in parts' };
       const byName = Map.groupBy(parts, ({ name }) => name);
+      // The bound is of the whole body: parts share it.
+      const maxPartValues = Math.ceil(maxValues / Math.max(1, parts.length));
       return written(() =>
-        Object.fromEntries([...byName].map(([name, given]) => [name, memberCalled(name).ofParts(given)])),
+        Object.fromEntries(
+          [...byName].map(([name, given]) => [name, memberCalled(name).ofParts(given, maxPartValues)]),
+        ),
       );
     },
   };
@@ -123,7 +130,7 @@ function written(read: () => unknown): ReturnType<Reader> {
 
 interface Member {
   ofTexts(encoded: readonly string[]): unknown;
-  ofParts(parts: readonly Part[]): unknown;
+  ofParts(parts: readonly Part[], maxPartValues: number): unknown;
 }
 
 /** One field of a form: several of one name are a list where a list is asked for. */
@@ -134,10 +141,10 @@ function memberOf(schema: unknown, encoding: Bag, document: OpenApi): Member {
   const isObject = types.has('object');
   const explode = encoding.explode !== false;
   const style = { name: '', style: 'form', explode: false, kind: 'array' } as const;
-  const readPart = (part: Part): unknown => {
+  const readPart = (part: Part, maxPartValues: number): unknown => {
     const declared = typeof encoding.contentType === 'string' ? mediaType(encoding.contentType) : '';
     if (isJsonType(part.type || declared) || (isObject && part.type === '')) {
-      const read = readJson(part.bytes);
+      const read = readJson(part.bytes, maxPartValues);
       return 'fault' in read ? part.bytes.toString() : read.value;
     }
     // Of a file only its length can be checked: a character for every byte.
@@ -151,8 +158,8 @@ function memberOf(schema: unknown, encoding: Bag, document: OpenApi): Member {
         explode || encoded.length > 1 ? encoded.map(queryDecoded) : delimited(encoded[0]!, style, ',', queryDecoded);
       return coercion.value(texts);
     },
-    ofParts(parts) {
-      const values = parts.map(readPart);
+    ofParts(parts, maxPartValues) {
+      const values = parts.map(part => readPart(part, maxPartValues));
       if (!isList) return settled(only(values));
       return values.every(value => typeof value === 'string')
         ? coercion.value(values)

@@ -226,7 +226,11 @@ const headersOf = (type: string | undefined): string[] => {
 
 const body = (content: Bag, type: string | undefined, text: string, more: Bag = {}) => {
   const run = new Run();
-  bodyCheck({ requestBody: { content, ...more } }, document)!(Buffer.from(text), new HeaderList(headersOf(type)), run);
+  bodyCheck({ requestBody: { content, ...more } }, document, 200_000)!(
+    Buffer.from(text),
+    new HeaderList(headersOf(type)),
+    run,
+  );
   return faultsText(run.faults, '');
 };
 const form = {

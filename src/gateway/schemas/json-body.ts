@@ -3,15 +3,18 @@ import { type Json, parseJson } from '#base/json.ts';
 import { repeatsName } from '#base/json-names.ts';
 import { Problem } from '#base/problems.ts';
 
-/** Checks cost most for bodies of nothing but tiny values. */
-const mostValues = 200_000;
+/** For texts whose length is bounded elsewhere, and schemas. */
+const defaultMaxValues = 200_000;
 
 /** A body as a value, or why it is none. What two readers could read differently is nobody's JSON. */
-export function readJson(bytes: Buffer): { readonly value: Json } | { readonly fault: string } {
+export function readJson(
+  bytes: Buffer,
+  maxValues = defaultMaxValues,
+): { readonly value: Json } | { readonly fault: string } {
   if (!isUtf8(bytes)) return { fault: 'it is not UTF-8' };
   const text = bytes.toString();
   try {
-    const value = parseJson(text, mostValues);
+    const value = parseJson(text, maxValues);
     return repeatsName(text) ? { fault: 'an object has two members of one name' } : { value };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

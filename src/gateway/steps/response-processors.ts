@@ -16,7 +16,10 @@ export const responseProcessors: Step = {
     const cleanups = context.model.responseProcessors.list.flatMap(({ name, options }) => {
       const made = processors[name];
       if (made) return made(context, options) ?? [];
-      context.tools.log.error({ api: context.model.identity.id, name }, 'a response processor is unknown and skipped');
+      // What it would have removed or replaced is unknown: without it a response may show more than it should.
+      if (context.tools.settings['transforms.on_failure'] === 'refuse')
+        throw new Unservable(`the response processor ${JSON.stringify(name.slice(0, 100))} is unknown`);
+      context.tools.log.error({ api: context.model.identity.id, name }, 'response processor unknown, skipped');
       return [];
     });
     if (cleanups.length === 0) return undefined;

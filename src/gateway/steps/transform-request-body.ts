@@ -4,9 +4,15 @@ import type { EndpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
 import { refuse } from '../refusals.ts';
 import type { Made, Outcome, Step, StepContext } from '../step.ts';
-import { bodyData } from '../transforms/body-data.ts';
-import { type BodyTransform, bodyTransforms, describesAnew, isFault } from '../transforms/body-transform.ts';
-import { isPacked, Packed, unpacked } from '../transforms/content-coding.ts';
+import { BodyUnreadable, bodyData } from '../transforms/body-data.ts';
+import {
+  type BodyTransform,
+  bodyTransforms,
+  describesAnew,
+  type Fault,
+  isFault,
+} from '../transforms/body-transform.ts';
+import { isPacked, Packed, unpack, unpackBounds } from '../transforms/content-coding.ts';
 import { partsOf, variableValue } from '../variables/variables.ts';
 
 /** Writes the body anew, from a template over what the caller sent. */
@@ -21,20 +27,28 @@ export const transformRequestBody = writesRequestBody('transform-request-body', 
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
-/** A step that writes request bodies anew. One that cannot be read goes on as it came. */
+/** A step that transforms request bodies. One that it fails on is refused, unless `transforms.on_failure` lets it pass. */
 export function writesRequestBody(name: string, transforms: Transforms): Step {
   return { name, make: context => made(transforms(context), context) };
 }
 
 function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | undefined {
   if (!matcher) return undefined;
-  const most = tools.settings['gateway.held_body_bytes'];
+  const { settings } = tools;
+  const bounds = unpackBounds(settings);
+  const passesFailures = settings['transforms.on_failure'] === 'pass';
 
-  function failed(call: Exchange, { path }: BodyTransform, reason: string): undefined {
-    tools.log.warn({ api: call.api?.id, endpoint: path, reason }, 'a request body was not transformed');
+  function fail(call: Exchange, { path }: BodyTransform, error: Fault | Packed): Outcome {
+    tools.log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'request body transform failed');
+    const isBound = !(error instanceof Packed) && error.isBound;
+    if (passesFailures && !isBound) return undefined;
+    if (!(error instanceof Packed || error instanceof BodyUnreadable))
+      return refuse(call, isBound ? 'request_transform_bound' : 'request_transform_failed');
+    const code = isBound ? 'request_values_exceeded' : 'request_body_unreadable';
+    return refuse(call, code, { detail: error.message });
   }
 
-  function written(call: Exchange, transform: BodyTransform, bytes: Buffer): Outcome {
+  function transformBody(call: Exchange, transform: BodyTransform, bytes: Buffer): Outcome {
     try {
       const body = transform.write(call, bytes, call.headers);
       if (body) {
@@ -44,17 +58,20 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
       return undefined;
     } catch (error) {
       if (!isFault(error)) throw error;
-      failed(call, transform, error.message);
-      return error.isBound ? refuse(call, 'request_transform_bound') : undefined;
+      return fail(call, transform, error);
     }
   }
 
-  async function read(call: Exchange, transform: BodyTransform, coding: string | undefined): Promise<Outcome> {
-    const bytes = await call.body.read(most);
+  async function readAndTransform(
+    call: Exchange,
+    transform: BodyTransform,
+    coding: string | undefined,
+  ): Promise<Outcome> {
+    const bytes = await call.body.read(bounds.maxBytes);
     try {
-      return written(call, transform, isPacked(coding) ? await unpacked(bytes, coding, most) : bytes);
+      return transformBody(call, transform, isPacked(coding) ? await unpack(bytes, coding, bounds) : bytes);
     } catch (error) {
-      if (error instanceof Packed) return failed(call, transform, error.message);
+      if (error instanceof Packed) return fail(call, transform, error);
       throw error;
     }
   }
@@ -65,8 +82,8 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
       const transform = matcher.find(call);
       if (!transform) return undefined;
       const coding = call.headers.get('content-encoding');
-      if (call.body.stream || isPacked(coding)) return read(call, transform, coding);
-      return written(call, transform, call.body.bytes ?? noBytes);
+      if (call.body.stream || isPacked(coding)) return readAndTransform(call, transform, coding);
+      return transformBody(call, transform, call.body.bytes ?? noBytes);
     },
   };
 }

@@ -4,34 +4,56 @@ import type { EndpointMatcher } from '../endpoint-match.ts';
 import type { Exchange } from '../exchange.ts';
 import { type RefusalCode, refuse } from '../refusals.ts';
 import type { Made, Step, StepContext } from '../step.ts';
-import { type BodyData, type BodyFormat, bodyData } from '../transforms/body-data.ts';
-import { type BodyTransform, bodyTransforms, describesAnew, isFault } from '../transforms/body-transform.ts';
-import { isPacked, Packed, readCodings, unpacked } from '../transforms/content-coding.ts';
+import { type BodyData, type BodyFormat, BodyUnreadable, bodyData } from '../transforms/body-data.ts';
+import {
+  type BodyTransform,
+  bodyTransforms,
+  describesAnew,
+  type Fault,
+  isFault,
+} from '../transforms/body-transform.ts';
+import { isPacked, Packed, readCodings, unpack, unpackBounds } from '../transforms/content-coding.ts';
 
 /** Writes the body of an answer anew, from a template over what the upstream said. */
 export const transformResponseBody = writesResponseBody('transform-response-body', context =>
-  bodyTransforms(context.version.endpoints.transformResponseBody, context, dataOf),
+  bodyTransforms(
+    context.version.endpoints.transformResponseBody,
+    context,
+    passesFailures(context) ? readLeniently : bodyData,
+  ),
 );
+
+const passesFailures = ({ tools }: StepContext) => tools.settings['transforms.on_failure'] === 'pass';
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
-/** A step that writes the bodies of answers anew. */
+/** A step that transforms response bodies. One that it fails on becomes an error, unless `transforms.on_failure` lets it pass. */
 export function writesResponseBody(name: string, transforms: Transforms): Step {
   return { name, make: context => made(transforms(context), context) };
 }
 
-function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | undefined {
+function made(matcher: ReturnType<Transforms>, context: StepContext): Made | undefined {
   if (!matcher) return undefined;
-  const most = tools.settings['gateway.held_body_bytes'];
+  const { log, settings } = context.tools;
+  const bounds = unpackBounds(settings);
+  const isLenient = passesFailures(context);
 
-  function failed(call: Exchange, { path }: BodyTransform, reason: string): void {
-    tools.log.warn({ api: call.api?.id, endpoint: path, reason }, 'a response body was not transformed');
+  function fail(call: Exchange, given: Answer, { path }: BodyTransform, error: Fault | Packed): void {
+    log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
+    if (!(error instanceof Packed) && error.isBound) return become(call, given, 'response_transform_bound');
+    if (isLenient) return;
+    if (!(error instanceof Packed || error instanceof BodyUnreadable))
+      return become(call, given, 'response_transform_failed');
+    // The status of an upstream's error says more than that its page is not JSON.
+    const { status } = given;
+    become(call, given, 'response_body_unreadable');
+    if (status >= 400) given.status = call.status = status;
   }
 
   const applies = (call: Exchange, given: Answer) =>
     hasBody(given) && !isEndless(given) ? matcher.find(call) : undefined;
 
-  function written(call: Exchange, given: Answer, transform: BodyTransform, bytes: Buffer): void {
+  function transformBody(call: Exchange, given: Answer, transform: BodyTransform, bytes: Buffer): void {
     try {
       const body = transform.write(call, bytes, given.headers);
       if (!body) return;
@@ -40,16 +62,15 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
       given.headers.remove('accept-ranges');
     } catch (error) {
       if (!isFault(error)) throw error;
-      failed(call, transform, error.message);
-      if (error.isBound) become(call, given, 'response_transform_bound');
+      fail(call, given, transform, error);
     }
   }
 
-  async function read(call: Exchange, given: Answer, transform: BodyTransform, coding: string): Promise<void> {
+  async function unpackAndTransform(call: Exchange, given: Answer, transform: BodyTransform, coding: string) {
     try {
-      written(call, given, transform, await unpacked(given.body.bytes ?? noBytes, coding, most));
+      transformBody(call, given, transform, await unpack(given.body.bytes ?? noBytes, coding, bounds));
     } catch (error) {
-      if (error instanceof Packed) failed(call, transform, error.message);
+      if (error instanceof Packed) fail(call, given, transform, error);
       else if ((error as { code?: string }).code === problem.too_large.code) become(call, given, 'answer_too_large');
       else throw error;
     }
@@ -74,8 +95,8 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
         return;
       }
       const coding = given.headers.get('content-encoding');
-      if (isPacked(coding)) return read(call, given, transform, coding);
-      written(call, given, transform, given.body.bytes ?? noBytes);
+      if (isPacked(coding)) return unpackAndTransform(call, given, transform, coding);
+      transformBody(call, given, transform, given.body.bytes ?? noBytes);
     },
   };
 }
@@ -83,12 +104,12 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
 const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? method) === 'HEAD';
 const hasBody = ({ status }: Answer) => status !== 101 && status !== 204 && status !== 304;
 
-/** What cannot be read is nothing: the template then says what callers get. */
-function dataOf(bytes: Buffer, format: BodyFormat): BodyData {
+/** Template data of a response; a body that cannot be parsed is an empty object to the template. */
+function readLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   try {
-    return bodyData(bytes, format);
+    return bodyData(bytes, format, maxValues);
   } catch (error) {
-    if (isFault(error) && !error.isBound) return {};
+    if (error instanceof BodyUnreadable && !error.isBound) return {};
     throw error;
   }
 }

@@ -25,25 +25,30 @@ export const validateJson: Step = {
     const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
     if (!matcher) return undefined;
     const most = tools.settings['gateway.held_body_bytes'];
+    const maxValues = tools.settings['gateway.body_values'];
     return {
       request(call) {
         const entry = matcher.find(call);
         if (!entry) return undefined;
-        const { status, validate } = entry;
-        if (!validate) return refuse(call, 'schema_missing');
-        if (call.body.stream === undefined) return checked(call, call.body.bytes ?? noBytes, validate, status);
-        return call.body.read(most).then(bytes => checked(call, bytes, validate, status));
+        if (!entry.validate) return refuse(call, 'schema_missing');
+        if (call.body.stream === undefined) return checkBody(call, call.body.bytes ?? noBytes, entry, maxValues);
+        return call.body.read(most).then(bytes => checkBody(call, bytes, entry, maxValues));
       },
     };
   },
 };
 
-function checked(call: Exchange, bytes: Buffer, validate: Validate, status: number): Answer | undefined {
+interface Entry {
+  readonly status: number;
+  readonly validate: Validate | undefined;
+}
+
+function checkBody(call: Exchange, bytes: Buffer, { status, validate }: Entry, maxValues: number): Answer | undefined {
   if (!isInUtf8(call.headers.get('content-type') ?? ''))
     return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
-  const read = readJson(bytes);
+  const read = readJson(bytes, maxValues);
   if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });
-  const faults = validate(read.value);
+  const faults = validate!(read.value);
   if (faults.length === 0) return undefined;
   const refused = refuse(call, 'json_invalid', { detail: faultsText(faults, '(root)') });
   refused.status = status;

@@ -28,7 +28,7 @@ export const validateRequest: Step = {
       return operationMatcher(version.endpoints.validateRequest, document, context, (entry, { item, operation }) => ({
         status: entry.errorResponseCode || 422,
         parameters: parametersOf(item, operation, document).map(it => parameterCheck(it, document)),
-        body: bodyCheck(operation, document),
+        body: bodyCheck(operation, document, tools.settings['gateway.body_values']),
       }));
     });
     if (!find) return undefined;

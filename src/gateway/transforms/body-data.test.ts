@@ -1,23 +1,40 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TemplateFault } from '#base/templates/fault.ts';
-import { bodyData } from './body-data.ts';
+import { BodyUnreadable, bodyData } from './body-data.ts';
 
-const read = (text: string) => bodyData(Buffer.from(text), 'json');
-const isBound = (error: unknown) => error instanceof TemplateFault && error.isBound;
+const read = (text: string, maxValues = 1000) => bodyData(Buffer.from(text), 'json', maxValues);
+const isBound = (error: unknown) => error instanceof BodyUnreadable && error.isBound;
 
-test('long whole numbers stay exact, as long as anybody has a use for them', () => {
+test('long whole numbers stay exact, up to a bound of digits', () => {
   assert.equal(read('{"a": 12345678901234567890}').a, 12345678901234567890n);
   assert.equal(read(`{"a": -${'9'.repeat(900)}}`).a, BigInt(`-${'9'.repeat(900)}`));
   assert.throws(() => read(`{"a": ${'9'.repeat(1_000_000)}}`), isBound);
 });
 
-test('one long number does not make every other value slow', () => {
-  assert.equal((read(`[${'1,'.repeat(100_000)}12345678901234567890]`).array as unknown[]).length, 100_001);
-  assert.throws(() => read(`[${'1,'.repeat(300_000)}12345678901234567890]`), isBound);
-  assert.equal((read(`[${'1,'.repeat(300_000)}1]`).array as unknown[]).length, 300_001);
+test('a body holds at most so many values, with long numbers and without', () => {
+  for (const last of ['1', '12345678901234567890']) {
+    assert.equal((read(`[${'1,'.repeat(998)}${last}]`).array as unknown[]).length, 999);
+    assert.throws(() => read(`[${'1,'.repeat(999)}${last}]`), isBound);
+    assert.throws(() => read(`[${'{},'.repeat(999)}${last}]`), isBound);
+  }
 });
 
-test('what is no JSON is told without its text', () => {
+test('values are counted before the text is parsed: one that is not JSON is refused for its number of values', () => {
+  assert.throws(() => read(`${'[1,'.repeat(2000)}`), isBound);
+});
+
+test('XML holds at most so many elements and attributes', () => {
+  const xml = (parts: number) => Buffer.from(`<r>${'<a/>'.repeat(parts - 1)}</r>`);
+  assert.equal((bodyData(xml(100), 'xml', 100).r as { a: unknown[] }).a.length, 99);
+  assert.throws(() => bodyData(xml(101), 'xml', 100), isBound);
+});
+
+test('nesting that would exhaust the stack is refused', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}12345678901234567890${']'.repeat(levels)}`;
+  assert.ok(read(nested(900)));
+  assert.throws(() => read(nested(100_000), 1_000_000), isBound);
+});
+
+test('the error of a body that is not JSON does not repeat its text', () => {
   assert.throws(() => read('{"secret": 12345678901234567890'), { message: 'the body is not JSON' });
 });

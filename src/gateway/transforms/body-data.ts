@@ -1,46 +1,68 @@
-import { TemplateFault } from '#base/templates/fault.ts';
-import { parseXml, xmlSource } from '#base/xml.ts';
+import { canExceedValues, findJsonExcess } from '#base/json-scan.ts';
+import { parseXml, XmlFault, xmlSource } from '#base/xml.ts';
 
 export type BodyFormat = 'json' | 'xml';
 export type BodyData = Record<string, unknown>;
 
-/** What a template sees of a body: an object as it is, a list as `array`; nothing where there is no body. */
-export function bodyData(bytes: Buffer, format: BodyFormat): BodyData {
+/** The body cannot be parsed. `isBound` tells one that exceeds a bound from one that is malformed. */
+export class BodyUnreadable extends Error {
+  readonly isBound: boolean;
+
+  constructor(reason: string, isBound = false) {
+    super(reason);
+    this.name = 'BodyUnreadable';
+    this.isBound = isBound;
+  }
+}
+
+/** Template data of a body: an object as it is, a list as `array`; empty where there is no body. */
+export function bodyData(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   if (bytes.length === 0) return {};
-  if (format === 'xml') return parseXml(xmlSource(bytes));
-  const value = jsonOf(bytes);
+  if (format === 'xml') return readXml(bytes, maxValues);
+  const value = readJsonBody(bytes, maxValues);
   if (Array.isArray(value)) return { array: value };
   return typeof value === 'object' && value !== null ? (value as BodyData) : {};
 }
 
-/** Digits beyond those a number of the language holds exactly. */
-const longNumber = /\d{16}/;
-
-/**
- * Of two members of one name the last counts: what is sent on is written anew, so that nobody reads the other. Whole
- * numbers stay exact, however long, since they are mostly ids.
- */
-export function jsonOf(bytes: Buffer): unknown {
-  const text = bytes.toString().replace(/^\ufeff/, '');
+function readXml(bytes: Buffer, maxValues: number): BodyData {
   try {
-    return longNumber.test(text) ? JSON.parse(text, exactly()) : JSON.parse(text);
+    return parseXml(xmlSource(bytes), { parts: maxValues });
   } catch (error) {
-    if (error instanceof TemplateFault) throw error;
-    // The reason would repeat what the caller sent.
-    throw new TemplateFault('the body is not JSON');
+    if (error instanceof XmlFault) throw new BodyUnreadable(`the body is not XML: ${error.message}`, error.isBound);
+    throw error;
   }
 }
 
-/** Each value that is looked at takes time, and a number takes more than its length in it. */
-const mostValues = 200_000;
-const mostDigits = 1000;
+/** Digits beyond those a number of the language holds exactly. */
+const longNumber = /\d{16}/;
+/** JSON.parse with a reviver is recursive: the bound keeps it within the stack. */
+const maxJsonBodyDepth = 1000;
+/** BigInt takes more than linear time for its digits. */
+const maxDigits = 1000;
 
-function exactly() {
-  let left = mostValues;
-  return (_name: string, value: unknown, { source }: { source?: string } = {}): unknown => {
-    if (--left < 0) throw new TemplateFault(`more than ${mostValues} values`, 0, true);
-    if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
-    if (source.length > mostDigits) throw new TemplateFault(`a number of more than ${mostDigits} digits`, 0, true);
-    return /^-?\d+$/.test(source) ? BigInt(source) : value;
-  };
+/**
+ * Parses a JSON body, its values counted before any is made. Of two members of one name the last counts: the upstream gets
+ * what is written from the value, so no other reader sees the first. Whole numbers stay exact, because most are ids.
+ */
+export function readJsonBody(bytes: Buffer, maxValues: number): unknown {
+  const text = bytes.toString().replace(/^\ufeff/, '');
+  const isExact = longNumber.test(text);
+  if (isExact || canExceedValues(text, maxValues)) {
+    const excess = findJsonExcess(text, { maxValues, maxDepth: maxJsonBodyDepth });
+    if (excess === 'values') throw new BodyUnreadable(`the body holds more than ${maxValues} values`, true);
+    if (excess === 'depth') throw new BodyUnreadable(`the body is nested deeper than ${maxJsonBodyDepth} levels`, true);
+  }
+  try {
+    return isExact ? JSON.parse(text, reviveExactly) : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof BodyUnreadable) throw error;
+    // The engine's reason repeats what the client sent.
+    throw new BodyUnreadable('the body is not JSON');
+  }
+}
+
+function reviveExactly(_name: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
+  if (source.length > maxDigits) throw new BodyUnreadable(`a number has more than ${maxDigits} digits`, true);
+  return /^-?\d+$/.test(source) ? BigInt(source) : value;
 }

@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
 import { type StepContext, Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
-import type { BodyData, BodyFormat } from './body-data.ts';
+import { type BodyData, type BodyFormat, BodyUnreadable } from './body-data.ts';
 
 /** As definitions have it, in either direction. */
 interface Wish {
@@ -27,13 +27,16 @@ export interface BodyTransform {
   write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined;
 }
 
-/** What went wrong with a template or filter, or with a body for it. `isBound` tells what asked for too much. */
-export type Fault = TemplateFault | XmlFault | JqFault;
+/** Errors of a template or filter, or of a body for it. `isBound` tells those that exceed a bound. */
+export type Fault = TemplateFault | XmlFault | JqFault | BodyUnreadable;
 export const isFault = (error: unknown): error is Fault =>
-  error instanceof TemplateFault || error instanceof XmlFault || error instanceof JqFault;
+  error instanceof TemplateFault ||
+  error instanceof XmlFault ||
+  error instanceof JqFault ||
+  error instanceof BodyUnreadable;
 
 /** How a template comes by what it shows of a body. */
-type Read = (bytes: Buffer, format: BodyFormat) => BodyData;
+type Read = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 
 /** Undefined where there is nothing to do. */
 export function bodyTransforms(
@@ -42,6 +45,7 @@ export function bodyTransforms(
   read: Read,
   texts?: TemplateOptions['texts'],
 ): EndpointMatcher<BodyTransform> | undefined {
+  const maxValues = tools.settings['gateway.body_values'];
   const showsContext = model.contextVariables.enabled;
   const entries = wishes.map(wish => {
     const template = templateOf(wish, tools, texts);
@@ -50,7 +54,7 @@ export function bodyTransforms(
     return {
       path: wish.path,
       method: wish.method,
-      write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format)),
+      write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format, maxValues)),
     };
   });
   return endpointMatcher(entries, { model, version, settings: tools.settings });

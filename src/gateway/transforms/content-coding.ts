@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, type InputType, inflate, inflateRaw, type ZlibOptions } from 'node:zlib';
+import type { Settings } from '#base/settings.ts';
 import { problem } from '../body.ts';
 
 type Unpack = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
@@ -26,8 +27,25 @@ export class Packed extends Error {}
 export const isPacked = (coding: string | undefined): coding is string =>
   coding !== undefined && coding.trim() !== '' && coding.trim().toLowerCase() !== 'identity';
 
-/** Undoes `Content-Encoding`. What would be larger than `most` bytes is a body that is too large. */
-export async function unpacked(bytes: Buffer, coding: string, most: number): Promise<Buffer> {
+/** Below this the ratio does not count: small texts that repeat themselves pack well. */
+const minRatioBytes = 1_048_576;
+
+export interface UnpackBounds {
+  readonly maxBytes: number;
+  /** Decompression ratio: unpacked bytes for each packed one. */
+  readonly maxRatio: number;
+  readonly minRatioBytes?: number;
+}
+
+export const unpackBounds = (settings: Settings): UnpackBounds => ({
+  maxBytes: settings['gateway.held_body_bytes'],
+  maxRatio: settings['gateway.unpack_ratio'],
+});
+
+/** Decodes `Content-Encoding` (RFC 9110 section 8.4); inflating stops at the first byte beyond a bound. */
+export async function unpack(bytes: Buffer, coding: string, bounds: UnpackBounds): Promise<Buffer> {
+  const maxByRatio = Math.max(bounds.minRatioBytes ?? minRatioBytes, bytes.length * bounds.maxRatio);
+  const maxOutputLength = Math.min(bounds.maxBytes, maxByRatio);
   const names = coding
     .toLowerCase()
     .split(',')
@@ -36,9 +54,9 @@ export async function unpacked(bytes: Buffer, coding: string, most: number): Pro
   if (names.length > mostCodings) throw new Packed(`packed more than ${mostCodings} times`);
   let plain = bytes;
   for (const name of names.reverse()) {
-    const unpack = codings[name];
-    if (!unpack) throw new Packed(`the coding ${JSON.stringify(name.slice(0, 50))} is not known`);
-    if (plain.length > 0) plain = await unpack(plain, { maxOutputLength: most }).catch(refused);
+    const inflateOne = codings[name];
+    if (!inflateOne) throw new Packed(`the coding ${JSON.stringify(name.slice(0, 50))} is not known`);
+    if (plain.length > 0) plain = await inflateOne(plain, { maxOutputLength }).catch(refused);
   }
   return plain;
 }

@@ -5,8 +5,8 @@ import type { Exchange } from '../exchange.ts';
 import { framing, type HeaderList } from '../headers.ts';
 import { type StepContext, Unservable } from '../step.ts';
 import { headerEscaped } from '../variables/variables.ts';
-import { jsonOf } from './body-data.ts';
-import { type BodyTransform, isFault } from './body-transform.ts';
+import { BodyUnreadable, readJsonBody } from './body-data.ts';
+import type { BodyTransform } from './body-transform.ts';
 
 /** As definitions have it, in either direction. */
 interface Wish {
@@ -17,7 +17,7 @@ interface Wish {
 
 type Bag = Record<string, unknown>;
 
-/** Calls and answers differ in what a filter sees: of answers the headers too, and nothing where they cannot be read. */
+/** A filter sees the headers of responses too. */
 export type Direction = 'request' | 'response';
 
 /** How deep functions may call each other, and values may be. */
@@ -31,6 +31,8 @@ export function jqTransforms(
 ): EndpointMatcher<BodyTransform> | undefined {
   const { settings } = tools;
   const bounds = { steps: settings['templates.steps'], outputs: 1, depth, bytes: settings['gateway.held_body_bytes'] };
+  const maxValues = settings['gateway.body_values'];
+  const isLenient = direction === 'response' && settings['transforms.on_failure'] === 'pass';
   const showsContext = model.contextVariables.enabled;
   const entries = wishes.map(({ path, method, filter: source }) => {
     const filter = filterOf(path, source);
@@ -38,7 +40,7 @@ export function jqTransforms(
       path,
       method,
       write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined {
-        const seen: Bag = { body: bodyOf(bytes, direction) };
+        const seen: Bag = { body: readBody(bytes, maxValues, isLenient) };
         if (showsContext && call.context) seen._gw_context = call.context;
         if (direction === 'response') seen._gw_response_headers = listed(headers);
         const result = resultOf(filter, seen, bounds);
@@ -65,13 +67,13 @@ function filterOf(path: string, source: string): Jq {
   }
 }
 
-function bodyOf(bytes: Buffer, direction: Direction): unknown {
+function readBody(bytes: Buffer, maxValues: number, isLenient: boolean): unknown {
   if (bytes.length === 0) return null;
   try {
-    return jsonOf(bytes);
+    return readJsonBody(bytes, maxValues);
   } catch (error) {
-    // What cannot be read must not get past the filter: it sees nothing, and says what callers get.
-    if (direction === 'response' && isFault(error) && !error.isBound) return null;
+    // The filter sees null, and its result is sent, not the body.
+    if (isLenient && error instanceof BodyUnreadable && !error.isBound) return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
+import { findJsonExcess } from '../../json-scan.ts';
 import { parts } from '../arithmetic.ts';
-import { Raised, raise } from '../fault.ts';
+import { JqFault, Raised, raise } from '../fault.ts';
 import { textOf } from '../formats.ts';
 import { jsonText } from '../json-text.ts';
 import type { Plain, PlainTable } from '../plains-table.ts';
@@ -65,6 +66,9 @@ export const texts: PlainTable = {
   'fromjson/0'({ budget }, value) {
     const source = text(value, 'fromjson');
     budget.make(source.length * 4);
+    const { steps, depth } = budget.bounds;
+    if (findJsonExcess(source, { maxValues: steps, maxDepth: depth }) !== undefined)
+      throw new JqFault(`fromjson: more than ${steps} values or ${depth} levels`, 0, true);
     try {
       return JSON.parse(source) as unknown;
     } catch {
