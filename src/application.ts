@@ -7,7 +7,6 @@ import { addMetrics } from '#analytics/metrics/route.ts';
 import type { Clock } from '#base/clock.ts';
 import { publicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
-import { problems } from '#base/problems.ts';
 import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { startSending } from '#events/events.ts';
@@ -20,6 +19,7 @@ import { openTraffic } from '#gateway/traffic.ts';
 import { type Carry, carrier } from '#operations/carried.ts';
 import { createCredentialFailures } from '#operations/failures.ts';
 import { addHealth, type Health } from '#operations/health.ts';
+import { listenAt } from '#operations/listen-at.ts';
 import { createListener, type ListenerOptions } from '#operations/listener.ts';
 import { managementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
@@ -36,11 +36,6 @@ import { databaseWatch } from '#storage/watch.ts';
 import { catalogue } from './catalogue.ts';
 import { openTools } from './stores.ts';
 import { version } from './version.ts';
-
-const problem = problems('start', {
-  port_taken: { status: 500, message: 'Port {port} on {host} is taken: stop what listens there, or set {setting}' },
-  cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
-});
 
 export interface Surroundings {
   readonly log: Log;
@@ -157,6 +152,8 @@ export interface Application {
   readonly installation: Installation;
   /** Resolves when every traffic thread serves what was committed before the call. */
   trafficSettled(): Promise<void>;
+  /** `/ready` says 503 from now on; everything is served on. */
+  drain(): void;
   close(): Promise<void>;
 }
 
@@ -177,7 +174,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
     closers.push(() => log.close());
     const sender = startSending({ ...tools, ...around }, nodeOf(settings, installation.directory));
     closers.push(() => sender.close());
-    const { urls, trafficSettled, arrived } = await openListeners(settings, around, installation, closers);
+    const { urls, trafficSettled, arrived, drain } = await openListeners(settings, around, installation, closers);
     if (awaited) {
       const attempt = async () => {
         await awaited.arrive();
@@ -188,7 +185,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
       const arrival = awaitArrival({ attempt, log: around.log });
       closers.push(() => arrival.close());
     }
-    return { credentials, urls, installation, trafficSettled, close };
+    return { credentials, urls, installation, trafficSettled, drain, close };
   } catch (error) {
     await close();
     throw error;
@@ -220,6 +217,7 @@ async function openListeners(
   let ready = false;
   let trafficSettled = async () => {};
   let arrived = async () => {};
+  let drainTraffic = () => {};
   let metrics = (): readonly Family[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
@@ -282,7 +280,7 @@ async function openListeners(
         traffic: () => [...metrics(), ...eventFamilies(eventCounts()), ...limitFamilies(threads.evictions())],
       });
     stops.push(() => app.close());
-    await listening(host, port, setting, () => app.listen({ host, port }));
+    await listenAt(host, port, setting, () => app.listen({ host, port }));
     const address = app.server.address() as AddressInfo;
     tools.managementPorts.push(address.port);
     urls[name] = urlOf(host, address);
@@ -305,22 +303,17 @@ async function openListeners(
     urls.gateway = urlOf(settings['gateway.host'], traffic, settings['gateway.tls.enabled'] ? 'https' : 'http');
     trafficSettled = traffic.settled;
     arrived = traffic.arrived;
+    drainTraffic = traffic.drain;
     metrics = traffic.metrics;
     askTraffic = traffic.ask;
     askAllTraffic = traffic.askAll;
   }
   ready = true;
-  return { urls, trafficSettled, arrived };
-}
-
-async function listening(host: string, port: number, setting: string, listen: () => Promise<unknown>): Promise<void> {
-  try {
-    await listen();
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw problem.port_taken({ detail: { host, port, setting }, cause });
-    throw problem.cannot_listen({ detail: { host, port, reason: message }, cause });
-  }
+  const drain = () => {
+    ready = false;
+    drainTraffic();
+  };
+  return { urls, trafficSettled, arrived, drain };
 }
 
 const urlOf = (host: string, { port }: { port: number }, scheme = 'http') => {

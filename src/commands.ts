@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '#base/clock.ts';
 import { parseCommandLine } from '#base/command-line.ts';
 import { keepCompiled } from '#base/compiled.ts';
@@ -92,12 +93,18 @@ async function start({ settings }: Given): Promise<void> {
   const around = { ...surroundings(settings), prepared: preparedThreads(settings) };
   const { startApplication } = await product();
   const application = await startApplication(settings, around);
+  const delayMs = settings['shutdown.delay_seconds'] * 1000;
   // Before it is said to be ready: whoever waits for that may stop it at once.
-  whenToldToStop(async signal => {
-    around.log.info({ signal }, 'stopping');
-    await application.close();
-    finish(0);
-  }, settings['shutdown.grace_seconds'] * 1000);
+  whenToldToStop(
+    async signal => {
+      around.log.info({ signal }, 'stopping');
+      application.drain();
+      if (delayMs > 0) await wait(delayMs);
+      await application.close();
+      finish(0);
+    },
+    delayMs + settings['shutdown.grace_seconds'] * 1000,
+  );
   const { urls, credentials: made, installation } = application;
   const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
   const path = installation.directory.file('credentials.json');

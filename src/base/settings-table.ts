@@ -398,6 +398,11 @@ export const settingsTable = {
     'Lets callers say by `Cache-Control` which kept answers they take (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always heeded.',
   ),
   'metrics.public': flag(false, 'Serves `/metrics` on the dashboard’s listener to anybody who can reach it.'),
+  'shutdown.delay_seconds': count(
+    0,
+    'How long `/ready` says 503 after SIGTERM while calls are still taken, so that balancers send no more. The grace time begins after it.',
+    { most: 3600 },
+  ),
   'shutdown.grace_seconds': count(30, 'How long calls under way may take to finish after SIGTERM.', { most: 3600 }),
 
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'Least serious log line that is written.'),

@@ -3,6 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Api } from './api.ts';
 import { isSecurePort } from './own-ports.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { GatewayTools } from './tools.ts';
 import { createListener, type Listener, type Place } from './transport/listener.ts';
 import { createRawListener } from './transport/raw.ts';
 import type { Secured } from './transport/secured.ts';
@@ -16,7 +17,10 @@ export interface ListenersOptions {
   readonly secured: Secured;
   readonly snapshot: () => Snapshot;
   readonly place: Place;
+  readonly ask: GatewayTools['ask'];
 }
+
+const claimTimeoutMs = 5000;
 
 /** Ports of APIs one gateway opens at most. */
 const portsAtOnce = 200;
@@ -32,9 +36,10 @@ interface Open {
 
 /** The gateway's own port, and those of APIs that have one, which open and close as APIs come and go. */
 export function createListeners(options: ListenersOptions) {
-  const { settings, log, http1, http2, secured, snapshot, place } = options;
+  const { settings, log, http1, http2, secured, snapshot, place, ask } = options;
   const extra = new Map<number, Open>();
   let closing: Promise<unknown>[] = [];
+  let isClosing = false;
 
   const shared = {
     silenceMs: settings['gateway.headers_timeout_ms'],
@@ -63,11 +68,30 @@ export function createListeners(options: ListenersOptions) {
     return new Map([...ports].slice(0, portsAtOnce));
   }
 
+  /** Where threads share ports, the main thread finds out whether another process listens. */
+  async function listenClaimed(port: number, listener: Listener): Promise<void> {
+    if (place.reusePort) await ask('claimPort', { port }, claimTimeoutMs);
+    await listener.listen({ ...place, port }).catch(error => {
+      extra.delete(port);
+      release(port);
+      throw error;
+    });
+  }
+
+  /** Not while the thread ends: what it had is released with it. */
+  function release(port: number): void {
+    if (!place.reusePort || isClosing || extra.has(port)) return;
+    ask('releasePort', { port }, claimTimeoutMs).catch(error =>
+      log.warn({ port, reason: (error as Error).message }, 'port could not be released'),
+    );
+  }
+
   function close(port: number, { listener }: Open): void {
     extra.delete(port);
     http1.leave(port);
     http2?.leave(port);
     const closed = listener.close().then(() => {
+      release(port);
       closing = closing.filter(it => it !== closed);
     });
     closing.push(closed);
@@ -75,7 +99,7 @@ export function createListeners(options: ListenersOptions) {
 
   function open(port: number, speech: Speech): void {
     const listener = listenerOf(port, speech);
-    const opened = listener.listen({ ...place, port }).then(
+    const opened = listenClaimed(port, listener).then(
       () => undefined,
       error => {
         // Tried again with the next change, and with the next look for changes.
@@ -96,6 +120,7 @@ export function createListeners(options: ListenersOptions) {
       await Promise.all([...extra.values()].map(it => it.opened));
     },
     async close(): Promise<void> {
+      isClosing = true;
       for (const [port, it] of extra) close(port, it);
       await Promise.all([own.close(), ...closing]);
     },

@@ -8,18 +8,18 @@ export interface OwnPathsOptions {
   /** Names of the paths for people and for orchestrators. */
   readonly names: { readonly health: string; readonly ready: string };
   readonly clock: Clock;
-  readonly isLoaded: () => boolean;
+  readonly isReady: () => boolean;
   /** What the gateway leans on, by name: empty text, or what to tell an outsider. */
   readonly parts: () => Readonly<Record<string, string>>;
 }
 
 /** The gateway's own paths, which no API can take. */
-export function ownPaths({ version, names, clock, isLoaded, parts }: OwnPathsOptions) {
+export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOptions) {
   const hello = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
   const answers = new Map<string, () => [status: number, body: unknown]>([
     ['/live', () => [200, { message: 'Success' }]],
     [`/${names.health}`, () => [200, hello()]],
-    [`/${names.ready}`, () => (isLoaded() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
+    [`/${names.ready}`, () => (isReady() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
   ]);
 
   const longest = Math.max(...[...answers.keys()].map(path => path.length));

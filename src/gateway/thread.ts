@@ -64,6 +64,8 @@ export type Told =
   | { readonly kind: 'changed'; readonly ask: number }
   | { readonly kind: 'taken' }
   | { readonly kind: 'arrived' }
+  /** `/ready` says 503 from now on; traffic is served on. */
+  | { readonly kind: 'drain' }
   | { readonly kind: 'stop' }
   | Question
   | Reply;
@@ -112,6 +114,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const { reader, access, arrived } = lentBy(opened, data.known);
   let databaseFault = data.known ? databaseAway : '';
+  let isDraining = false;
   const tell = (message: Tells) => port.postMessage(message);
   const vault = vaultOf(Buffer.from(data.dataKey));
   const organisations = organisationsOf(access, vault);
@@ -191,7 +194,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     version: data.version,
     names: { health: settings['gateway.health_name'], ready: settings['gateway.ready_name'] },
     clock: systemClock,
-    isLoaded: loader.isLoaded,
+    isReady: () => loader.isLoaded() && !isDraining,
     parts: () => ({
       database: databaseFault,
       ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
@@ -224,7 +227,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const { host, port: wanted, reusePort } = data;
   const place = { host, port: wanted, reusePort };
-  const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place });
+  const { ask } = tools;
+  const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place, ask });
   const answers: TrafficAnswers = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
     debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
@@ -261,6 +265,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   port.on('message', (message: Told) => {
     if (message.kind === 'changed') void refresh(message.ask);
     else if (message.kind === 'taken') recorder.taken();
+    else if (message.kind === 'drain') isDraining = true;
     else if (message.kind === 'arrived') {
       arrived();
       void refresh(0);

@@ -3,6 +3,7 @@ import type { Report } from '#analytics/measures.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from './asks.ts';
+import { createPortClaims } from './port-claims.ts';
 import { type Prepared, prepareThread } from './prepared.ts';
 import { checkTrafficSettings } from './settings-check.ts';
 import type { EventTold } from './telling.ts';
@@ -35,7 +36,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   /** Where the log lines of threads go; standard error unless said. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** What traffic threads may ask of this one. */
-  readonly answers: MainAnswers;
+  readonly answers: Omit<MainAnswers, 'claimPort' | 'releasePort'>;
   readonly onEvent: (told: EventTold) => void;
   /** Events that were dropped before they came here. */
   readonly onUntold: (count: number) => void;
@@ -58,6 +59,8 @@ export interface Threads {
   refresh(): Promise<void>;
   /** The database is there: what was known before the start is needed no more. */
   arrived(): void;
+  /** `/ready` says 503 from now on; traffic is served on. */
+  drain(): void;
   /** Asks one of them. */
   readonly ask: Ask<TrafficAnswers>;
   /** Asks every one of them. */
@@ -72,6 +75,9 @@ const refreshWithinMs = 10_000;
 /** What is asked of a thread from outside must not keep it from its traffic. */
 const asksAtOnce = 32;
 
+/** Holds the gateway's own port for as long as the process runs, whatever becomes of its threads. */
+const processClaim = 0;
+
 interface Thread {
   readonly worker: Worker;
   /** Those who wait for it to have read changes, to be told what kept it from that. */
@@ -85,6 +91,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   const { count } = options;
   const spare = [...(options.prepared ?? [])];
   const threads = new Set<Thread>();
+  const ports = createPortClaims(options.host);
   let closing = false;
   let port = options.port;
   let asked = 0;
@@ -99,13 +106,19 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
-    const answer = answerer({ ...answers }, reply => worker.postMessage(reply));
-    const thread: Thread = { worker, answered: new Map(), asking, exited };
     const id = worker.threadId;
+    const all: MainAnswers = {
+      ...answers,
+      claimPort: ({ port: wanted }) => ports.claim(id, wanted),
+      releasePort: async ({ port: left }) => ports.release(id, left),
+    };
+    const answer = answerer({ ...all }, reply => worker.postMessage(reply));
+    const thread: Thread = { worker, answered: new Map(), asking, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));
     exited.then(() => {
       threads.delete(thread);
+      ports.releaseAll(id);
       onEnded(id);
       for (const done of [...thread.answered.values()]) done();
       asking.end();
@@ -146,6 +159,11 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
   }
 
   try {
+    // One thread alone binds exclusively by itself.
+    if (count > 1 && port !== 0)
+      await ports.claim(processClaim, port).catch(error => {
+        throw listenProblem(options.host, port, error.code ?? '', error.message);
+      });
     // The first one finds out which port it is, and whether it can be had; the others then start together.
     await start();
     await Promise.all(Array.from({ length: count - 1 }, start));
@@ -173,6 +191,9 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     arrived() {
       for (const { worker } of threads) worker.postMessage({ kind: 'arrived' } satisfies Told);
+    },
+    drain() {
+      for (const { worker } of threads) worker.postMessage({ kind: 'drain' } satisfies Told);
     },
     ask(name, given, withinMs) {
       const [first] = threads;

@@ -23,6 +23,9 @@ export interface MainAnswers {
   oauth(asked: OauthAsked): Promise<OauthReply>;
   /** Whether it is the gateway secret. */
   explains(asked: { readonly secret: string }): Promise<boolean>;
+  /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
+  claimPort(asked: { readonly port: number }): Promise<void>;
+  releasePort(asked: { readonly port: number }): Promise<void>;
   /** What the control interface answers. */
   readonly control: Carry;
 }

@@ -104,6 +104,7 @@ export async function openTraffic(options: TrafficOptions) {
       threads.arrived();
       await follow();
     },
+    drain: threads.drain,
     metrics: () => recorded.families(threads),
     ask: threads.ask,
     askAll: threads.askAll,

@@ -18,7 +18,8 @@ export class ExplainedSink implements Sink {
     this.#watching = watching;
     const { switchProtocol } = inner;
     if (switchProtocol)
-      this.switchProtocol = headers => switchProtocol.call(inner, [...headers, ...watching.onStart(101)]);
+      this.switchProtocol = (headers, goAway) =>
+        switchProtocol.call(inner, [...headers, ...watching.onStart(101)], goAway);
   }
 
   get onDrain(): Sink['onDrain'] {

@@ -19,6 +19,7 @@ export class Connection {
     | { readonly request: IncomingMessage; readonly response: ServerResponse; readonly call: Exchange | undefined }
     | undefined;
   readonly #ahead: (() => void)[] = [];
+  #goAway: (() => void) | undefined;
   #ending = false;
   #broken = false;
 
@@ -47,15 +48,17 @@ export class Connection {
     else this.#socket.destroy();
   }
 
-  /** It speaks another protocol from here on, and nobody waits for its end. */
-  given(): void {
+  /** Another protocol from here on: `goAway` ends it in that protocol; without it the connection is broken. */
+  switchProtocol(goAway: (() => void) | undefined): void {
     this.#open = 0;
+    this.#goAway = goAway;
   }
 
   /** Now, where no call is under way; else with its answer. */
   endWhenIdle(): void {
     this.#ending = true;
-    if (this.isIdle) this.#socket.destroy();
+    if (this.#goAway) this.#goAway();
+    else if (this.isIdle) this.#socket.destroy();
   }
 
   /** A call begins, or what would have been one; `call` is told when the caller leaves before its answer is complete. */

@@ -87,13 +87,13 @@ export class Http1Sink implements Sink {
     this.#response.destroy();
   }
 
-  switchProtocol(headers: string[]): Duplex {
+  switchProtocol(headers: string[], goAway?: () => void): Duplex {
     const response = this.#response;
     const { socket } = response;
     response.writeHead(101, headers);
     response.flushHeaders();
     response.detachSocket(socket!);
-    this.#connection.given();
+    this.#connection.switchProtocol(goAway);
     return socket!;
   }
 }

@@ -14,9 +14,9 @@ export interface Sink {
   onDrain: (() => void) | undefined;
   /**
    * Instead of an answer: says that the other protocol may begin, and gives the connection away. Only where the call
-   * asked for one.
+   * asked for one. `goAway` is called when the transport closes: who has the connection ends it then.
    */
-  switchProtocol?(headers: string[]): Duplex;
+  switchProtocol?(headers: string[], goAway?: () => void): Duplex;
 }
 
 /** After anything below 200 the caller waits on, and takes the next answer on its connection for this one. */

@@ -19,9 +19,13 @@ interface Options extends Dispatcher.DispatchOptions {
   readonly servername: string;
 }
 
+/** Closing handshakes of WebSockets take a round trip; within half of the grace time, whatever the other end does. */
+const maxCloseTimeoutMs = 5000;
+
 export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: UpstreamPools, receiver: Receiver) {
   const usualMs = settings['upstream.timeout_ms'];
   const heldWithin = new Deadlines(usualMs);
+  const closeTimeoutMs = Math.min(maxCloseTimeoutMs, settings['shutdown.grace_seconds'] * 500);
 
   const send: Sending = (call, api, destination, sink) => {
     const host = api.keepsHost ? (call.headers.get('host') ?? destination.host) : destination.host;
@@ -35,7 +39,8 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
     call.upstreamStartedAt = performance.now();
     if (call.upgrade !== '') {
       const open = () => pools.open(destination, link);
-      new Tunnel(call, sink, receiver, { open, path, headers, timeoutMs: deadlines?.ms ?? usualMs }).send();
+      const timeoutMs = deadlines?.ms ?? usualMs;
+      new Tunnel(call, sink, receiver, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
       return;
     }
     const options: Options = {

@@ -76,7 +76,13 @@ describe('a fault of ours in the answer to an upgrade', () => {
         ...more,
       };
       const open = async () => connect(port, '127.0.0.1');
-      new Tunnel(asking(), sink, receiver, { open, path, headers: ['host', 'x'], timeoutMs: 10_000 }).send();
+      new Tunnel(asking(), sink, receiver, {
+        open,
+        path,
+        headers: ['host', 'x'],
+        closeTimeoutMs: 1000,
+        timeoutMs: 10_000,
+      }).send();
       await settled.promise;
       assert.deepEqual(failures, [['upstream_failed', fault]]);
     });

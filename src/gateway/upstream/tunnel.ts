@@ -9,6 +9,7 @@ import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { Sink } from '../transport/sink.ts';
 import { Deadlines } from './deadlines.ts';
 import { Forwarding, type Receiver, refusalOf } from './forward.ts';
+import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {
   /** A connection of the tunnel's own: it never comes back to a pool. */
@@ -17,6 +18,8 @@ export interface TunnelOptions {
   readonly headers: string[];
   /** How long the upstream may take to agree. */
   readonly timeoutMs: number;
+  /** How long both ends of a WebSocket may take to agree to its end. */
+  readonly closeTimeoutMs: number;
 }
 
 /**
@@ -101,11 +104,15 @@ export class Tunnel {
       this.#receiver.onEnd(call, false);
       return;
     }
-    const caller = this.#sink.switchProtocol!([...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade]);
+    const answerHeaders = [...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade];
+    const caller = this.#sink.switchProtocol!(answerHeaders, () => relay.goAway());
     if (first.length > 0) other.unshift(first);
-    join(caller, other, () => {
-      call.answerBytes = other.bytesRead;
-      this.#receiver.onEnd(call, true);
+    const relay = relayWebSocket(caller, other, {
+      closeTimeoutMs: this.#options.closeTimeoutMs,
+      onEnd: () => {
+        call.answerBytes = other.bytesRead;
+        this.#receiver.onEnd(call, true);
+      },
     });
   }
 
