@@ -6,6 +6,13 @@ export const problem = problems('apis', {
   definition_not_found: { status: 404, message: 'API definition does not exist' },
   same_id: { status: 409, message: 'Found API with the same ID' },
   same_path: { status: 409, message: 'Another API already answers at {path}{where}: choose another listen path' },
+  route_taken: {
+    status: 409,
+    message: 'The route {path}{where} lies inside, in front of or across one that is taken: choose another listen path',
+  },
+  too_many_routes: { status: 409, message: 'The route spans more than {most} others: choose another listen path' },
+  domain_not_granted: { status: 403, message: 'The domain {domain} is not granted to this organisation' },
+  path_not_granted: { status: 403, message: 'The listen path {path} is outside of those granted to this organisation' },
   other_id: { status: 400, message: '{path}: is {given}, but the API in the path is {wanted}' },
   not_classic: {
     status: 400,
@@ -21,3 +28,11 @@ export const problem = problems('apis', {
   not_its_version: { status: 400, message: 'The second API is not a version of the first' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
 });
+
+/** Why a route is refused: every operation that writes APIs may say so. */
+export const routeProblems = [
+  problem.same_path,
+  problem.route_taken,
+  problem.domain_not_granted,
+  problem.path_not_granted,
+];

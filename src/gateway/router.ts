@@ -1,4 +1,5 @@
 import { hostLabel, type OpenPattern, openPattern } from '#definition/open-segment.ts';
+import { fixedEnd } from '#definition/route-overlap.ts';
 
 /**
  * Finds the API a call is for by host and listen path. Static segments are map look-ups, so the cost follows the depth of
@@ -46,12 +47,6 @@ const emptyNode: Node<never> = { fixed: noFixed, open: noOpen, here: undefined, 
 interface OpenHost {
   readonly host: string;
   readonly pattern: OpenPattern;
-}
-
-/** The whole labels after the last parameter, with the dot before them; empty where there are none. */
-function fixedEnd(host: string): string {
-  const dot = host.indexOf('.', host.lastIndexOf('}'));
-  return dot < 0 ? '' : host.slice(dot);
 }
 
 export class Router<T> {

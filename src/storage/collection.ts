@@ -159,3 +159,7 @@ export async function orConflict<R>(work: Promise<R>, conflict: ProblemMaker): P
 /** `column` holds `text` somewhere, with `%` and `_` meaning themselves. */
 export const contains = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+
+/** `column` ends in `text`, with `%` and `_` meaning themselves. */
+export const endsWith = (column: string, text: string): Expression<SqlBool> =>
+  sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}`} escape '\\'`;

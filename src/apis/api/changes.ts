@@ -7,9 +7,11 @@ import type { Checked } from '#definition/faults.ts';
 import { checkOas } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
 import { type Fault, invalid } from '#operations/faults.ts';
+import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
-import { boundFaults, givenId, identified, summaryOf } from './rules.ts';
+import { refuseForeignRoute } from './route-check.ts';
+import { boundFaults, givenId, identified, modelOf, summaryOf } from './rules.ts';
 import { type ApiKind, emptyWrapper, type StoredApi, type Wrapper, type Written } from './schema.ts';
 import type { ApiStore } from './store.ts';
 import { rebased, type VersionAsked, withoutVersion, withVersion } from './versions.ts';
@@ -20,6 +22,7 @@ export interface ApiTools {
   apis: ApiStore;
   clock: Clock;
   settings: Settings;
+  grants: GrantStore;
   /** Takes an API that no longer exists out of whatever grants access to it. */
   forgetApi: (orgId: string, apiId: string) => Promise<void>;
   /** Tells those who grant access that an API is new, or knows its callers by other means than before. */
@@ -120,6 +123,7 @@ export function changeApi(
     const moved =
       next.summary.domain !== before.summary.domain || next.summary.listen_path !== before.summary.listen_path;
     if (moved) await refuseClash(tools, next);
+    else if (isActivated(before, next)) await refuseForeignRoute(tools, next);
     await apis.replace(next);
     if (String(next.summary.auth_types) !== String(before.summary.auth_types)) await tools.apiChanged(orgId, api_id);
     records.touch('apis', next.id);
@@ -167,11 +171,17 @@ const settled = (api: Omit<StoredApi, 'summary'> & Written): StoredApi => ({
   summary: summaryOf(api, api.wrapper),
 });
 
-async function refuseClash({ apis, settings }: ApiTools, { id, summary }: StoredApi): Promise<void> {
-  if (settings['apis.allow_duplicate_paths'] || !(await apis.isClaimed(summary, id))) return;
+async function refuseClash(tools: ApiTools, api: StoredApi): Promise<void> {
+  await refuseForeignRoute(tools, api);
+  const { id, org_id, summary } = api;
+  if (tools.settings['apis.allow_duplicate_paths'] || !(await tools.apis.isClaimed(org_id, summary, id))) return;
   const where = summary.domain ? ` on ${summary.domain}` : '';
   throw problem.same_path({ detail: { path: summary.listen_path, where } });
 }
+
+/** A route that overlapped others before they were compared goes on as it is, but is not switched on again. */
+const isActivated = (before: Written, next: Written): boolean =>
+  modelOf(next).identity.active && !modelOf(before).identity.active;
 
 async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
   const base = await apis.get(api.org_id, version.base_api_id ?? '');

@@ -37,6 +37,9 @@ function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'doma
   const port = listen.port > 0 ? `:${listen.port}` : '';
   if (identity.internal) return { domain: '', listen_path: '' };
   const domain = customDomain.enabled ? hostSpelling(customDomain.name) : '';
+  const raw = listen.protocol === 'tcp' || listen.protocol === 'tls';
+  // Bare connections need a port of their own: without one they are not served, and claim nothing.
+  if (raw && port === '') return { domain: '', listen_path: '' };
   if (listen.protocol === 'tcp') return { domain: port, listen_path: '/' };
   // Whom a secured connection is for is said in its handshake.
   if (listen.protocol === 'tls') return { domain: nameless(domain.toWellFormed()) + port, listen_path: '/' };

@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { collection, contains, type Page, type PageAsked, type Query } from '#storage/collection.ts';
+import { collection, contains, endsWith, type Page, type PageAsked, type Query } from '#storage/collection.ts';
 import { metaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
@@ -26,6 +26,28 @@ export const apiOrders = {
 } as const;
 export type ApiOrder = keyof typeof apiOrders;
 
+/** A route as its columns hold it. */
+export interface ClaimedRoute {
+  readonly org_id: string;
+  readonly domain: string;
+  readonly listen_path: string;
+}
+
+/** Which routes of other organisations to compare with a route: those of its own port, or by host and path. */
+export type RouteSearch =
+  | { readonly port: number }
+  | {
+      /** The only domains that can be meant, besides patterns; undefined: all of them. */
+      readonly domains: readonly string[] | undefined;
+      readonly above: readonly string[];
+      readonly below: { readonly from: string; readonly to: string };
+      /** The first segment where APIs also answer at their id; empty: any id. */
+      readonly id: string | undefined;
+    };
+
+/** A route that has more than these to compare with is taken for overlapping. */
+const maxRoutesCompared = 100_000;
+
 /** Both engines bound the values of one statement. */
 const idsAtOnce = 1000;
 
@@ -51,7 +73,8 @@ export function apiStore(records: Records) {
     },
     /** Whatever its organisation: for the operator and the gateway. */
     async getAnywhere(ref: string): Promise<StoredApi | undefined> {
-      return (await apis.find({ api_id: ref })) ?? apis.find({ id: ref });
+      // Database ids are ours to give, public ids may be chosen: nobody takes an id by choosing it.
+      return (await apis.find({ id: ref })) ?? apis.find({ api_id: ref });
     },
     /** By public id alone, whatever its organisation. */
     withId: (apiId: string) => apis.find({ api_id: apiId }),
@@ -71,15 +94,49 @@ export function apiStore(records: Records) {
 
     /** Waits for other writers of APIs; inside a write, before anything is read. */
     takeTurn: () => meta.set(turnName, ''),
-    isTaken: async ({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>) =>
-      (await apis.count({ api_id })) + (await apis.count({ id })) > 0,
-
-    /** Whether another API already claims the same route, in any organisation: they all share the gateway. */
-    async isClaimed({ domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>, id: string): Promise<boolean> {
-      if (listen_path === '') return false;
-      return (await apis.count({ domain, listen_path }, query => query.where('id', '!=', id))) > 0;
+    /** Both kinds of id are looked up in one place, so neither may be any API's id of either kind. */
+    async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
+      for (const ref of [id, api_id])
+        if ((await apis.count({ api_id: ref })) + (await apis.count({ id: ref })) > 0) return true;
+      return false;
     },
 
+    /** Whether another API of the organisation already claims the same route. */
+    async isClaimed(
+      orgId: string,
+      { domain, listen_path }: Pick<Summary, 'domain' | 'listen_path'>,
+      id: string,
+    ): Promise<boolean> {
+      if (listen_path === '') return false;
+      return (await apis.count({ org_id: orgId, domain, listen_path }, query => query.where('id', '!=', id))) > 0;
+    },
+
+    /** Routes of other organisations that the search finds; each is found by an index, never by reading definitions. */
+    async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
+      const foreign = () =>
+        records.db
+          .selectFrom('apis')
+          .select(['org_id', 'domain', 'listen_path'])
+          .where('org_id', '!=', orgId)
+          .where('listen_path', '!=', '');
+      const read = async (query: ReturnType<typeof foreign>): Promise<ClaimedRoute[]> => {
+        const rows = await query.limit(maxRoutesCompared + 1).execute();
+        if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { most: maxRoutesCompared } });
+        return rows;
+      };
+      if ('port' in search)
+        return { routes: await read(foreign().where(endsWith('domain', `:${search.port}`))), byId: [] };
+      const { domains, above, below, id } = search;
+      const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
+      const routes = [
+        ...(await read(named().where('listen_path', 'in', above))),
+        ...(await read(named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to))),
+        ...(await read(named().where(contains('listen_path', '{')))),
+        ...(domains ? await read(foreign().where(contains('domain', '{'))) : []),
+      ];
+      if (id === undefined) return { routes, byId: [] };
+      return { routes, byId: await read(id === '' ? foreign() : foreign().where('api_id', '=', id)) };
+    },
     /** The APIs that name this one among their versions. */
     async basesOf(orgId: string, apiId: string): Promise<StoredApi[]> {
       const filter = (query: Query) => query.where(contains('body', JSON.stringify(apiId)));

@@ -138,9 +138,12 @@ onEveryEngine('classic APIs', app => {
     const first = await ask('POST', '/api/apis', at('/place/{id}/'));
     assert.equal(first.status, 200);
     for (const path of ['/place/{id}/', '/place/{id}', 'place/{id}', '//place/{other}//']) {
-      const clash = await ask('POST', '/api/apis', at(path), accessKey);
+      const clash = await ask('POST', '/api/apis', at(path));
       assert.equal(clash.status, 409, path);
       assert.match(clash.body.Message, /^Another API already answers at \/place\/\{\}/);
+      const foreign = await ask('POST', '/api/apis', at(path), accessKey);
+      assert.equal(foreign.status, 409, path);
+      assert.match(foreign.body.Message, /^The route \/place\/\{\} lies inside/);
     }
     const own = { domain: 'Place.Example.' };
     assert.equal((await ask('POST', '/api/apis', at('/place/{id}', own))).status, 200);

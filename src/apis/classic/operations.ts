@@ -8,7 +8,7 @@ import { givenId, shownApi } from '../api/rules.ts';
 import { ApiShown, ClassicWrite, type StoredApi, wrapperOf } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
-import { problem } from '../problems.ts';
+import { problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'apis' } as const;
@@ -26,7 +26,7 @@ export const createApi = operation({
   returns: createdAnswer,
   problems: [
     problem.same_id,
-    problem.same_path,
+    ...routeProblems,
     problem.version_unnamed,
     problem.base_unnamed,
     problem.base_not_found,
@@ -68,7 +68,7 @@ export const updateApi = operation({
   params,
   body: ClassicWrite,
   returns: statusAnswer,
-  problems: [problem.definition_not_found, problem.other_id, problem.not_classic, problem.same_path],
+  problems: [problem.definition_not_found, problem.other_id, problem.not_classic, ...routeProblems],
   async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
     audit(apiId);
     const written = checkedDefinition('classic', body.api_definition, place);

@@ -7,7 +7,7 @@ import { classicShown } from '../api/rules.ts';
 import { classicDefinition } from '../api/schema.ts';
 import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
-import { problem as apisProblem } from '../problems.ts';
+import { problem as apisProblem, routeProblems } from '../problems.ts';
 import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changing.ts';
 import { problem } from './problems.ts';
 
@@ -20,7 +20,7 @@ export const makingProblems = [
   people.organisation_unknown,
   apisProblem.same_id,
   apisProblem.other_form,
-  apisProblem.same_path,
+  ...routeProblems,
   apisProblem.version_unnamed,
   apisProblem.base_unnamed,
   apisProblem.base_not_found,
@@ -87,7 +87,7 @@ export const updateGatewayApi = operation({
   params,
   body: classicDefinition,
   returns: modifiedAnswer,
-  problems: [...changingProblems, problem.classic_only, apisProblem.same_path],
+  problems: [...changingProblems, problem.classic_only, ...routeProblems],
   async handle({ params: { apiId }, body, audit }, tools: GwApiTools) {
     audit(apiId);
     const written = checkedDefinition('classic', body);

@@ -72,6 +72,7 @@ onEveryEngine('documents that come and go', app => {
     const schemes = { key: { type: 'apiKey', in: 'header', name: 'X-Key' } };
     const body = plain({ security: [{ key: [] }], components: { securitySchemes: schemes } });
     const { orgId } = await app().stranger();
+    await ask('PUT', `/admin/organisations/${orgId}/grants`, { domains: ['pets.test'] });
     const apiID = `i${publicId()}`;
     const query = `apiID=${apiID}&${somewhere()}&customDomain=pets.test&upstreamURL=http://127.0.0.1:9/v1&org_id=${orgId}`;
     const switches = 'allowList=true&validateRequest=1&mockResponse=T&authentication=true';

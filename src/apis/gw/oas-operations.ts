@@ -7,7 +7,7 @@ import { putApi, removeApi } from '../api/changes.ts';
 import { documented } from '../api/schema.ts';
 import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
-import { problem as apisProblem } from '../problems.ts';
+import { problem as apisProblem, routeProblems } from '../problems.ts';
 import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changing.ts';
 import { changingProblems, makingProblems, params } from './classic-operations.ts';
 import {
@@ -90,7 +90,7 @@ export const updateGatewayDocument = operation({
   body,
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.extension_missing, problem.oas_for_classic, ...changingProblems, apisProblem.same_path],
+  problems: [problem.extension_missing, problem.oas_for_classic, ...changingProblems, ...routeProblems],
   async handle({ params: { apiId }, body: given, audit }, tools: GwApiTools) {
     audit(apiId);
     const written = checkedDocument(given);
@@ -115,7 +115,7 @@ export const patchGatewayDocument = operation({
   body: z.looseObject({}),
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.oas_for_classic, ...changingProblems, apisProblem.same_path],
+  problems: [problem.oas_for_classic, ...changingProblems, ...routeProblems],
   async handle({ params: { apiId }, query, body: given, audit }, tools: GwApiTools) {
     audit(apiId);
     refuseSwagger(given);

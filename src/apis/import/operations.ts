@@ -7,7 +7,7 @@ import { problem as people } from '#people/problems.ts';
 import { type ApiTools, addApi, checkedDefinition } from '../api/changes.ts';
 import { type OwnerTools, ownerOf } from '../api/owner.ts';
 import { cleanCategories, ImportedApi, type StoredApi, wrapperOf } from '../api/schema.ts';
-import { problem } from '../problems.ts';
+import { problem, routeProblems } from '../problems.ts';
 
 export interface ImportTools extends ApiTools, OwnerTools {}
 
@@ -24,7 +24,7 @@ export const importApis = operation({
   permission: 'secret',
   body: z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }),
   returns: statusAnswer.extend({ Errors: z.record(z.string(), z.string()) }),
-  problems: [problem.same_id, problem.same_path, people.organisation_unknown],
+  problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, tools: ImportTools) {
     const faults = new Map<string, string | undefined>();
     for (const [at, given] of body.apis.entries()) {

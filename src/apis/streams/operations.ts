@@ -6,7 +6,7 @@ import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '
 import { givenId } from '../api/rules.ts';
 import { documented } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
-import { problem } from '../problems.ts';
+import { problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'streams' } as const;
@@ -23,7 +23,7 @@ export const createStreams = operation({
   body,
   accepts,
   returns: createdAnswer,
-  problems: [problem.same_id, problem.same_path],
+  problems: [problem.same_id, ...routeProblems],
   async handle({ actor, body: document, audit }, tools: ApiTools) {
     const api = await addApi(tools, { orgId: actor.orgId, written: checkedDefinition('streams', document) });
     audit(api.api_id);
@@ -59,7 +59,7 @@ export const updateStreams = operation({
   body,
   accepts,
   returns: statusAnswer,
-  problems: [problem.definition_not_found, problem.other_id, problem.same_path],
+  problems: [problem.definition_not_found, problem.other_id, ...routeProblems],
   async handle({ actor, params: { apiId }, body: document, audit }, tools: ApiTools) {
     audit(apiId);
     const written = checkedDefinition('streams', document);

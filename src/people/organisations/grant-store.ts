@@ -3,6 +3,7 @@ import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { defaultOrgName } from '../installation/default-organisation.ts';
 import { type Grants, type GrantsWrite, operatorGrants, readTenantDefaults, resolveGrants } from './grants.ts';
+import { createHeldHosts, type HeldHosts } from './held-hosts.ts';
 
 export type GrantStore = ReturnType<typeof createGrantStore>;
 
@@ -22,6 +23,12 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
         .where('org_id', '=', orgId)
         .executeTakeFirst();
       return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
+    },
+    /** Which hosts were granted to organisations by name. */
+    async heldHosts(): Promise<HeldHosts> {
+      const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();
+      const domainsOf = (body: string) => (JSON.parse(body) as GrantsWrite).domains ?? [];
+      return createHeldHosts(rows.map(({ org_id, body }) => ({ orgId: org_id, domains: domainsOf(body) })));
     },
     /** Replaces what was granted; traffic follows the change. */
     async write(orgId: string, granted: GrantsWrite): Promise<void> {

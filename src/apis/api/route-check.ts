@@ -1,0 +1,90 @@
+import type { Settings } from '#base/settings.ts';
+import { isNamedHost, pathsOverlap, segmentsOf } from '#definition/route-overlap.ts';
+import type { GrantStore } from '#people/organisations/grant-store.ts';
+import { type HeldHosts, isHostGranted, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
+import { problem } from '../problems.ts';
+import type { StoredApi } from './schema.ts';
+import type { ApiStore, ClaimedRoute, RouteSearch } from './store.ts';
+
+export interface RouteCheckTools {
+  apis: ApiStore;
+  grants: GrantStore;
+  settings: Settings;
+}
+
+interface Route {
+  readonly orgId: string;
+  readonly host: string;
+  /** A port of its own; 0 for the gateway's. */
+  readonly port: number;
+  readonly path: string;
+  readonly segments: readonly string[];
+}
+
+/** The column holds host and port as one text. A port that is the gateway's own is none of the API's. */
+function routeOf({ org_id, domain, listen_path }: ClaimedRoute, gatewayPort: number): Route {
+  const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
+  const port = Number(digits) === gatewayPort ? 0 : Number(digits);
+  const host = domain.slice(0, domain.length - suffix.length);
+  return { orgId: org_id, host, port, path: listen_path, segments: segmentsOf(listen_path) };
+}
+
+/**
+ * Tenant isolation of routes: refuses a route outside the grants of its organisation, and one that a request for another
+ * organisation's route could match. Inside the write, after `takeTurn`, so that no other writer comes between.
+ */
+export async function refuseForeignRoute(tools: RouteCheckTools, { org_id, summary }: StoredApi): Promise<void> {
+  if (summary.listen_path === '') return;
+  const route = routeOf({ org_id, ...summary }, tools.settings['gateway.port']);
+  const held = await tools.grants.heldHosts();
+  await refuseUngranted(tools, route, held);
+  if (await overlapsForeign(tools, route, held))
+    throw problem.route_taken({ detail: { path: summary.listen_path, where: whereOf(route) } });
+}
+
+const whereOf = ({ host }: Route) => (host === '' ? '' : ` on ${host}`);
+
+async function refuseUngranted({ grants }: RouteCheckTools, route: Route, held: HeldHosts): Promise<void> {
+  if (await grants.isOperator(route.orgId)) return;
+  const { domains, paths } = await grants.find(route.orgId);
+  if (route.host !== '' && !isHostGranted(held, { orgId: route.orgId, domains }, route.host))
+    throw problem.domain_not_granted({ detail: { domain: route.host } });
+  const isInside = (prefix: string) => segmentsOf(prefix).every((segment, at) => route.segments[at] === segment);
+  if (paths.length > 0 && !paths.some(isInside)) throw problem.path_not_granted({ detail: { path: route.path } });
+}
+
+async function overlapsForeign({ apis, settings }: RouteCheckTools, route: Route, held: HeldHosts): Promise<boolean> {
+  const prefix = settings['gateway.listen_path_match'] === 'prefix';
+  const gatewayPort = settings['gateway.port'];
+  const search = searchOf(route, gatewayPort, prefix, settings['gateway.api_id_paths']);
+  const { routes, byId } = await apis.foreignRoutes(route.orgId, search);
+  const meets = (other: Route) => other.port === route.port && ownedHostsOverlap(held, route, other);
+  return (
+    routes.some(row => {
+      const other = routeOf(row, gatewayPort);
+      // One way of speaking for each port: whoever shares one decides how the others are spoken to.
+      if (route.port !== 0) return other.port === route.port;
+      return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
+    }) || byId.some(row => meets(routeOf(row, gatewayPort)))
+  );
+}
+
+/** What of the routes has to be looked at: those above, those below, and those whose parameters may fit. */
+function searchOf({ host, port, path }: Route, gatewayPort: number, prefix: boolean, idPaths: boolean): RouteSearch {
+  if (port !== 0) return { port };
+  const suffixes = gatewayPort === 0 ? [''] : ['', `:${gatewayPort}`];
+  const domains = isNamedHost(host) ? ['', host].flatMap(name => suffixes.map(suffix => name + suffix)) : undefined;
+  const open = path.indexOf('{');
+  // The fixed segments before the first parameter; none for a route that begins with one, or is the root.
+  const base = (open < 0 ? path : path.slice(0, path.lastIndexOf('/', open))).replace(/^\/$/, '');
+  const ends = prefix
+    ? Array.from({ length: base.length }, (_, at) => at + 1)
+    : [...base.matchAll(/\/|$/g)].map(({ index }) => index);
+  const above = new Set(['/', ...ends.map(end => base.slice(0, end)).filter(Boolean)]);
+  return {
+    domains,
+    above: [...above],
+    below: prefix && base !== '' ? { from: base, to: `${base}\u{10ffff}` } : { from: `${base}/`, to: `${base}0` },
+    id: idPaths ? (base.split('/')[1] ?? '') : undefined,
+  };
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, test } from 'node:test';
+import { type Answer, onEveryEngine, startApp, type TestApp } from './harness.ts';
+import { type Definition, openApi } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+/** What a tenant tries, and what it is told. */
+interface Tenant {
+  readonly orgId: string;
+  readonly accessKey: string;
+}
+
+const write = (app: TestApp, { accessKey }: Tenant, definition: Definition): Promise<Answer> =>
+  app.ask('POST', '/api/apis', { credential: accessKey, body: { api_definition: definition } });
+
+const grant = async (app: TestApp, { orgId }: Tenant, body: object) =>
+  assert.equal((await app.ask('PUT', `/admin/organisations/${orgId}/grants`, { body })).status, 200);
+
+onEveryEngine('organisations as tenants', app => {
+  let upstream: Upstream;
+  let a: Tenant;
+  let b: Tenant;
+  before(async () => {
+    upstream = await startUpstream();
+    a = await app().stranger();
+    b = await app().stranger();
+    for (const listen_path of ['/pay/', '/shop/{item}/buy'])
+      assert.equal((await write(app(), a, openApi(upstream, { proxy: { listen_path } }))).status, 200);
+  });
+  after(() => upstream?.close());
+
+  const at = (listen_path: string, more: Record<string, unknown> = {}) =>
+    openApi(upstream, { ...more, proxy: { listen_path } });
+  const refused = async (tenant: Tenant, status: number, definition: Definition) => {
+    const answer = await write(app(), tenant, definition);
+    assert.equal(answer.status, status, `${JSON.stringify(definition.proxy)}: ${answer.text}`);
+    for (const secret of [a.orgId, '/shop/{', 'Test']) assert.ok(!answer.text.includes(secret), answer.text);
+    return answer;
+  };
+
+  test('a route inside, in front of or across one of another organisation is refused', async () => {
+    for (const path of [
+      '/pay/charge',
+      '/pay',
+      '/',
+      '/{x}/',
+      '/pay/{x}/',
+      '/{x:p.*}',
+      '/shop/x',
+      '/shop/1/buy/now',
+      '/shop',
+    ])
+      await refused(b, 409, at(path));
+    for (const path of ['/payments/', '/shop-b/', '/x/pay/', '/{x:q.*}/'])
+      assert.equal((await write(app(), b, at(path))).status, 200, path);
+  });
+
+  test('a host that is not granted is refused, whatever pattern it is written as', async () => {
+    for (const domain of ['pay.example', '{h:.*}', '{h}.example', 'PAY.EXAMPLE.'])
+      await refused(b, 403, at('/elsewhere/', { domain, domain_disabled: false }));
+  });
+
+  test('nesting stays allowed within one organisation', async () => {
+    assert.equal((await write(app(), a, at('/pay/charge'))).status, 200);
+    assert.equal((await write(app(), a, at('/pay/{x}/refund'))).status, 200);
+  });
+
+  test('moving, patching, activating and importing are checked as creating is', async () => {
+    const own = at('/mine/', { api_id: `mine-${b.orgId}` });
+    assert.equal((await write(app(), b, own)).status, 200);
+    const moved = { ...own, proxy: { ...own.proxy, listen_path: '/pay/charge/' } };
+    const ask = (method: string, path: string, body: unknown, more = {}) => app().ask(method, path, { body, ...more });
+    const tenant = { credential: b.accessKey };
+    assert.equal((await ask('PUT', `/api/apis/${own.api_id}`, { api_definition: moved }, tenant)).status, 409);
+    assert.equal((await ask('PUT', `/gw/apis/${own.api_id}`, moved)).status, 409);
+    assert.equal((await ask('POST', '/gw/apis', { ...at('/pay/x/'), org_id: b.orgId })).status, 409);
+    const imported = { apis: [{ api_definition: { ...at('/pay/x/'), org_id: b.orgId } }] };
+    const [told] = Object.values((await ask('POST', '/admin/apis/import', imported)).body.Errors);
+    assert.match(String(told), /one that is taken/);
+    assert.equal((await ask('GET', `/gw/apis/${own.api_id}`, undefined)).body.proxy.listen_path, '/mine/');
+    const internal = at('/pay/inside/', { internal: true });
+    assert.equal((await write(app(), b, internal)).status, 200);
+    const opened = { api_definition: { ...internal, internal: false } };
+    assert.equal((await ask('PUT', `/api/apis/${internal.api_id}`, opened, tenant)).status, 409);
+  });
+
+  test('of many who ask for overlapping routes at once, one organisation gets its own', async () => {
+    const tenants = [a, b, await app().stranger(), await app().stranger()];
+    const paths = ['/race/', '/race/one', '/race/{x}', '/{x:race}/'];
+    const answers = await Promise.all(tenants.map((tenant, index) => write(app(), tenant, at(paths[index]!))));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1, answers.map(it => it.text).join());
+    assert.deepEqual(
+      answers.map(({ status }) => status).filter(status => status !== 200),
+      [409, 409, 409],
+    );
+  });
+
+  test('an id is no other API’s id of either kind, in any organisation', async () => {
+    const { body } = await app().ask('GET', '/api/apis?p=-1', { credential: a.accessKey });
+    const victim = body.apis[0].api_definition;
+    const stolen = await write(app(), b, at('/stolen/', { api_id: victim.id }));
+    assert.equal(stolen.status, 409, stolen.text);
+    assert.equal((await app().ask('GET', `/gw/apis/${victim.id}`)).body.org_id, a.orgId);
+    const chosen = 'c'.repeat(24);
+    assert.equal((await write(app(), b, at('/chosen/', { api_id: chosen }))).status, 200);
+    const imported = { apis: [{ api_definition: { ...at('/imported/'), id: chosen, org_id: a.orgId } }] };
+    const { Errors } = (await app().ask('POST', '/admin/apis/import', { body: imported })).body;
+    assert.match(String(Object.values(Errors)[0]), /same ID/);
+  });
+
+  test('granted paths and hosts are all an organisation may have', async () => {
+    const c = await app().stranger();
+    await grant(app(), c, { domains: ['c.example', '*.apps.c.example'], paths: ['/c/'] });
+    await refused(c, 403, at('/other/'));
+    await refused(c, 403, at('/cc/'));
+    await refused(c, 403, at('/{x:c}/'));
+    await refused(c, 403, at('/c/', { domain: 'www.c.example' }));
+    await refused(c, 403, at('/c/', { domain: '{x:.*}c.example' }));
+    for (const definition of [
+      at('/c/'),
+      at('/c/', { domain: 'c.example' }),
+      at('/c/deep', { domain: '{app}.apps.c.example' }),
+    ])
+      assert.equal((await write(app(), c, definition)).status, 200, JSON.stringify(definition.proxy));
+  });
+});
+
+test('a port that is the gateway’s own is no way around another organisation’s route, and ports are not shared', async () => {
+  const upstream = await startUpstream();
+  const [gatewayPort, extraPort] = [await freePort(), await freePort()];
+  const settings = { 'gateway.port': String(gatewayPort), 'gateway.extra_ports': String(extraPort) };
+  const app = await startApp('sqlite', { settings });
+  try {
+    const [a, b] = [await app.stranger(), await app.stranger()];
+    const tried = async (tenant: Tenant, listen_path: string, listen_port?: number) =>
+      (await write(app, tenant, openApi(upstream, { listen_port, proxy: { listen_path } }))).status;
+    assert.equal(await tried(a, '/pay/'), 200);
+    assert.equal(await tried(b, '/pay/x/', gatewayPort), 409);
+    assert.equal(await tried(b, '/own/', gatewayPort), 200);
+    assert.equal(await tried(a, '/own/x/'), 409);
+    assert.equal(await tried(a, '/extra/', extraPort), 200);
+    assert.equal(await tried(b, '/other/', extraPort), 409);
+    assert.equal(await tried(b, '/extra/'), 200);
+  } finally {
+    await app.close();
+    await upstream.close();
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
