@@ -26,6 +26,7 @@ import type { ToolsOf } from '#operations/operation.ts';
 import { auditWriter, createRejectionReport } from '#people/audit/recording.ts';
 import { authenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type Credentials } from '#people/installation/bootstrap.ts';
+import { keepFirstCredentials } from '#people/installation/credentials-file.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { keepLogShort } from '#storage/change-log.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
@@ -134,19 +135,8 @@ async function closeAll(closers: (() => unknown)[]): Promise<void> {
   for (const step of closers.splice(0).reverse()) await step();
 }
 
-/** The file is written before the database depends on what it says: an interruption in between loses nothing. */
-export async function keepCredentials(
-  { records, directory }: Installation,
-  make: () => Promise<Credentials | undefined>,
-): Promise<Credentials | undefined> {
-  return records.write(async () => {
-    const made = await make();
-    if (made) directory.write('credentials.json', `${JSON.stringify(made, null, 2)}\n`);
-    return made;
-  });
-}
-
 export interface Application {
+  /** There until a start has displayed them. */
   readonly credentials: Credentials | undefined;
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
   readonly installation: Installation;
@@ -156,6 +146,9 @@ export interface Application {
   drain(): void;
   close(): Promise<void>;
 }
+
+/** Where this process listens, for the client commands on the same machine; there while it runs. */
+export const listeningFile = 'listening.json';
 
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
@@ -175,6 +168,8 @@ export async function startApplication(settings: Settings, around: Surroundings)
     const sender = startSending({ ...tools, ...around }, nodeOf(settings, installation.directory));
     closers.push(() => sender.close());
     const { urls, trafficSettled, arrived, drain } = await openListeners(settings, around, installation, closers);
+    installation.directory.write(listeningFile, `${JSON.stringify(urls, null, 2)}\n`);
+    closers.push(() => installation.directory.remove(listeningFile));
     if (awaited) {
       const attempt = async () => {
         await awaited.arrive();
@@ -195,7 +190,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
 /** What the database must have before anybody works on it. */
 async function begin(installation: Installation, settings: Settings): Promise<Credentials | undefined> {
   const { tools } = installation;
-  const credentials = await keepCredentials(installation, () => bootstrap(tools));
+  const credentials = await keepFirstCredentials(installation, () => bootstrap(tools));
   await bootstrapPortal(tools);
   await tools.audit.removeOlderThan(settings['audit.retention_days']);
   return credentials;

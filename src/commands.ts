@@ -5,18 +5,33 @@ import { keepCompiled } from '#base/compiled.ts';
 import { secretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { nearest } from '#base/nearest.ts';
-import { Problem } from '#base/problems.ts';
-import { environment, finish, print, printFault, whenToldToStop } from '#base/process.ts';
-import { isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
+import { Problem, problems } from '#base/problems.ts';
+import { environment, finish, isTerminal, print, printFault, whenToldToStop } from '#base/process.ts';
+import { isSetting, isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
 import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
 import { knownFile } from '#gateway/known/known.ts';
 import { prepareThread } from '#gateway/prepared.ts';
 import { threadCount } from '#gateway/thread-count.ts';
 import type { Credentials } from '#people/installation/bootstrap.ts';
-import { masterKeys, replaceMasterKey } from '#storage/data-directory.ts';
+import {
+  credentialsFile,
+  credentialUses,
+  keepCredentials,
+  markDisplayed,
+} from '#people/installation/credentials-file.ts';
+import { masterKeys, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
 import { metaStore, rewrapDataKey } from '#storage/meta.ts';
 import type { Installation } from './application.ts';
 import { version } from './version.ts';
+
+const problem = problems('command', {
+  unknown_flag: {
+    status: 400,
+    message:
+      'gw {command} does not know --{flag}: it knows {known} and every setting (gw config lists them all){guess}',
+  },
+  switch_value: { status: 400, message: '--{flag} takes no value' },
+});
 
 const help = `gw: the Gatewright API management platform
 
@@ -56,17 +71,32 @@ const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMa
 
 async function main(given: readonly string[]): Promise<void> {
   if (isClientCommand(given[0])) return clientCommand(given, { environment: environment(), print });
-  const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name));
+  const isKnown = (name: string) => name === 'config' || isSetting(name);
+  const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name), isKnown);
   const [name] = words;
   if (flags.has('version')) return print(`${version}\n`);
-  if (flags.has('help') || name === undefined || name === 'help') return print(help);
+  if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(help);
   const command = commands.get(name);
   if (!command || words.length > 1) return unknownCommand(words.join(' '));
   const own = new Set(['config', ...(command.switches ?? [])]);
+  checkFlags(name, command, flags);
   const settingFlags = Object.fromEntries([...flags].filter(([flag]) => !own.has(flag)));
   const file = { path: flags.get('config') ?? 'gw.yaml', required: flags.has('config') };
   const settings = readSettings({ file, environment: environment(), flags: settingFlags });
   await command.run({ settings, flags });
+}
+
+/** A command without flags of its own leaves the unknown ones to the settings, which report all faults at once. */
+function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<string, string>): void {
+  if (!switches) return;
+  for (const [flag, value] of flags) {
+    if (switches.includes(flag) && value !== 'true') throw problem.switch_value({ detail: { flag } });
+    if (switches.includes(flag) || flag === 'config' || isSetting(flag)) continue;
+    const known = [...switches, 'config'].map(it => `--${it}`).join(', ');
+    const nearby = nearest(flag, switches);
+    const guess = nearby ? `; did you mean --${nearby}?` : '';
+    throw problem.unknown_flag({ detail: { command: name, flag, known, guess } });
+  }
 }
 
 function unknownCommand(name: string): void {
@@ -106,18 +136,38 @@ async function start({ settings }: Given): Promise<void> {
     delayMs + settings['shutdown.grace_seconds'] * 1000,
   );
   const { urls, credentials: made, installation } = application;
-  const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url}`);
-  const path = installation.directory.file('credentials.json');
   keepCompiled();
   const ready = installation.awaited ? `Gatewright is ready, ${withoutDatabase}` : 'Gatewright is ready.';
-  print(`${ready}\n\n${lines.join('\n')}\n${made ? firstStart(made, path) : `Credentials: ${path}\n`}`);
+  const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${served[name]}`);
+  print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, made)}`);
+  markDisplayed(installation.directory);
 }
 
 const withoutDatabase = 'without its database: traffic is served as it was last known.';
 
-function firstStart(made: Credentials, path: string): string {
-  const lines = Object.entries(made).map(([name, value]) => `  ${name.padEnd(18)} ${value}`);
-  return `\nFirst start. These credentials are shown once and kept in ${path}:\n\n${lines.join('\n')}\n`;
+/** What each listener answers. */
+const served: Readonly<Record<string, string>> = {
+  dashboard: '/api/*, /admin/*, /gw/*; /docs lists their operations',
+  portal: '/portal-api/*; /docs lists its operations',
+  control: '/gw/*; /docs lists its operations',
+  gateway: 'your APIs',
+};
+
+/** Secrets go to a terminal only: any other output is kept by something, such as a log collector. */
+function describeCredentials({ directory }: Installation, made: Credentials | undefined): string {
+  const path = directory.file(credentialsFile);
+  if (made && isTerminal()) return displayCredentials(made, path);
+  if (made) return `First start. The credentials are in ${path}\n`;
+  if (directory.read(credentialsFile) !== undefined) return `Credentials: ${path}\n`;
+  const where = 'they were written where this installation was first started';
+  return `Credentials: no credentials.json here, ${where}; gw credentials --rotate makes new ones\n`;
+}
+
+function displayCredentials(made: Credentials, path: string): string {
+  const names = Object.keys(credentialUses) as (keyof Credentials)[];
+  const width = Math.max(...names.map(name => made[name].length));
+  const lines = names.map(name => `  ${name.padEnd(18)} ${made[name].padEnd(width)}  ${credentialUses[name]}`);
+  return `First start. These credentials are shown once and kept in ${path}:\n\n${lines.join('\n')}\n`;
 }
 
 async function config({ settings }: Given): Promise<void> {
@@ -133,25 +183,33 @@ async function migrate({ settings }: Given): Promise<void> {
 }
 
 async function credentials({ settings, flags }: Given): Promise<void> {
-  const { openInstallation, keepCredentials } = await product();
+  if (!flags.has('rotate') && !flags.has('rotate-master')) return print(locateCredentials(settings));
+  const { openInstallation } = await product();
   const { rotateCredentials } = await import('#people/installation/bootstrap.ts');
   const installation = await openInstallation(settings, surroundings(settings));
   const { directory, tools } = installation;
-  const path = directory.file('credentials.json');
   try {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
-    if (!flags.has('rotate')) {
-      return print(
-        directory.read('credentials.json') ? `${path}\n` : `There are none yet: gw start makes them in ${path}\n`,
-      );
-    }
     const made = await keepCredentials(installation, () => rotateCredentials(tools));
     if (!made) return print('There is nothing to rotate yet: start gw once.\n');
-    print(`New credentials are in ${path}; the old ones no longer work.\n`);
+    print(`New credentials are in ${directory.file(credentialsFile)}; the old ones no longer work.\n`);
   } finally {
     await installation.close();
   }
 }
+
+/** Without the lock of the data directory, which a running gw holds. */
+function locateCredentials(settings: Settings): string {
+  const directory = readDataDirectory(settings.data_dir);
+  const path = directory.file(credentialsFile);
+  if (directory.read(credentialsFile) !== undefined) return `${path}\n`;
+  return settings['database.url']
+    ? `There is no ${path}: the credentials were written where this installation was first started; --rotate makes new ones\n`
+    : `There are none yet: gw start makes them in ${path}\n`;
+}
+
+/** Takes a new master key that is kept in the settings, where no person reads the output. */
+const rotatedMasterKeyFile = 'master.key.rotated';
 
 async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
   const current = masterKeys(directory, settings.master_key).kept()[0]!;
@@ -162,8 +220,14 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
     directory.remove(knownFile);
   }
   if (settings.master_key) {
-    // Shown before anything depends on it, so that no interruption can lose it.
-    print(`The new master key, shown once:\n\n  ${next}\n\n`);
+    // Handed out before anything depends on it, so that no interruption can lose it.
+    if (isTerminal()) print(`The new master key, shown once:\n\n  ${next}\n\n`);
+    else {
+      directory.write(rotatedMasterKeyFile, `${next}\n`);
+      print(
+        `The new master key is in ${directory.file(rotatedMasterKeyFile)}: remove the file when you have taken it.\n`,
+      );
+    }
     await rewrap();
     return print(
       'It is in force: set it as GW_MASTER_KEY before the next start. The old one opens nothing any more.\n',

@@ -111,7 +111,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const launched = launch(['start', ...(options.args ?? [])], options);
   await launched.said(out => /is ready.*credentials\.json.*\n$/s.test(out));
   const { child, ended, out, err } = launched;
-  const found = out().matchAll(/^ {2}(\w+) +(http\S+)$/gm);
+  const found = out().matchAll(/^ {2}(\w+) +(http\S+)(?: .*)?$/gm);
   const urls = Object.fromEntries([...found].map(([, name, url]) => [name!, url!]));
   const credentials = credentialsIn(options.environment?.GW_DATA_DIR ?? options.directory);
   return {

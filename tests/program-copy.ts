@@ -69,7 +69,8 @@ export function run(command: readonly [string, ...string[]], cwd: string, env: R
   let output = '';
   const waiting = new Set<() => void>();
   const collect = (chunk: Buffer) => {
-    output += chunk.toString();
+    // A terminal ends its lines with both.
+    output += chunk.toString().replaceAll('\r\n', '\n');
     for (const check of waiting) check();
   };
   child.stdout.on('data', collect);

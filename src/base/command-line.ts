@@ -11,7 +11,12 @@ export interface CommandLine {
   readonly flags: ReadonlyMap<string, string>;
 }
 
-export function parseCommandLine(given: readonly string[], isSwitch: (name: string) => boolean): CommandLine {
+/** A flag that is not known keeps what follows it, or nothing: what it is refused for is that it is unknown. */
+export function parseCommandLine(
+  given: readonly string[],
+  isSwitch: (name: string) => boolean,
+  isKnown: (name: string) => boolean = () => true,
+): CommandLine {
   const words: string[] = [];
   const flags = new Map<string, string>();
   const rest = [...given];
@@ -22,7 +27,7 @@ export function parseCommandLine(given: readonly string[], isSwitch: (name: stri
       continue;
     }
     const [, name = '', value] = flag;
-    flags.set(name, value ?? (isSwitch(name) ? 'true' : (nextValue(rest) ?? missing(name))));
+    flags.set(name, value ?? (isSwitch(name) ? 'true' : (nextValue(rest) ?? (isKnown(name) ? missing(name) : ''))));
   }
   return { words, flags };
 }

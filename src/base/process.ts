@@ -4,6 +4,9 @@ export const print = (text: string): void => {
   process.stdout.write(text);
 };
 
+/** Whether a person reads what is printed, and neither a file nor a log collector does. */
+export const isTerminal = (): boolean => process.stdout.isTTY === true;
+
 export const printFault = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };

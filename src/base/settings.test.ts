@@ -152,7 +152,7 @@ test('an unknown name is refused with the nearest known one, wherever it is writ
   const { path } = file('gateway: { prt: 1 }\nzzzzzzzzzzzzzzzzzzzz: 1\n', 'unknown.yaml');
   assert.deepEqual(refusal({ file: { path, required: true } }), [
     `gateway.prt (${path}): no such setting; did you mean gateway.port?`,
-    `zzzzzzzzzzzzzzzzzzzz (${path}): no such setting`,
+    `zzzzzzzzzzzzzzzzzzzz (${path}): no such setting (gw config lists them all)`,
   ]);
   assert.deepEqual(refusal({ environment: { GW_DATA_DRI: 'x' } }), [
     'data_dri (environment GW_DATA_DRI): no such setting; did you mean data_dir?',
@@ -161,7 +161,7 @@ test('an unknown name is refused with the nearest known one, wherever it is writ
     'gateway-prot (flag --gateway-prot): no such setting; did you mean gateway.port?',
   ]);
   assert.deepEqual(refusal({ flags: Object.fromEntries([['__proto__', '1']]) }), [
-    '__proto__ (flag --__proto__): no such setting',
+    '__proto__ (flag --__proto__): no such setting (gw config lists them all)',
   ]);
 });
 

@@ -27,6 +27,8 @@ const rows = settingsTable as Record<SettingName, Setting<unknown>>;
 const plain = (name: string) => name.toLowerCase().replaceAll(/[._-]/g, '-');
 const byPlainName = new Map(settingNames.map(name => [plain(name), name]));
 
+export const isSetting = (flag: string): boolean => byPlainName.has(plain(flag));
+
 /** The flags that mean `true` when no value is given with `=`. */
 export const isSwitch = (flag: string): boolean => {
   const name = byPlainName.get(plain(flag));
@@ -73,7 +75,7 @@ export function readSettings(sources: SettingSources): Settings {
 function unknownSentence(name: string, from: string): string {
   const guess = nearest(plain(name), byPlainName.keys());
   const known = guess === undefined ? undefined : byPlainName.get(guess);
-  return `${name} (${from}): no such setting${known ? `; did you mean ${known}?` : ''}`;
+  return `${name} (${from}): no such setting${known ? `; did you mean ${known}?` : ' (gw config lists them all)'}`;
 }
 
 function* given({ file, environment, flags }: SettingSources): Generator<Given> {

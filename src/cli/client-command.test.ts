@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -161,7 +161,7 @@ describe('gw as a client of a gateway', () => {
     await refused('keys ls more', /^ls takes no id/);
     await refused('keys ls -o xml', /^-o takes json/);
     await refused('keys ls --colour', /^Unknown option '--colour'/);
-    await refused('keys ls', /^The secret of the gateway is missing/, { GW_URL });
+    await refused('keys ls', /^The gateway secret is missing/, { GW_URL, GW_DATA_DIR: folder });
     await refused('keys ls', /refuses the secret/, { GW_URL, GW_SECRET: 'wrong' });
     await refused('keys ls --url ftp://x', /^ftp:\/\/x is not the address of a gateway/);
     const server = createServer((_request, response) => response.end('<html>'));
@@ -172,6 +172,21 @@ describe('gw as a client of a gateway', () => {
     await refused(`keys ls --url ${url}`, /does not answer \(ECONNREFUSED\)/);
     await refused(`keys ls --url ${app.url.gateway}`, /is not the control interface of a gateway/, { GW_SECRET });
     assert.equal(await gw(`policies ls --url ${GW_URL}/ --secret ${GW_SECRET}`, {}), 'There are no policies.\n');
+  });
+
+  test('address and secret are taken from the data directory where neither is given', async () => {
+    const GW_DATA_DIR = app.directory;
+    assert.equal(await gw('policies ls', { GW_DATA_DIR }), 'There are no policies.\n');
+    assert.equal(await gw(`policies ls --data-dir ${app.directory}`, {}), 'There are no policies.\n');
+    assert.equal(await gw('policies ls', { GW_DATA_DIR, GW_URL: `${app.url.dashboard}/` }), 'There are no policies.\n');
+    await refused('policies ls', /refuses the secret/, { GW_DATA_DIR, GW_SECRET: 'wrong' });
+    // Another machine's address never gets the secret of this one.
+    await refused('policies ls', /^The gateway secret is missing/, { GW_DATA_DIR, GW_URL: 'http://192.0.2.1:3000' });
+    await refused('policies ls', /no such setting/, { GW_DATA_DRI: folder });
+    const broken = join(folder, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'credentials.json'), '{"gateway_secret": canary');
+    await refused('policies ls', /credentials\.json: cannot be read as JSON or YAML$/, { GW_DATA_DIR: broken });
   });
 
   test('names others chose cannot move the cursor of a terminal', async () => {

@@ -3,6 +3,7 @@ import { Problem } from '#base/problems.ts';
 import { type Control, reach } from './control.ts';
 import { readText } from './documents.ts';
 import { type Kind, kinds } from './kinds.ts';
+import { openLocalInstallation } from './local-installation.ts';
 import { json, table, yaml } from './output.ts';
 import { problem } from './problems.ts';
 
@@ -21,6 +22,7 @@ const defaultUrl = 'http://127.0.0.1:3000';
 const options = {
   url: { type: 'string' },
   secret: { type: 'string' },
+  'data-dir': { type: 'string' },
   output: { type: 'string', short: 'o' },
   file: { type: 'string', short: 'f', multiple: true },
   filter: { type: 'string' },
@@ -37,10 +39,12 @@ Usage
   gw ${name} rm ID …               removes them
 
 Options
-  --url URL       where the control interface is; GW_URL, or ${defaultUrl}
-  --secret TEXT   the secret of the gateway; better in GW_SECRET, where no list of processes shows it
-  -o json         answers for scripts
-  -f -            reads what is piped in
+  --url URL        the control interface; else GW_URL, the gw that runs on the data directory, or ${defaultUrl}
+  --secret TEXT    the gateway secret; else GW_SECRET, or credentials.json of the data directory. A process list
+                   shows --secret
+  --data-dir PATH  the data directory; else GW_DATA_DIR, or gw.yaml
+  -o json          output for scripts
+  -f -             reads standard input
 `;
 
 const applyHelp = (name: string, noun: string) =>
@@ -69,9 +73,10 @@ export async function clientCommand([name = '', ...rest]: readonly string[], aro
   if (values.output !== undefined && values.output !== 'json')
     throw problem.usage({ detail: { reason: '-o takes json', kind: name } });
   const { GW_URL, GW_SECRET } = around.environment;
-  const url = values.url || GW_URL || defaultUrl;
+  const local = openLocalInstallation({ environment: around.environment, dataDir: values['data-dir'] });
+  const url = values.url || GW_URL || local.url || defaultUrl;
   const misused = (reason: string) => problem.usage({ detail: { reason, kind: name } });
-  const control = () => reach({ url, secret: values.secret ?? GW_SECRET ?? '' });
+  const control = () => reach({ url, secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '' });
   await run({ name, kind, ids, flags: values, print: around.print, control, misused });
 }
 

@@ -6,7 +6,7 @@ export const problem = problems('cli', {
   usage: { status: 400, message: '{reason} (gw {kind} --help says more)' },
   no_secret: {
     status: 400,
-    message: 'The secret of the gateway is missing: set GW_SECRET, or give --secret',
+    message: 'The gateway secret is missing: set GW_SECRET, give --secret, or name the data directory with --data-dir',
   },
   bad_url: {
     status: 400,

@@ -24,14 +24,19 @@ export const problem = problems('data_dir', {
   },
 });
 
+/** The files of one installation, to be read while another process may hold them. */
+export interface ReadableDirectory {
+  file(name: string): string;
+  /** Undefined where there is no such file. */
+  read(name: string): string | undefined;
+}
+
 /** The files of one installation: who holds it has it alone. */
-export interface DataDirectory {
+export interface DataDirectory extends ReadableDirectory {
   readonly path: string;
   readonly database: string;
   /** An existing directory keeps its mode, which may be a mount's: whether other users of the machine may enter it. */
   readonly isOpenToOthers: boolean;
-  file(name: string): string;
-  read(name: string): string | undefined;
   /** Readable by the owner only, never half written, and there after a crash of the machine. */
   write(name: string, content: string): void;
   remove(name: string): void;
@@ -39,6 +44,12 @@ export interface DataDirectory {
 }
 
 const databaseFile = 'gw.db';
+
+export function readDataDirectory(given: string): ReadableDirectory {
+  const path = resolve(given);
+  const file = (name: string) => join(path, name);
+  return { file, read: name => guarded(path, () => readIfThere(file(name))) };
+}
 
 export function openDataDirectory(given: string): DataDirectory {
   const path = resolve(given);

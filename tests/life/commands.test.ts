@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { secretText } from '#base/ids.ts';
@@ -12,7 +12,7 @@ const { fresh, remove } = scratch('commands');
 after(remove);
 
 test('help names every command and touches nothing', async () => {
-  for (const command of [[], ['help'], ['--help'], ['start', '--help']]) {
+  for (const command of [[], ['help'], ['-h'], ['--help'], ['start', '--help']]) {
     const directory = fresh();
     const { code, out, err } = await runChild(command, { directory });
     assert.deepEqual([code, err], [0, '']);
@@ -35,7 +35,14 @@ test('an unknown command, flag or setting is refused with one sentence and a gue
   assert.match(await said('start', 'now'), /^There is no command start now/);
   const guess = 'gateway-prot (flag --gateway-prot): no such setting; did you mean gateway.port?';
   assert.equal(await said('start', '--gateway-prot', '1'), guess);
-  assert.equal(await said('start', '--rotate'), 'rotate (flag --rotate): no such setting');
+  assert.equal(await said('start', '--rotate'), 'rotate (flag --rotate): no such setting (gw config lists them all)');
+  const known = 'it knows --rotate, --rotate-master, --config and every setting (gw config lists them all)';
+  assert.equal(await said('credentials', '--show'), `gw credentials does not know --show: ${known}`);
+  assert.equal(
+    await said('credentials', '--rotat'),
+    `gw credentials does not know --rotat: ${known}; did you mean --rotate?`,
+  );
+  assert.equal(await said('credentials', '--rotate=false'), '--rotate takes no value');
   assert.equal(await said('start', '--data-dir'), '--data-dir needs a value');
   assert.match(
     await said('config', '--config', '/nonexistent.yaml'),
@@ -87,15 +94,18 @@ test('migrate makes the database and ends, once and again', async () => {
   await child.stop();
 });
 
-test('credentials says where they are, before and after the first start', async () => {
+test('credentials says where they are, before the first start, while gw runs and after', async () => {
   const directory = fresh();
   const path = join(directory, 'credentials.json');
   const before = await runChild(['credentials'], { directory });
+  assert.equal(existsSync(directory), false);
   assert.deepEqual([before.code, before.out], [0, `There are none yet: gw start makes them in ${path}\n`]);
   const rotated = await runChild(['credentials', '--rotate'], { directory });
   assert.deepEqual([rotated.code, rotated.out], [0, 'There is nothing to rotate yet: start gw once.\n']);
   const child = await startChild({ directory });
-  const busy = await runChild(['credentials'], { directory });
+  const running = await runChild(['credentials'], { directory });
+  assert.deepEqual([running.code, running.out, running.err], [0, `${path}\n`, '']);
+  const busy = await runChild(['credentials', '--rotate'], { directory });
   assert.deepEqual([busy.code, busy.err.startsWith('Another gw is running')], [1, true]);
   await child.stop();
   const after = await runChild(['credentials'], { directory });
@@ -155,13 +165,16 @@ test('after a rotation of the master key everything is readable, and the old key
   assert.match(refused.err, /^The master key does not open the data key: [^\n]*\n$/);
 });
 
-test('a master key from the settings is rotated by showing the new one once', async () => {
+test('a master key from the settings is rotated by writing the new one to a file where no person reads the output', async () => {
   const directory = fresh();
   const old = { GW_MASTER_KEY: secretText() };
   await (await startChild({ directory, environment: old })).stop();
   const { code, out } = await runChild(['credentials', '--rotate-master'], { directory, environment: old });
   assert.equal(code, 0);
-  const next = { GW_MASTER_KEY: /^ {2}(\S{43})$/m.exec(out)![1]! };
+  const file = join(directory, 'master.key.rotated');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const next = { GW_MASTER_KEY: readFileSync(file, 'utf8').trim() };
+  assert.ok(out.includes(file) && !out.includes(next.GW_MASTER_KEY));
   rememberSecrets({ old: old.GW_MASTER_KEY, next: next.GW_MASTER_KEY });
   const refused = await runChild(['start'], { directory, environment: old });
   assert.deepEqual([refused.code, refused.err.startsWith('The master key does not open')], [1, true]);

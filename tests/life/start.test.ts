@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { publicId, secretText } from '#base/ids.ts';
-import { type Child, scratch, startChild } from '../child.ts';
+import { type Child, credentialsIn, scratch, startChild } from '../child.ts';
 import { rememberSecrets } from '../harness.ts';
+import { anyPorts, endLeftOver, plainEnvironment, run, urlIn } from '../program-copy.ts';
 import { testPostgres } from '../services/engines.ts';
 import { freePort } from '../services/server.ts';
 
 const { fresh, remove } = scratch('start');
-after(remove);
+after(async () => {
+  await endLeftOver();
+  await remove();
+});
+
+const program = join(import.meta.dirname, '../../src/main.ts');
 
 const secretNames = ['admin_password', 'admin_access_key', 'admin_secret', 'gateway_secret', 'portal_token'] as const;
 
@@ -19,27 +27,68 @@ const refuses = (url: string) =>
     () => true,
   );
 
-test('the first start prints three URLs and the credentials; the second the URLs and no secret', async () => {
+test('a start that no person reads prints three URLs and where the credentials are, never a secret', async () => {
   const directory = fresh();
+  const path = join(directory, 'credentials.json');
   const first = await startChild({ directory });
   assert.deepEqual(Object.keys(first.urls).sort(), ['dashboard', 'gateway', 'portal']);
-  for (const name of secretNames) {
-    assert.ok(first.credentials[name].length >= 16, name);
-    assert.equal(first.out().split(first.credentials[name]).length, 2, `${name} is printed once`);
-  }
-  assert.equal(statSync(join(directory, 'credentials.json')).mode & 0o777, 0o600);
-  assert.equal(statSync(join(directory, 'master.key')).mode & 0o777, 0o600);
+  for (const name of secretNames) assert.ok(first.credentials[name].length >= 16, name);
+  assert.match(first.out(), /^First start\. The credentials are in /m);
+  assert.ok(first.out().includes(path));
+  for (const file of ['credentials.json', 'master.key', 'listening.json'])
+    assert.equal(statSync(join(directory, file)).mode & 0o777, 0o600, file);
   for (const url of Object.values(first.urls)) assert.equal((await fetch(`${url}/live`)).status, 200);
   assert.equal((await first.ask('GET', '/api/users/me')).body.email_address, 'admin@example.org');
   assert.deepEqual([(await first.stop()).code, first.err().includes('Error')], [0, false]);
+  assert.equal(existsSync(join(directory, 'listening.json')), false);
 
   const second = await startChild({ directory });
   assert.deepEqual(Object.keys(second.urls).sort(), ['dashboard', 'gateway', 'portal']);
-  assert.match(second.out(), /Credentials: .*credentials\.json/);
-  const said = second.out() + second.err();
+  assert.ok(second.out().includes(`Credentials: ${path}\n`));
+  const said = first.out() + first.err() + second.out() + second.err();
   for (const name of secretNames) assert.ok(!said.includes(second.credentials[name]), name);
   assert.equal((await second.ask('GET', '/api/users/me')).status, 200);
   assert.equal((await second.stop()).code, 0);
+
+  rmSync(path);
+  const third = await startChild({ directory });
+  assert.match(third.out(), /^Credentials: no credentials\.json here, .*gw credentials --rotate makes new ones$/m);
+  await third.stop();
+});
+
+/** `script` runs a command on a terminal of its own. */
+const onTerminal = (directory: string, environment: Readonly<Record<string, string>> = anyPorts) => {
+  const command = ['exec', process.execPath, program, 'start', '--data-dir', directory].join(' ');
+  return run(['script', '-qfec', command, '/dev/null'], tmpdir(), { ...plainEnvironment(environment), TERM: 'dumb' });
+};
+
+test('credentials are displayed once, on a terminal, by the first start that listens', async () => {
+  const directory = fresh();
+  const taken = createServer();
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  const port = String((taken.address() as AddressInfo).port);
+  const failed = onTerminal(directory, { ...anyPorts, GW_DASHBOARD_PORT: port });
+  assert.equal(await failed.ended, 1);
+  assert.match(failed.output(), /^Port \d+ on 127\.0\.0\.1 is taken/);
+  assert.doesNotMatch(failed.output(), /First start/);
+  await new Promise(resolve => taken.close(resolve));
+
+  const first = onTerminal(directory);
+  await first.until(/portal_token.*\n/);
+  const credentials = credentialsIn(directory);
+  for (const [name, value] of Object.entries(credentials)) {
+    assert.equal(first.output().split(value).length, 2, `${name} is displayed once`);
+    assert.match(first.output(), new RegExp(`^  ${name} +\\S+ +\\S.*$`, 'm'), `${name} has a use`);
+  }
+  const url = urlIn(first.output(), 'dashboard');
+  const asked = await fetch(`${url}/gw/apis`, { headers: { 'x-gw-authorization': credentials.gateway_secret } });
+  assert.equal(asked.status, 200);
+  await first.stop();
+
+  const second = onTerminal(directory);
+  await second.until(/Credentials: .*\n/);
+  for (const name of secretNames) assert.ok(!second.output().includes(credentials[name]), name);
+  await second.stop();
 });
 
 test('every name an operator may set in the environment is honoured', async () => {

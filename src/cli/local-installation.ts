@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readSettings } from '#base/settings.ts';
+import { problem } from './problems.ts';
+
+/**
+ * The installation on this machine: where its process listens (`listening.json`) and the gateway secret
+ * (`credentials.json`), from its data directory. The lock stays with the process that holds it.
+ */
+export interface LocalInstallation {
+  readonly url: string | undefined;
+  /** Undefined for an address that is neither this installation's nor on this machine: a secret is sent to its owner only. */
+  secretFor(url: string): string | undefined;
+}
+
+export interface LocalOptions {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly dataDir?: string | undefined;
+}
+
+/** Settings and files are read at the first use: a command that was given address and secret needs neither. */
+export function openLocalInstallation({ environment, dataDir }: LocalOptions): LocalInstallation {
+  let directory: string | undefined;
+  function read(name: string): Record<string, unknown> | undefined {
+    directory ??= resolve(
+      dataDir ?? readSettings({ file: { path: 'gw.yaml', required: false }, environment }).data_dir,
+    );
+    return readObject(join(directory, name));
+  }
+  const listening = () => read('listening.json') ?? {};
+  return {
+    get url() {
+      const { control, dashboard } = listening();
+      return textOf(control) ?? textOf(dashboard);
+    },
+    secretFor(url) {
+      if (!isLoopback(url) && !Object.values(listening()).includes(url.replace(/\/+$/, ''))) return undefined;
+      return textOf(read('credentials.json')?.gateway_secret);
+    },
+  };
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const isLoopback = (url: string) =>
+  URL.canParse(url) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
+function readObject(path: string): Record<string, unknown> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw problem.unreadable({ detail: { path, reason: code }, cause });
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // The parser's message repeats the text, and with it a secret.
+  }
+  throw problem.not_documents({ detail: { path, where: '' } });
+}

@@ -1,0 +1,54 @@
+import type { DataDirectory } from '#storage/data-directory.ts';
+import type { Records } from '#storage/records.ts';
+import type { Credentials } from './bootstrap.ts';
+
+/** The operator's copy of the installation's credentials. */
+export const credentialsFile = 'credentials.json';
+/** Marks credentials that no start has displayed yet: the one that made them may have failed to listen. */
+const undisplayedFile = 'credentials.undisplayed';
+
+interface Kept {
+  readonly records: Records;
+  readonly directory: DataDirectory;
+}
+
+/** The file is written before the database depends on what it says: an interruption in between loses nothing. */
+export async function keepCredentials(
+  { records, directory }: Kept,
+  make: () => Promise<Credentials | undefined>,
+): Promise<Credentials | undefined> {
+  return records.write(async () => {
+    const made = await make();
+    if (made) directory.write(credentialsFile, `${JSON.stringify(made, null, 2)}\n`);
+    return made;
+  });
+}
+
+/** As `keepCredentials`, at a start. Gives those of an earlier start too, as long as `markDisplayed` was not called. */
+export async function keepFirstCredentials(
+  kept: Kept,
+  make: () => Promise<Credentials | undefined>,
+): Promise<Credentials | undefined> {
+  const { directory } = kept;
+  const made = await keepCredentials(kept, async () => {
+    const credentials = await make();
+    if (credentials) directory.write(undisplayedFile, '');
+    return credentials;
+  });
+  if (made || directory.read(undisplayedFile) === undefined) return made;
+  const text = directory.read(credentialsFile);
+  return text === undefined ? undefined : (JSON.parse(text) as Credentials);
+}
+
+export const markDisplayed = (directory: DataDirectory): void => directory.remove(undisplayedFile);
+
+/** What each credential is for, in the words of the banner of the first start. */
+export const credentialUses: Readonly<Record<keyof Credentials, string>> = {
+  organisation_id: 'your organisation: org_id of APIs, keys and policies',
+  admin_email: 'the first administrator',
+  admin_password: 'of the first administrator: asked for when it is changed',
+  admin_access_key: 'Authorization: Bearer …    on /api/*',
+  admin_secret: 'Admin-Auth: …              on /admin/*',
+  gateway_secret: 'X-Gw-Authorization: …      on /gw/*',
+  portal_token: 'Authorization: …           on /portal-api/*',
+};
