@@ -100,7 +100,7 @@ export function openTools(
       return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
     managementPorts,
-    outbound: outbound({ addresses }),
+    outbound: outbound({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
   };
   return { ...tools, ...openPortal(tools) };
 }

@@ -32,8 +32,10 @@ import { bodyOf, noBody } from '#gateway/body.ts';
 import { walkRequest } from '#gateway/chain.ts';
 import { Exchange, type Peer } from '#gateway/exchange.ts';
 import { HeaderList } from '#gateway/headers.ts';
+import { createTenantGrants } from '#gateway/tenant-grants.ts';
 import type { GatewayTools } from '#gateway/tools.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
+import { operatorGrants } from '#people/organisations/grants.ts';
 import { metaStore } from '#storage/meta.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
 import { openRecords } from '#storage/records.ts';
@@ -115,6 +117,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const tools = {
     settings,
     addresses,
+    grants: { ...createTenantGrants(settings), of: () => operatorGrants },
     clock,
     log,
     sessions,

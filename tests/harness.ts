@@ -70,6 +70,8 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       'management.check_answers': 'true',
       'management.failures_per_minute': '0',
       'log.level': 'info',
+      // Upstreams and hooks of tests are on loopback, those of other organisations too.
+      'tenants.grants': JSON.stringify({ networks: ['public', 'private', 'loopback'] }),
       ...(database ? { 'database.url': database.url } : {}),
       ...options.settings,
     },

@@ -1,30 +1,29 @@
 import { type AddressPolicy, type AddressPolicyOptions, createAddressPolicy, networkNames } from './address-policy.ts';
+import { Lru } from './lru.ts';
 
 /** The address policies of a process, one for each set of networks. */
 export interface AddressPolicies {
   /** All networks: what the operator configures. */
   readonly operator: AddressPolicy;
-  /** For connections that the definitions of an organisation ask for. */
-  of(orgId: string): AddressPolicy;
+  /** `public`, `private`, `loopback` and CIDR ranges, as the grants of an organisation name them. */
+  withNetworks(networks: readonly string[]): AddressPolicy;
 }
 
-export interface AddressPoliciesOptions extends Omit<AddressPolicyOptions, 'networks'> {
-  /** Networks of an organisation; undefined for all of them. */
-  readonly networksOf?: (orgId: string) => readonly string[] | undefined;
-}
+/** Sets of networks that are remembered; organisations share them. */
+const maxPolicies = 1000;
 
-export function createAddressPolicies({ networksOf, ...options }: AddressPoliciesOptions): AddressPolicies {
+export function createAddressPolicies(options: Omit<AddressPolicyOptions, 'networks'>): AddressPolicies {
   const operator = createAddressPolicy({ ...options, networks: networkNames });
-  const known = new WeakMap<readonly string[], AddressPolicy>();
+  const known = new Lru<string, AddressPolicy>(maxPolicies);
   return {
     operator,
-    of(orgId) {
-      const networks = networksOf?.(orgId);
-      if (!networks) return operator;
-      let policy = known.get(networks);
+    withNetworks(networks) {
+      const key = networks.join(',');
+      let policy = known.get(key);
       if (!policy) {
-        policy = createAddressPolicy({ ...options, networks });
-        known.set(networks, policy);
+        const made = createAddressPolicy({ ...options, networks });
+        policy = made.key === operator.key ? operator : made;
+        known.set(key, policy);
       }
       return policy;
     },

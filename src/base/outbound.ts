@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import type { AddressPolicies } from './address-policies.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import { type OutboundAnswer, readAnswer } from './outbound-answer.ts';
 import { connections, type OutboundTls } from './outbound-connections.ts';
 import { outboundProblem } from './outbound-problems.ts';
@@ -29,8 +30,10 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly audience: Audience;
-  /** The organisation whose definition or record asks for the call: its networks decide. The operator's when absent. */
+  /** The organisation whose record asks for the call: its networks decide. Absent or empty for the operator's. */
   readonly orgId?: string | undefined;
+  /** Where the call may go, for those who know the networks of the organisation already. */
+  readonly policy?: AddressPolicy | undefined;
   /** The management listeners of this process may be called: for what the operator alone configures. */
   readonly reachesManagement?: true;
   /** For everything: resolving, connecting, redirects, the whole answer. */
@@ -46,6 +49,8 @@ export interface OutboundRequest {
 export interface OutboundOptions {
   readonly rules?: Partial<Record<Audience, Partial<AudienceRules>>>;
   readonly addresses?: AddressPolicies;
+  /** Networks of an organisation. */
+  readonly networksOf?: (orgId: string) => Promise<readonly string[]>;
   readonly resolve?: Resolve;
   readonly timeoutMs?: number;
   readonly maxBytes?: number;
@@ -89,9 +94,7 @@ export function outbound(options: OutboundOptions = {}): Outbound {
   async function walk(request: OutboundRequest, first: Hop, signal: AbortSignal): Promise<OutboundAnswer> {
     const { audience, maxBytes = bounds.maxBytes } = request;
     const maxRedirects = Math.min(request.maxRedirects ?? 0, maxRedirectsAllowed);
-    const { orgId, reachesManagement } = request;
-    const { addresses } = options;
-    const policy = reachesManagement ? undefined : orgId ? addresses?.of(orgId) : addresses?.operator;
+    const policy = await findPolicy(request, options);
     let hop = first;
     for (let followed = 0; ; followed++) {
       const target = await unless(signal, checkTarget(hop.url, audience, rulesOf(audience), resolve, policy));
@@ -138,6 +141,14 @@ export function outbound(options: OutboundOptions = {}): Outbound {
       await open.close();
     },
   };
+}
+
+async function findPolicy(request: OutboundRequest, options: OutboundOptions): Promise<AddressPolicy | undefined> {
+  const { addresses, networksOf } = options;
+  if (request.reachesManagement) return undefined;
+  if (request.policy) return request.policy;
+  if (request.orgId && addresses && networksOf) return addresses.withNetworks(await networksOf(request.orgId));
+  return addresses?.operator;
 }
 
 function firstHop(request: OutboundRequest): Hop {

@@ -50,11 +50,12 @@ export interface Api {
   readonly recorded: RecordedApi;
 }
 
-export function compileApi(given: Model, tools: GatewayTools): Api {
+export function compileApi(given: Model, thread: GatewayTools): Api {
+  const policy = thread.addresses.withNetworks(thread.grants.of(given.identity.orgId).networks);
+  const tools: GatewayTools = policy.key === '' ? thread : { ...thread, ...thread.within(policy) };
   const { model, missing } = withReferences(given, tools);
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
-  const policy = tools.addresses.of(orgId);
   const plainLink = createPlainLink(policy);
   const isHere = isOfSegment(model, tools.settings['gateway.segments']);
   const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';

@@ -4,7 +4,7 @@ import type { Report } from '#analytics/measures.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
-import { outbound } from '#base/outbound.ts';
+import { type Outbound, outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
@@ -26,6 +26,7 @@ import { lentBy } from './known/lent.ts';
 import { organisationsOf } from './limits/organisations.ts';
 import { createListeners } from './listeners.ts';
 import { snapshotLoader } from './loader.ts';
+import { createNetworkTools } from './network-tools.ts';
 import { ownPaths, withOwnPaths } from './own-paths.ts';
 import type { ThreadStart } from './prepared.ts';
 import { createRecorder, type Recorder } from './recorder/recorder.ts';
@@ -141,9 +142,22 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     log,
     post: tell,
   });
+  const createRegistries = (through: Outbound) =>
+    registriesOf({
+      outbound: through,
+      clock: systemClock,
+      log,
+      cacheSeconds: settings['discovery.cache_seconds'],
+    });
+  const registries = createRegistries(tokens.tools.outbound);
+  const networkTools = createNetworkTools({
+    shared: { ...tokens.tools, registries },
+    create: through => ({ keySets: tokens.createKeySets(through), registries: createRegistries(through) }),
+  });
   const tools: GatewayTools = {
     settings,
     addresses,
+    within: networkTools.within,
     clock: systemClock,
     log,
     counters: engine.shared.counters,
@@ -154,12 +168,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     organisations,
     grants: createTenantGrants(settings),
     responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
-    registries: registriesOf({
-      outbound: tokens.tools.outbound,
-      clock: systemClock,
-      log,
-      cacheSeconds: settings['discovery.cache_seconds'],
-    }),
+    registries,
     fire: telling({
       settings,
       clock: systemClock,
@@ -240,7 +249,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     vitals: async ({ apiId }) => vitals.of(apiId),
     async forgetKeySets({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
-      if (apiId === undefined || api) tools.keySets.forget(api && keySourcesOf(api.model));
+      if (apiId === undefined || api) networkTools.forgetKeySets(api && keySourcesOf(api.model));
     },
     forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
   };

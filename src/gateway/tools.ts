@@ -1,4 +1,5 @@
 import type { AddressPolicies } from '#base/address-policies.ts';
+import type { AddressPolicy } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Outbound } from '#base/outbound.ts';
@@ -15,6 +16,7 @@ import type { Sessions } from './auth/sessions.ts';
 import type { Responses } from './cache/responses.ts';
 import type { Exchange } from './exchange.ts';
 import type { Organisations } from './limits/organisations.ts';
+import type { NetworkTools } from './network-tools.ts';
 import type { TenantGrants } from './tenant-grants.ts';
 import type { Registries } from './upstream/registries.ts';
 
@@ -43,8 +45,9 @@ export interface GatewayTools {
   readonly local: LocalCounters;
   readonly sessions: Sessions;
   readonly certificates: Certificates;
-  /** Where connections of an organisation may go. */
   readonly addresses: AddressPolicies;
+  /** What asks other servers for an API, held to the policy of its organisation. */
+  within(policy: AddressPolicy): NetworkTools;
   /** The way out for calls that are not proxied traffic. */
   readonly outbound: Outbound;
   readonly keySets: KeySets;

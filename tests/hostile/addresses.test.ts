@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startApp, type TestApp } from '../harness.ts';
-import { eventually, openApi, publish } from '../traffic.ts';
+import { eventually, openApi, publish, settled } from '../traffic.ts';
 import { startUpstream, type Upstream } from '../upstream.ts';
+import { handling, webhook } from '../webhooks.ts';
 
 describe('addresses of upstreams', () => {
   let app: TestApp;
@@ -64,5 +65,105 @@ describe('addresses of upstreams', () => {
     ])
       assert.deepEqual(plain(await answerAt(`${url}/h?h=${host}`)), refused, host);
     assert.equal(upstream.requests.length, before);
+  });
+});
+
+describe('networks of organisations', () => {
+  let app: TestApp;
+  let upstream: Upstream;
+  let tenant: Awaited<ReturnType<TestApp['stranger']>>;
+  before(async () => {
+    upstream = await startUpstream();
+    app = await startApp('sqlite', {
+      settings: { 'tenants.grants': '{}', 'events.attempts': '1', 'uptime.interval_ms': '50' },
+    });
+    tenant = await app.stranger();
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+
+  async function publishAs(credential: string, definition: ReturnType<typeof openApi>): Promise<string> {
+    const { status, text } = await app.ask('POST', '/api/apis', { credential, body: { api_definition: definition } });
+    assert.equal(status, 200, text);
+    await settled(app);
+    return app.url.gateway + definition.proxy.listen_path;
+  }
+  const grant = async (networks: readonly string[]) => {
+    const { status, text } = await app.ask('PUT', `/admin/organisations/${tenant.orgId}/grants`, {
+      body: { networks },
+    });
+    assert.equal(status, 200, text);
+    await settled(app);
+  };
+  const statusAt = async (url: string) => {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status;
+  };
+
+  test('a tenant reaches public addresses only until the operator grants more, and no longer when it is taken back', async () => {
+    const url = await publishAs(tenant.accessKey, openApi(upstream));
+    const own = await publishAs(app.credentials.admin_access_key, openApi(upstream));
+    assert.deepEqual([await statusAt(url), await statusAt(own)], [502, 200]);
+    await grant(['public', 'loopback']);
+    assert.equal(await statusAt(url), 200);
+    await grant(['public', '127.0.0.0/8']);
+    assert.equal(await statusAt(url), 200);
+    await grant(['private']);
+    assert.deepEqual([await statusAt(url), await statusAt(own)], [502, 200]);
+  });
+
+  test('no grant opens the management listeners', async () => {
+    await grant(['public', 'private', 'loopback', '0.0.0.0/0']);
+    const url = await publishAs(tenant.accessKey, openApi({ url: app.url.dashboard }));
+    assert.equal(await statusAt(`${url}/hello`), 502);
+  });
+
+  test('key sets, registries and uptime tests of a tenant keep to its networks', async () => {
+    await grant(['public']);
+    const heard = () => upstream.requests.filter(({ url }) => /^\/(?:jwks|registry|alive|token)/.test(url)).length;
+    const jwt = openApi(upstream, {
+      use_keyless: false,
+      enable_jwt: true,
+      jwt_signing_method: 'rsa',
+      jwt_source: `${upstream.url}/jwks`,
+      jwt_identity_base_field: 'sub',
+    });
+    const discovery = { use_discovery_service: true, query_endpoint: `${upstream.url}/registry`, data_path: 'host' };
+    const found = openApi(upstream, { proxy: { service_discovery: discovery } });
+    const tested = openApi(upstream, { uptime_tests: { check_list: [{ url: `${upstream.url}/alive` }] } });
+    const token = 'eyJhbGciOiJSUzI1NiIsImtpZCI6ImEifQ.eyJzdWIiOiJhIn0.AAAA';
+    const ask = async (credential: string, suffix: string) => {
+      for (const definition of [jwt, found, tested])
+        await publishAs(credential, {
+          ...definition,
+          api_id: `${definition.api_id}${suffix}`,
+          proxy: { ...definition.proxy, listen_path: `${definition.proxy.listen_path}${suffix}` },
+        });
+      await fetch(`${app.url.gateway}${jwt.proxy.listen_path}${suffix}`, { headers: { authorization: token } });
+      await fetch(`${app.url.gateway}${found.proxy.listen_path}${suffix}`);
+    };
+    await ask(tenant.accessKey, 't');
+    assert.equal(heard(), 0);
+    await ask(app.credentials.admin_access_key, 'o');
+    const paths = () => new Set(upstream.requests.map(({ url }) => url));
+    await eventually(() => assert.ok(['/jwks', '/registry', '/alive'].every(path => paths().has(path))));
+  });
+
+  test('a webhook of a tenant keeps to its networks, and its log does not tell the address', async () => {
+    await grant(['public']);
+    const hook = webhook(`http://localhost:${upstream.port}/told`);
+    const definition = openApi(upstream, { use_keyless: false, ...handling('AuthFailure', hook) });
+    const url = await publishAs(tenant.accessKey, definition);
+    assert.equal((await fetch(url, { headers: { authorization: 'unknown' } })).status, 403);
+    const { error } = await eventually(async () => {
+      const { body } = await app.ask('GET', '/api/deliveries', { credential: tenant.accessKey });
+      assert.equal(body.deliveries[0]?.state, 'dead');
+      return body.deliveries[0];
+    });
+    assert.match(error, /localhost cannot be found, or may not be called/);
+    assert.ok(!upstream.requests.some(({ url: path }) => path === '/told'));
   });
 });

@@ -182,6 +182,7 @@ async function attempt(options: SenderOptions, delivery: Delivery, signal: Abort
       },
       ...(body !== '' && { body }),
       audience: 'operator',
+      orgId: delivery.orgId,
       timeoutMs: Math.min(delivery.inline?.timeoutMs ?? settings['events.timeout_ms'], longestTimeoutMs),
       maxBytes: answerBytes,
       signal,

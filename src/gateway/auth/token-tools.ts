@@ -1,7 +1,7 @@
 import type { AddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
-import { outbound } from '#base/outbound.ts';
+import { type Outbound, outbound } from '#base/outbound.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { asker, type Question } from '../asks.ts';
@@ -34,17 +34,19 @@ export function tokenTools({ post, ...options }: TokenToolsOptions) {
   const out = outbound({ addresses, maxAtOnce: callsAtOnce });
   const main = asker<MainAnswers>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
-  const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
-    outbound: out,
-    keySets: keySets({
-      outbound: out,
+  const createKeySets = (through: Outbound) =>
+    keySets({
+      outbound: through,
       clock,
       log,
       ttlSeconds: settings['jwks.cache_seconds'],
       pauseSeconds: settings['jwks.refresh_pause_seconds'],
-    }),
+    });
+  const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
+    outbound: out,
+    keySets: createKeySets(out),
     oauthTokens,
     ask: main.ask,
   };
-  return { tools, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
+  return { tools, createKeySets, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
 }

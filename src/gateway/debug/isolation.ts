@@ -12,6 +12,7 @@ import { tracedApi } from './traced-api.ts';
 type Shared =
   | 'settings'
   | 'addresses'
+  | 'within'
   | 'clock'
   | 'sessions'
   | 'certificates'

@@ -72,7 +72,8 @@ async function measured(attempt: () => Promise<number>): Promise<TestResult> {
 }
 
 function callAttempt(check: Check, url: URL, method: string, { outbound, links }: TestTools) {
-  const { cert, key, rejectUnauthorized } = links({ origin: url.origin }).tls;
+  const { policy, tls: linkTls } = links({ origin: url.origin });
+  const { cert, key, rejectUnauthorized } = linkTls;
   const tls = { ...(cert && key ? { cert, key } : {}), ...(rejectUnauthorized === false ? { insecure: true } : {}) };
   const body = bodyOf(check.body);
   return async () => {
@@ -82,6 +83,7 @@ function callAttempt(check: Check, url: URL, method: string, { outbound, links }
       headers: check.headers,
       ...(body && !/^(?:GET|HEAD)$/.test(method) ? { body } : {}),
       audience: 'operator',
+      policy,
       timeoutMs: withinMs(check),
       maxBytes: answerBytes,
       ...(Object.keys(tls).length > 0 ? { tls } : {}),

@@ -8,9 +8,13 @@ import { type DiscoveryRules, UnreadableAnswer } from './discovered-hosts.ts';
 import { findings } from './host-findings.ts';
 import { hostMarks, hostName, isTested } from './host-marks.ts';
 import { type Check, type HostTest, hostTest, type TestResult } from './host-test.ts';
+import type { Registries } from './registries.ts';
 
 export interface UptimeOptions {
-  readonly tools: Pick<GatewayTools, 'settings' | 'clock' | 'log' | 'local' | 'registries' | 'fire'>;
+  readonly tools: Pick<
+    GatewayTools,
+    'settings' | 'clock' | 'log' | 'local' | 'addresses' | 'grants' | 'within' | 'fire'
+  >;
   /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
   readonly outbound: Outbound;
   readonly snapshot: () => Snapshot;
@@ -72,7 +76,8 @@ export function uptime({ tools, outbound, snapshot, tested }: UptimeOptions): { 
 
   async function made(api: Api): Promise<void> {
     const { tests } = api.model.uptimeTests;
-    const found = await discovered(api.model, tools);
+    const policy = tools.addresses.withNetworks(tools.grants.of(api.orgId).networks);
+    const found = await discovered(api.model, tools.within(policy).registries);
     const all = [...tests, ...found]
       .slice(0, testsEach)
       .flatMap(check => hostTest(check, { outbound, links: api.links }) ?? []);
@@ -108,7 +113,7 @@ function testedIn({ apis }: Snapshot): readonly Api[] {
   return found;
 }
 
-async function discovered(model: Model, { registries }: UptimeOptions['tools']): Promise<readonly Check[]> {
+async function discovered(model: Model, registries: Registries): Promise<readonly Check[]> {
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;

@@ -15,89 +15,93 @@ const builtIn = {
   max_hooks: null,
 };
 
-onEveryEngine('grants of organisations', app => {
-  const ask = (method: string, orgId: string, body?: unknown, credential?: string) =>
-    app().ask(method, `/admin/organisations/${orgId}/grants`, {
-      ...(body === undefined ? {} : { body }),
-      ...(credential === undefined ? {} : { credential }),
+onEveryEngine(
+  'grants of organisations',
+  app => {
+    const ask = (method: string, orgId: string, body?: unknown, credential?: string) =>
+      app().ask(method, `/admin/organisations/${orgId}/grants`, {
+        ...(body === undefined ? {} : { body }),
+        ...(credential === undefined ? {} : { credential }),
+      });
+
+    test('a new organisation has the defaults of tenants', async () => {
+      const { orgId } = await app().stranger();
+      assert.deepEqual((await ask('GET', orgId)).body, builtIn);
     });
 
-  test('a new organisation has the defaults of tenants', async () => {
-    const { orgId } = await app().stranger();
-    assert.deepEqual((await ask('GET', orgId)).body, builtIn);
-  });
-
-  test('what the operator grants is read back in one spelling, and the rest stays with the defaults', async () => {
-    const { orgId } = await app().stranger();
-    const granted = {
-      domains: ['API.Example.org.', '*.b.example'],
-      paths: ['//b/'],
-      networks: ['private', '10.0.0.0/8'],
-    };
-    const written = await ask('PUT', orgId, { ...granted, secrets: ['b_*'], max_apis: 3 });
-    assert.deepEqual([written.status, written.body.Message], [200, 'Grants updated']);
-    assert.deepEqual((await ask('GET', orgId)).body, {
-      ...builtIn,
-      domains: ['api.example.org', '*.b.example'],
-      paths: ['/b/'],
-      secrets: ['b_*'],
-      networks: ['private', '10.0.0.0/8'],
-      max_apis: 3,
+    test('what the operator grants is read back in one spelling, and the rest stays with the defaults', async () => {
+      const { orgId } = await app().stranger();
+      const granted = {
+        domains: ['API.Example.org.', '*.b.example'],
+        paths: ['//b/'],
+        networks: ['private', '10.0.0.0/8'],
+      };
+      const written = await ask('PUT', orgId, { ...granted, secrets: ['b_*'], max_apis: 3 });
+      assert.deepEqual([written.status, written.body.Message], [200, 'Grants updated']);
+      assert.deepEqual((await ask('GET', orgId)).body, {
+        ...builtIn,
+        domains: ['api.example.org', '*.b.example'],
+        paths: ['/b/'],
+        secrets: ['b_*'],
+        networks: ['private', '10.0.0.0/8'],
+        max_apis: 3,
+      });
+      assert.equal((await ask('PUT', orgId, {})).status, 200);
+      assert.deepEqual((await ask('GET', orgId)).body, builtIn);
     });
-    assert.equal((await ask('PUT', orgId, {})).status, 200);
-    assert.deepEqual((await ask('GET', orgId)).body, builtIn);
-  });
 
-  test('what cannot be granted is refused with its place, and changes nothing', async () => {
-    const { orgId } = await app().stranger();
-    await ask('PUT', orgId, { max_keys: 7 });
-    for (const [body, place] of [
-      [{ domain: ['a.example'] }, /domain/],
-      [{ domains: ['a.*.example'] }, /domains\[0\]/],
-      [{ domains: ['{h:.*}'] }, /domains\[0\]/],
-      [{ domains: ['a.example:80'] }, /domains\[0\]/],
-      [{ paths: ['b'] }, /paths\[0\]/],
-      [{ paths: ['/{x}/'] }, /paths\[0\]/],
-      [{ secrets: [''] }, /secrets\[0\]/],
-      [{ networks: ['link-local'] }, /networks\[0\]/],
-      [{ networks: ['10.0.0.0/33'] }, /networks\[0\]/],
-      [{ max_apis: -1 }, /max_apis/],
-      [{ max_hooks: 1.5 }, /max_hooks/],
-      [{ paths: Array.from({ length: 1001 }, () => '/b/') }, /paths/],
-    ] as const) {
-      const answer = await ask('PUT', orgId, body);
-      assert.equal(answer.status, 400, answer.text);
-      assert.match(answer.body.Message, place);
-    }
-    assert.equal((await ask('GET', orgId)).body.max_keys, 7);
-  });
-
-  test('only the operator reads and writes grants, and never those of its own organisation', async () => {
-    const { orgId, accessKey } = await app().stranger();
-    for (const method of ['GET', 'PUT'])
-      assert.equal((await ask(method, orgId, method === 'PUT' ? {} : undefined, accessKey)).status, 401);
-    const own = app().credentials.organisation_id;
-    assert.deepEqual((await ask('GET', own)).body, {
-      ...builtIn,
-      domains: ['*'],
-      paths: ['/'],
-      secrets: ['*'],
-      networks: ['public', 'private', 'loopback'],
+    test('what cannot be granted is refused with its place, and changes nothing', async () => {
+      const { orgId } = await app().stranger();
+      await ask('PUT', orgId, { max_keys: 7 });
+      for (const [body, place] of [
+        [{ domain: ['a.example'] }, /domain/],
+        [{ domains: ['a.*.example'] }, /domains\[0\]/],
+        [{ domains: ['{h:.*}'] }, /domains\[0\]/],
+        [{ domains: ['a.example:80'] }, /domains\[0\]/],
+        [{ paths: ['b'] }, /paths\[0\]/],
+        [{ paths: ['/{x}/'] }, /paths\[0\]/],
+        [{ secrets: [''] }, /secrets\[0\]/],
+        [{ networks: ['link-local'] }, /networks\[0\]/],
+        [{ networks: ['10.0.0.0/33'] }, /networks\[0\]/],
+        [{ max_apis: -1 }, /max_apis/],
+        [{ max_hooks: 1.5 }, /max_hooks/],
+        [{ paths: Array.from({ length: 1001 }, () => '/b/') }, /paths/],
+      ] as const) {
+        const answer = await ask('PUT', orgId, body);
+        assert.equal(answer.status, 400, answer.text);
+        assert.match(answer.body.Message, place);
+      }
+      assert.equal((await ask('GET', orgId)).body.max_keys, 7);
     });
-    assert.equal((await ask('PUT', own, {})).status, 409);
-    assert.equal((await ask('GET', 'nothing')).status, 404);
-    assert.equal((await ask('PUT', 'nothing', {})).status, 404);
-  });
 
-  test('an organisation that is made again under the same id has nothing of what the first one had', async () => {
-    const body = { id: 'again', owner_name: 'Again' };
-    await app().ask('POST', '/admin/organisations/import', { body });
-    await ask('PUT', 'again', { max_apis: 1 });
-    assert.equal((await app().ask('DELETE', '/admin/organisations/again')).status, 200);
-    await app().ask('POST', '/admin/organisations/import', { body });
-    assert.deepEqual((await ask('GET', 'again')).body, builtIn);
-  });
-});
+    test('only the operator reads and writes grants, and never those of its own organisation', async () => {
+      const { orgId, accessKey } = await app().stranger();
+      for (const method of ['GET', 'PUT'])
+        assert.equal((await ask(method, orgId, method === 'PUT' ? {} : undefined, accessKey)).status, 401);
+      const own = app().credentials.organisation_id;
+      assert.deepEqual((await ask('GET', own)).body, {
+        ...builtIn,
+        domains: ['*'],
+        paths: ['/'],
+        secrets: ['*'],
+        networks: ['public', 'private', 'loopback'],
+      });
+      assert.equal((await ask('PUT', own, {})).status, 409);
+      assert.equal((await ask('GET', 'nothing')).status, 404);
+      assert.equal((await ask('PUT', 'nothing', {})).status, 404);
+    });
+
+    test('an organisation that is made again under the same id has nothing of what the first one had', async () => {
+      const body = { id: 'again', owner_name: 'Again' };
+      await app().ask('POST', '/admin/organisations/import', { body });
+      await ask('PUT', 'again', { max_apis: 1 });
+      assert.equal((await app().ask('DELETE', '/admin/organisations/again')).status, 200);
+      await app().ask('POST', '/admin/organisations/import', { body });
+      assert.deepEqual((await ask('GET', 'again')).body, builtIn);
+    });
+  },
+  { settings: { 'tenants.grants': '{}' } },
+);
 
 describe('tenants.grants', () => {
   test('the setting gives the defaults of tenants, and grants of an organisation come before it', async () => {

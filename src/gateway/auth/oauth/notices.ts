@@ -28,7 +28,10 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
   let underWay = 0;
   let closed = false;
 
-  async function sent(url: string, secret: string, body: string): Promise<boolean> {
+  async function sent(
+    { notifyUrl: url, notifySecret: secret, orgId }: ProviderSettings,
+    body: string,
+  ): Promise<boolean> {
     try {
       const { status } = await outbound.fetch({
         url,
@@ -36,6 +39,7 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
         headers: { 'content-type': 'application/json', 'x-gw-shared-secret': secret },
         body,
         audience: 'operator',
+        orgId,
         timeoutMs,
         maxBytes: answerBytes,
       });
@@ -57,9 +61,9 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
       waiting.add(timer);
     });
 
-  async function deliver(url: string, secret: string, body: string): Promise<void> {
+  async function deliver(provider: ProviderSettings, body: string): Promise<void> {
     for (let attempt = 1; !closed; attempt++) {
-      if (await sent(url, secret, body)) return;
+      if (await sent(provider, body)) return;
       if (attempt === tries) break;
       await pause();
     }
@@ -68,11 +72,12 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
 
   return {
     /** Never waits. */
-    send({ notifyUrl, notifySecret, apiId }: ProviderSettings, notice: Notice): void {
-      if (notifyUrl === '' || closed) return;
-      if (underWay >= noticesAtOnce) return log.error({ api: apiId }, 'too many notices of new tokens: one is lost');
+    send(provider: ProviderSettings, notice: Notice): void {
+      if (provider.notifyUrl === '' || closed) return;
+      if (underWay >= noticesAtOnce)
+        return log.error({ api: provider.apiId }, 'too many notices of new tokens: one is lost');
       underWay++;
-      void deliver(notifyUrl, notifySecret, JSON.stringify(notice)).finally(() => {
+      void deliver(provider, JSON.stringify(notice)).finally(() => {
         underWay--;
       });
     },
