@@ -254,6 +254,7 @@ async function openListeners(
       tools: typedTools,
       authenticate,
       writeAudit,
+      refuseHidden: tools.ownership.refuseHidden,
       log: around.log,
       version,
       bodyBytes: settings['management.body_bytes'],

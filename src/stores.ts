@@ -10,6 +10,7 @@ import { uptimeStore } from '#analytics/uptime/store.ts';
 import { usageStore } from '#analytics/usage-store.ts';
 import { knownApis } from '#apis/api/known.ts';
 import { apiStore } from '#apis/api/store.ts';
+import { createOwnership } from '#apis/owners/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -46,6 +47,7 @@ export function openTools(
   const grants = createGrantStore(records, meta, settings);
   const users = userStore(records, vault);
   const apis = apiStore(records);
+  const ownership = createOwnership(records, settings);
   const known = knownApis(apis);
   const policies = policyStore(records, known.findApis);
   const keys = keyStore(records, vault, settings);
@@ -71,6 +73,7 @@ export function openTools(
     ...openEvents({ records, vault, hooks, settings, ...around }),
     certificates,
     apis,
+    ownership,
     ...known,
     policies,
     keys,

@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import type { FindApi } from '#access/known-apis.ts';
 import { publicApiId } from '#access/known-apis.ts';
+import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
+
+interface LogTools {
+  logs: LogStore;
+  settings: Settings;
+  findApi: FindApi;
+  ownership: Ownership;
+}
 
 const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
@@ -28,12 +36,13 @@ export const listLogs = operation({
     p: pageNumber,
   }),
   returns: logPage,
-  async handle({ actor, query }, tools: { logs: LogStore; settings: Settings; findApi: FindApi }) {
+  async handle({ actor, query }, tools: LogTools) {
     const { start, end, api_id, key, status, errors, p } = query;
     if (end < start) throw invalid([{ path: 'end', message: 'must not be before start' }]);
     const found = await tools.logs.page(
       {
         orgId: actor.orgId,
+        hiddenApis: (await tools.ownership.hiddenFrom(actor)).apiIds,
         from: start * 1000,
         to: end * 1000 + 999,
         apiId: api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, api_id),

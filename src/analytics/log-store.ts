@@ -14,6 +14,8 @@ export interface LogAsked {
   readonly from: number;
   readonly to: number;
   readonly apiId?: string | undefined;
+  /** APIs the caller must not see. */
+  readonly hiddenApis?: readonly string[] | undefined;
   readonly keyHash?: string | undefined;
   readonly status?: number | undefined;
   readonly failed: boolean;
@@ -32,9 +34,10 @@ export type LogStore = ReturnType<typeof logStore>;
 
 /** Single calls, newest first. */
 export function logStore(records: Records) {
-  function matching({ orgId, from, to, apiId, keyHash, status, failed }: LogAsked) {
+  function matching({ orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogAsked) {
     let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
     if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+    if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
     if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
     if (status !== undefined) query = query.where('status', '=', status);
     if (failed) query = query.where(sql<boolean>`failed = 1`);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { FindApi } from '#access/known-apis.ts';
+import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { problem } from './problems.ts';
@@ -13,6 +15,7 @@ interface UsageTools {
   usage: UsageStore;
   settings: Settings;
   findApi: FindApi;
+  ownership: Ownership;
 }
 
 const declared = { surface: 'dashboard', noun: 'analytics', permission: 'analytics:read', method: 'GET' } as const;
@@ -45,8 +48,8 @@ type Query = z.output<typeof pagedQuery>;
 type Filter = Pick<UsageAsked, 'apiId' | 'keyHash' | 'oauthId'>;
 
 async function answer(
-  { usage, settings }: UsageTools,
-  orgId: string,
+  { usage, settings, ownership }: UsageTools,
+  actor: Actor,
   params: z.output<typeof rangeParams>,
   query: Query,
   { groups, ...filter }: Filter & { groups: readonly UsageGroup[] },
@@ -57,7 +60,8 @@ async function answer(
     {
       ...filter,
       ...range,
-      orgId,
+      orgId: actor.orgId,
+      hiddenApis: (await ownership.hiddenFrom(actor)).apiIds,
       version: query.api_version,
       groups: [...new Set(all)],
       order: query.by,
@@ -77,7 +81,7 @@ export const usageOfApis = operation({
   query: pagedQuery,
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
-    return answer(tools, actor.orgId, params, query, { groups: ['api_id'] });
+    return answer(tools, actor, params, query, { groups: ['api_id'] });
   },
 });
 
@@ -93,7 +97,7 @@ export const usageOfApi = operation({
   async handle({ actor, params, query }, tools: UsageTools) {
     const api = await tools.findApi(params.apiId, actor.orgId);
     const apiId = api?.apiId ?? params.apiId;
-    const found = await answer(tools, actor.orgId, params, query, { groups: ['api_id'], apiId });
+    const found = await answer(tools, actor, params, query, { groups: ['api_id'], apiId });
     if (!api && found.data.length === 0) throw problem.api_not_found();
     return found;
   },
@@ -111,7 +115,7 @@ export const activityOfKey = operation({
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
     const filter = { keyHash: params.keyHash.toLowerCase() };
-    return answer(tools, actor.orgId, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
+    return answer(tools, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
   },
 });
 
@@ -125,7 +129,7 @@ export const activityOfOAuthClient = operation({
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
     const filter = { oauthId: params.OAuthClientID };
-    return answer(tools, actor.orgId, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
+    return answer(tools, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
   },
 });
 

@@ -67,6 +67,8 @@ export interface UsageAsked {
   readonly from: number;
   readonly to: number;
   readonly apiId?: string | undefined;
+  /** APIs the caller must not see. */
+  readonly hiddenApis?: readonly string[] | undefined;
   readonly version?: string | undefined;
   readonly keyHash?: string | undefined;
   readonly oauthId?: string | undefined;
@@ -125,13 +127,14 @@ const taken = {
 export type UsageStore = ReturnType<typeof usageStore>;
 
 export function usageStore(records: Records) {
-  function matching({ orgId, from, to, apiId, version, keyHash, oauthId }: UsageAsked): Query<object> {
+  function matching({ orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId }: UsageAsked): Query<object> {
     let query: Query<object> = records.db
       .selectFrom('usage')
       .where('org_id', '=', orgId)
       .where('minute', '>=', from)
       .where('minute', '<', to);
     if (apiId !== undefined) query = query.where('api_id', '=', apiId);
+    if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
     if (version !== undefined) query = query.where('version', '=', version);
     if (keyHash !== undefined) query = query.where('key_hash', '=', keyHash);
     // The second condition lets the index that holds only rows with a client be used.

@@ -303,6 +303,10 @@ export const settingsTable = {
   ),
 
   'policies.allow_unsafe_ids': flag(false, 'Accepts policy ids with characters outside letters, digits and `._-~`.'),
+  'apis.owners_only': flag(
+    true,
+    'Shows APIs that have owners, and their keys, policies and analytics, to these owners and administrators only.',
+  ),
   'apis.allow_duplicate_paths': flag(false, 'Accepts two APIs with the same domain and listen path.'),
   'apis.allow_classic_update_of_oas': flag(false, 'Lets the classic update replace an OpenAPI-based definition.'),
 

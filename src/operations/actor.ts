@@ -7,6 +7,8 @@ export interface Actor {
   /** As audit records show it: an e-mail address, or the name of the secret. */
   readonly name: string;
   readonly orgId: string;
+  /** The user group of a dashboard user, if any. */
+  readonly groupId?: string;
   /** Permission name to level: `read`, `write`, `deny`, `admin`. */
   readonly permissions: Readonly<Record<string, string>>;
 }

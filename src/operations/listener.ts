@@ -27,6 +27,8 @@ export interface ListenerOptions {
   readonly failures: CredentialFailures;
   readonly trustedProxies: readonly string[];
   readonly checkAnswers: boolean;
+  /** Refuses a request that names an object its actor must not see. */
+  readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
 }
 
 /** Longer than any id we make or accept. */
@@ -101,6 +103,7 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
   async function answer(request: FastifyRequest, actor: Actor, { audit, header }: Pick<AnyCall, 'audit' | 'header'>) {
     const params = it.params && check(it.params, clean(request.params));
     const query = it.query && check(it.query, clean(request.query));
+    await options.refuseHidden(actor, apisNamedBy(request));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
     const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
     const body = it.body && check(it.body, await readBody(accepts, bytes, reading));
@@ -161,6 +164,16 @@ function clean(given: unknown): Record<string, unknown> {
   const values = { ...(given as Record<string, unknown>) };
   for (const value of Object.values(values)) for (const text of [value].flat()) refuseNul(String(text));
   return values;
+}
+
+/** Every API that the path or the query of a request names. */
+function apisNamedBy(request: FastifyRequest): string[] {
+  const params = Object.entries(request.params as Record<string, string>);
+  const { base_api_id, api_id } = request.query as Record<string, string | string[] | undefined>;
+  const queried = [base_api_id, api_id].flat().flatMap(text => text?.split(',') ?? []);
+  return [...params.filter(([name]) => /apiid$/i.test(name)).map(([, value]) => value), ...queried].map(it =>
+    it.trim(),
+  );
 }
 
 const routePath = (path: string) =>

@@ -41,6 +41,7 @@ export interface Tables extends PortalTables, AnalyticsTables, EventTables {
     updated_at: number;
   };
   api_categories: { org_id: string; category: string; api: string };
+  api_owners: { org_id: string; api: string; kind: string; owner: string };
   policies: Record & {
     policy_id: string;
     name: string;

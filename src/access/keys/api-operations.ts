@@ -11,7 +11,9 @@ import {
   keyInPath,
   keyToChange,
   lookupQuery,
+  refuseHiddenGrants,
   refuseOtherApi,
+  withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
@@ -30,7 +32,8 @@ interface Asked {
 
 async function listed(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: Asked) {
   const apiId = await apiInPath(tools, actor, ref);
-  const asked = { q, apiId, page: p, size: tools.settings['management.page_size'] };
+  const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
+  const asked = { q, apiId, page: p, size: tools.settings['management.page_size'], hiddenApis };
   const { items, pages, total } = await tools.keys.page(actor.orgId, asked);
   if (apiId !== undefined && !q && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
     throw accessProblem.api_not_found();
@@ -92,7 +95,7 @@ export const getKeyOfApi = operation({
   async handle({ actor, params: { apiId, keyId }, query }, tools: KeyOperationTools) {
     const stored = await keyInPath(tools, actor, keyId, query);
     await refuseOtherApi(tools, actor, apiId, stored);
-    return liveKey(tools, stored);
+    return withoutHiddenRights(tools, actor, await liveKey(tools, stored));
   },
 });
 
@@ -112,6 +115,7 @@ export const updateKeyOfApi = operation({
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
+    await refuseHiddenGrants(tools, actor, body, stored.key);
     return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
   },
 });
@@ -131,6 +135,7 @@ export const deleteKeyOfApi = operation({
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
+    await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },

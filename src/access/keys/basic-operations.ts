@@ -3,7 +3,14 @@ import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
 import { changeKey, keyIdOf, liveKey, putKey, removeKey, required } from './issue.ts';
-import { basicUser, changeQuery, type KeyOperationTools } from './lookup.ts';
+import {
+  basicUser,
+  changeQuery,
+  type KeyOperationTools,
+  refuseHiddenGrants,
+  userInPath,
+  withoutHiddenRights,
+} from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
 
@@ -35,6 +42,7 @@ export const writeBasicUser = operation({
     audit(tools.keys.hashOf(keyId));
     const key = withUser(body, username);
     const stored = await basicUser(tools.keys, actor.orgId, username);
+    await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
     if (stored) return changeKey(tools, stored, key);
     if (!key.basic_auth_data?.password) throw invalid([required('basic_auth_data.password')]);
     return putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key);
@@ -52,9 +60,8 @@ export const getBasicUser = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found],
   async handle({ actor, params: { username } }, tools: KeyOperationTools) {
-    const stored = await basicUser(tools.keys, actor.orgId, username);
-    if (!stored) throw problem.not_found();
-    return liveKey(tools, stored);
+    const stored = await userInPath(tools, actor, username);
+    return withoutHiddenRights(tools, actor, await liveKey(tools, stored));
   },
 });
 
@@ -71,9 +78,9 @@ export const updateBasicUser = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.certificate_unknown],
   async handle({ actor, params: { username }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await basicUser(tools.keys, actor.orgId, username);
-    if (!stored) throw problem.not_found();
+    const stored = await userInPath(tools, actor, username);
     audit(stored.keyHash);
+    await refuseHiddenGrants(tools, actor, body, stored.key);
     return changeKey(tools, stored, withUser(body, username), { suppressReset: query.suppress_reset });
   },
 });
@@ -89,9 +96,9 @@ export const deleteBasicUser = operation({
   returns: statusAnswer,
   problems: [problem.not_found],
   async handle({ actor, params: { username }, audit }, tools: KeyOperationTools) {
-    const stored = await basicUser(tools.keys, actor.orgId, username);
-    if (!stored) throw problem.not_found();
+    const stored = await userInPath(tools, actor, username);
     audit(stored.keyHash);
+    await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },

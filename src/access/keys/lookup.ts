@@ -1,15 +1,21 @@
 import { z } from 'zod';
+import type { Ownership } from '#apis/owners/store.ts';
+import { problem as apis } from '#apis/problems.ts';
 import type { Actor } from '#operations/actor.ts';
+import { grantsHidden, isVisible, withoutHidden } from '../hidden-rights.ts';
 import { type FindApi, publicApiId } from '../known-apis.ts';
+import { policyIdsOf } from '../policies/application.ts';
 import { tokenOf } from './ids.ts';
-import type { KeyTools } from './issue.ts';
+import type { IssuedKey, KeyTools } from './issue.ts';
 import { problem } from './problems.ts';
+import type { Key } from './schema.ts';
 import type { KeyStore, StoredKey } from './store.ts';
 
 /** How a path names a key. */
 
 export interface KeyOperationTools extends KeyTools {
   findApi: FindApi;
+  ownership: Ownership;
 }
 
 export const truth = z
@@ -60,14 +66,55 @@ export async function basicUser(keys: KeyStore, orgId: string, username: string)
 
 /** The key a path names, in the caller's organisation. */
 export async function keyInPath(
-  tools: Pick<KeyTools, 'keys' | 'settings'>,
+  tools: Pick<KeyOperationTools, 'keys' | 'settings' | 'ownership'>,
   actor: Actor,
   keyId: string,
   query: Lookup,
 ): Promise<StoredKey> {
-  const found = await lookedUp(tools, actor.orgId, keyId, query);
-  if (!found) throw problem.not_found();
+  return visibleKey(tools, actor, await lookedUp(tools, actor.orgId, keyId, query));
+}
+
+/** The basic-auth user a path names, in the caller's organisation. */
+export async function userInPath(
+  tools: Pick<KeyOperationTools, 'keys' | 'ownership'>,
+  actor: Actor,
+  username: string,
+): Promise<StoredKey> {
+  return visibleKey(tools, actor, await basicUser(tools.keys, actor.orgId, username));
+}
+
+/** A key that may call APIs of others alone is not found. */
+async function visibleKey(
+  { keys, ownership }: Pick<KeyOperationTools, 'keys' | 'ownership'>,
+  actor: Actor,
+  found: StoredKey | undefined,
+): Promise<StoredKey> {
+  const { apiIds } = await ownership.hiddenFrom(actor);
+  if (!found || !(await keys.isVisible(found, apiIds))) throw problem.not_found();
   return found;
+}
+
+/** Refuses to make or change a key that grants, by itself or through a policy, APIs its author does not own. */
+export async function refuseHiddenGrants(
+  { policies, ownership }: Pick<KeyOperationTools, 'policies' | 'ownership'>,
+  actor: Actor,
+  ...keys: readonly Key[]
+): Promise<void> {
+  const hidden = await ownership.hiddenFrom(actor);
+  if (hidden.apiIds.length === 0) return;
+  if (keys.some(key => grantsHidden(key, hidden))) throw apis.api_not_owned();
+  const named = await policies.named(actor.orgId, keys.flatMap(policyIdsOf));
+  if ([...named.values()].some(policy => !isVisible(policy, hidden))) throw apis.api_not_owned();
+}
+
+/** Leaves rights to APIs of others out of what a user is shown of a key. */
+export async function withoutHiddenRights(
+  { ownership }: Pick<KeyOperationTools, 'ownership'>,
+  actor: Actor,
+  issued: IssuedKey,
+): Promise<IssuedKey> {
+  const hidden = await ownership.hiddenFrom(actor);
+  return { ...issued, data: withoutHidden(issued.data, hidden) };
 }
 
 /** The same for whoever means to change it: the limits of an organisation are not its own to change. */

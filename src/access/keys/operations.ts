@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
+import { withoutHidden } from '../hidden-rights.ts';
 import { changeKey, issueKey, liveKey, previewKey, removeKey, required, shownKey } from './issue.ts';
 import {
   changeQuery,
@@ -10,7 +11,9 @@ import {
   keyParams,
   keyToChange,
   lookupQuery,
+  refuseHiddenGrants,
   truth,
+  withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key, KeyEnvelope } from './schema.ts';
@@ -29,6 +32,7 @@ export const createKey = operation({
   returns: KeyEnvelope,
   problems: [problem.exists],
   async handle({ actor, query, body, audit }, tools: KeyOperationTools) {
+    await refuseHiddenGrants(tools, actor, body);
     if (!query.basic_auth) {
       const issued = await issueKey(tools, actor.orgId, body);
       audit(issued.key_hash);
@@ -55,6 +59,7 @@ export const createCustomKey = operation({
   returns: KeyEnvelope,
   problems: [problem.exists],
   async handle({ actor, params: { keyId: name }, body, audit }, tools: KeyOperationTools) {
+    await refuseHiddenGrants(tools, actor, body);
     const kind = body.basic_auth_data?.password ? 'basic' : 'token';
     const issued = await issueKey(tools, actor.orgId, body, { name, kind });
     audit(issued.key_hash);
@@ -74,7 +79,8 @@ export const getKey = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
   async handle({ actor, params: { keyId }, query }, tools: KeyOperationTools) {
-    return liveKey(tools, await keyInPath(tools, actor, keyId, query));
+    const key = await liveKey(tools, await keyInPath(tools, actor, keyId, query));
+    return withoutHiddenRights(tools, actor, key);
   },
 });
 
@@ -93,6 +99,7 @@ export const updateKey = operation({
   async handle({ actor, params: { keyId }, query, body, audit }, tools: KeyOperationTools) {
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
+    await refuseHiddenGrants(tools, actor, body, stored.key);
     return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
   },
 });
@@ -111,6 +118,7 @@ export const deleteKey = operation({
   async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
     const stored = await keyToChange(tools, actor, keyId, query);
     audit(stored.keyHash);
+    await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');
   },
@@ -125,10 +133,11 @@ export const listKeysDetailed = operation({
   permission: 'keys:read',
   query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
   returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
-  async handle({ actor, query: { q, p } }, { keys, settings }: KeyOperationTools) {
-    const asked = { q, page: p, size: settings['management.page_size'] };
+  async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationTools) {
+    const hidden = await ownership.hiddenFrom(actor);
+    const asked = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
     const { items, pages } = await keys.page(actor.orgId, asked);
-    return { keys: items.map(shownKey), pages };
+    return { keys: items.map(it => shownKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };
   },
 });
 
@@ -141,7 +150,10 @@ export const previewKeyOperation = operation({
   permission: 'keys:read',
   body: Key,
   returns: KeyEnvelope,
-  handle: ({ actor, body }, tools: KeyOperationTools) => previewKey(tools, actor.orgId, body),
+  async handle({ actor, body }, tools: KeyOperationTools) {
+    await refuseHiddenGrants(tools, actor, body);
+    return withoutHiddenRights(tools, actor, await previewKey(tools, actor.orgId, body));
+  },
 });
 
 export const keyOperations = [

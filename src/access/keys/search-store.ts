@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { type SqlBool, sql } from 'kysely';
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { PageAsked } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/faults.ts';
 import type { Records } from '#storage/records.ts';
+import type { Tables } from '#storage/tables.ts';
 import type { KeyPageAsked, KeyRow } from './store.ts';
 
 /** Pages of keys. Everything is answered from an index, except the search inside ids, which are encrypted. */
@@ -21,9 +22,14 @@ const idsAtOnce = 1000;
 export const keyRows = (records: Records) =>
   records.db.selectFrom('keys').select(['id', 'org_id', 'kind', 'digest', 'key_hash', 'sealed', 'body']);
 
-/** Keys that may call an API: those whose own rights name it, and those a policy gives it to. */
-function callersOf(records: Records, orgId: string | undefined, apiId: string) {
-  const own = records.db.selectFrom('key_apis').select('key').where('api_id', '=', apiId);
+/** Keys that may call any of these APIs, or any but these: by their own rights or through a policy. */
+function callersOf(
+  records: Records,
+  orgId: string | undefined,
+  apiIds: readonly string[],
+  some: 'in' | 'not in' = 'in',
+) {
+  const own = records.db.selectFrom('key_apis').select('key').where('api_id', some, apiIds);
   const governed = records.db
     .selectFrom('policy_apis')
     .innerJoin('policies', 'policies.id', 'policy_apis.policy')
@@ -33,21 +39,33 @@ function callersOf(records: Records, orgId: string | undefined, apiId: string) {
         .onRef('key_policies.policy_id', '=', 'policies.policy_id'),
     )
     .select('key_policies.key')
-    .where('policy_apis.api_id', '=', apiId);
+    .where('policy_apis.api_id', some, apiIds);
   if (orgId === undefined) return own.union(governed);
   return own.where('org_id', '=', orgId).union(governed.where('policy_apis.org_id', '=', orgId));
 }
 
 /** The queries behind a page without a search text. */
-export function listQueries(records: Records, orgId: string, apiId?: string) {
+export function listQueries(records: Records, orgId: string, apiId?: string, hiddenApis: readonly string[] = []) {
   const all = keyRows(records).where('org_id', '=', orgId).orderBy('created_at', 'desc').orderBy('id', 'desc');
   const counted = records.db
     .selectFrom('keys')
     .select(it => it.fn.countAll<number>().as('total'))
     .where('org_id', '=', orgId);
-  if (apiId === undefined) return { rows: all, counted };
-  const narrowed = all.where('id', 'in', callersOf(records, orgId, apiId));
-  return { rows: narrowed, counted: counted.where('id', 'in', callersOf(records, orgId, apiId)) };
+  const isVisible = visibleKeys(records, orgId, hiddenApis);
+  const visible = isVisible
+    ? { rows: all.where(isVisible), counted: counted.where(isVisible) }
+    : { rows: all, counted };
+  if (apiId === undefined) return visible;
+  const callers = callersOf(records, orgId, [apiId]);
+  return { rows: visible.rows.where('id', 'in', callers), counted: visible.counted.where('id', 'in', callers) };
+}
+
+/** Leaves out keys that may call hidden APIs alone. */
+function visibleKeys(records: Records, orgId: string, hiddenApis: readonly string[]) {
+  if (hiddenApis.length === 0) return undefined;
+  const hidden = callersOf(records, orgId, hiddenApis);
+  const others = callersOf(records, orgId, hiddenApis, 'not in');
+  return (it: ExpressionBuilder<Tables, 'keys'>) => it.or([it('id', 'not in', hidden), it('id', 'in', others)]);
 }
 
 const pagesOf = (total: number, { page, size }: PageAsked) => (page < 1 ? 1 : Math.max(1, Math.ceil(total / size)));
@@ -60,7 +78,7 @@ function refuseTooMany(count: number): void {
 }
 
 export async function listKeys(records: Records, orgId: string, asked: KeyPageAsked): Promise<KeyRows> {
-  const { rows, counted } = listQueries(records, orgId, asked.apiId);
+  const { rows, counted } = listQueries(records, orgId, asked.apiId, asked.hiddenApis);
   const total = Number((await counted.executeTakeFirstOrThrow()).total);
   const { limit, offset } = limited(asked);
   if (asked.page < 1) refuseTooMany(total);
@@ -82,7 +100,7 @@ export async function foundKeys(
   const { limit, offset } = limited(asked);
   const found: string[] = [];
   let total = 0;
-  for await (const rows of walked<Step>(last => stepQuery(records, orgId, asked.apiId, last).execute())) {
+  for await (const rows of walked<Step>(last => stepQuery(records, orgId, asked, last).execute())) {
     for (const row of rows) {
       if (!matches(row, asked.q ?? '')) continue;
       if (total >= offset && found.length < limit) found.push(row.id);
@@ -122,7 +140,7 @@ export async function namedKeys(
   const steps =
     orgId === undefined
       ? walked<NamedRow>(last => everyStep(records, apiId, last).execute())
-      : walked<Step>(last => stepQuery(records, orgId, apiId, last).execute());
+      : walked<Step>(last => stepQuery(records, orgId, { apiId }, last).execute());
   const found: NamedRow[] = [];
   for await (const rows of steps) {
     found.push(...rows.filter(row => !row.id.startsWith(organisationPrefix) && matches(row)));
@@ -139,14 +157,14 @@ function everyStep(records: Records, apiId: string | undefined, last?: Pick<KeyR
     .where('id', '<', last?.id ?? organisationPrefix)
     .orderBy('id', 'desc')
     .limit(idsAtOnce);
-  return apiId === undefined ? query : query.where('id', 'in', callersOf(records, undefined, apiId));
+  return apiId === undefined ? query : query.where('id', 'in', callersOf(records, undefined, [apiId]));
 }
 
 /** The keys that follow the last one of the step before. */
 export function stepQuery(
   records: Records,
   orgId: string,
-  apiId?: string,
+  { apiId, hiddenApis = [] }: Pick<KeyPageAsked, 'apiId' | 'hiddenApis'> = {},
   last?: { readonly created_at: number; readonly id: string },
 ) {
   let query = records.db
@@ -156,7 +174,9 @@ export function stepQuery(
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(idsAtOnce);
-  if (apiId !== undefined) query = query.where('id', 'in', callersOf(records, orgId, apiId));
+  const isVisible = visibleKeys(records, orgId, hiddenApis);
+  if (isVisible) query = query.where(isVisible);
+  if (apiId !== undefined) query = query.where('id', 'in', callersOf(records, orgId, [apiId]));
   return last ? query.where(sql<SqlBool>`(created_at, id) < (${last.created_at}, ${last.id})`) : query;
 }
 

@@ -50,6 +50,8 @@ export interface KeyPageAsked extends PageAsked {
   readonly q?: string | undefined;
   /** Only keys that may call this API, by themselves or through a policy. */
   readonly apiId?: string | undefined;
+  /** Leaves out keys that may call these APIs alone. */
+  readonly hiddenApis?: readonly string[] | undefined;
 }
 
 export interface KeyRow {
@@ -140,6 +142,13 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
     /** Whether a key may call an API, by its own rights or through a policy. */
     async grants({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
       const { rows } = listQueries(records, orgId, apiId);
+      return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
+    },
+
+    /** Whether a key may call none of these APIs, or another one too. */
+    async isVisible({ rowId, orgId }: StoredKey, hiddenApis: readonly string[]): Promise<boolean> {
+      if (hiddenApis.length === 0) return true;
+      const { rows } = listQueries(records, orgId, undefined, hiddenApis);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 

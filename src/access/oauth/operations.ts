@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import { secretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { isVisible } from '../hidden-rights.ts';
 import type { FindApi, KnownApi } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
@@ -23,6 +25,7 @@ export interface OauthTools {
   findApi: FindApi;
   clock: Clock;
   settings: Settings;
+  ownership: Ownership;
 }
 
 const apiParams = z.object({ apiId: z.string().describe('Public or database id of the API') });
@@ -67,7 +70,8 @@ export const createOauthClient = operation({
   problems: [accessProblem.api_not_found, problem.policy_unknown, problem.client_exists],
   async handle({ actor, params: { apiId: id }, body, audit }, tools: OauthTools) {
     const { apiId } = await apiOf(tools, id, actor.orgId);
-    if (body.policy_id && !(await tools.policies.get(actor.orgId, body.policy_id)))
+    const policy = body.policy_id ? await tools.policies.get(actor.orgId, body.policy_id) : undefined;
+    if (body.policy_id && !(policy && isVisible(policy, await tools.ownership.hiddenFrom(actor))))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
     const client = newClient(body, apiId, actor.orgId, tools.clock.now());
     audit(client.client_id);

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { Ownership } from '#apis/owners/store.ts';
 import { type Clock, unixSeconds } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
+import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
+import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
 import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
@@ -12,6 +15,7 @@ export interface PolicyTools {
   policies: PolicyStore;
   clock: Clock;
   settings: Settings;
+  ownership: Ownership;
 }
 
 const params = z.object({ policyId: z.string().describe('Public or database id') });
@@ -19,9 +23,12 @@ const policyList = z.object({ Data: z.array(PolicyOfAnyId).nullable(), Pages: z.
 const declared = { surface: 'dashboard', noun: 'policies' } as const;
 const active = z.string().optional().describe('Any value restricts the list to active policies');
 
-async function found({ policies, settings }: PolicyTools, orgId: string, p: number, asked: PolicySearch) {
-  const { items, pages, total } = await policies.search(orgId, asked, pageOf(p, settings['management.page_size']));
-  return { items: items.map(fullPolicy), pages, total };
+async function found({ policies, settings, ownership }: PolicyTools, actor: Actor, p: number, asked: PolicySearch) {
+  const hidden = await ownership.hiddenFrom(actor);
+  const page = pageOf(p, settings['management.page_size']);
+  const narrowed = { ...asked, hiddenApis: hidden.apiIds };
+  const { items, pages, total } = await policies.search(actor.orgId, narrowed, page);
+  return { items: items.map(it => fullPolicy(withoutHidden(it, hidden))), pages, total };
 }
 
 export const listPolicies = operation({
@@ -35,7 +42,7 @@ export const listPolicies = operation({
   returns: policyList,
   async handle({ actor, query }, tools: PolicyTools) {
     const states = query.active === undefined ? {} : { states: ['active'] as const };
-    const { items, pages } = await found(tools, actor.orgId, query.p, states);
+    const { items, pages } = await found(tools, actor, query.p, states);
     return { Data: items, Pages: pages };
   },
 });
@@ -75,7 +82,7 @@ export const searchPolicies = operation({
     const states = policyStates.filter(
       it => (query.active === undefined || it === 'active') && (query.state ?? it) === it,
     );
-    const { items, pages, total } = await found(tools, actor.orgId, query.p, {
+    const { items, pages, total } = await found(tools, actor, query.p, {
       q: query.q,
       policyIds: query.policy_ids,
       ...(states.length < policyStates.length ? { states } : {}),
@@ -97,12 +104,19 @@ export const getPolicy = operation({
   params,
   returns: PolicyOfAnyId,
   problems: [problem.not_found],
-  async handle({ actor, params: { policyId } }, { policies }: PolicyTools) {
+  async handle({ actor, params: { policyId } }, { policies, ownership }: PolicyTools) {
     const policy = await policies.get(actor.orgId, policyId);
-    if (!policy) throw problem.not_found();
-    return fullPolicy(policy);
+    const hidden = await ownership.hiddenFrom(actor);
+    if (!policy || !isVisible(policy, hidden)) throw problem.not_found();
+    return fullPolicy(withoutHidden(policy, hidden));
   },
 });
+
+async function visiblePolicy({ policies, ownership }: PolicyTools, actor: Actor, policyId: string) {
+  const policy = await policies.get(actor.orgId, policyId);
+  if (!policy || !isVisible(policy, await ownership.hiddenFrom(actor))) throw problem.not_found();
+  return policy;
+}
 
 export const createPolicy = operation({
   ...declared,
@@ -114,8 +128,9 @@ export const createPolicy = operation({
   body: PolicyOfAnyId,
   returns: statusAnswer,
   problems: [problem.name_exists, problem.id_exists],
-  async handle({ actor, body, audit }, { policies, clock, settings }: PolicyTools) {
+  async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyTools) {
     const policy = newPolicy(checkedPolicy(body, settings), actor.orgId, clock.now());
+    await refuseHiddenRights({ ownership }, actor, policy);
     audit(policy.id);
     await policies.insert(policy);
     return done(policy.id);
@@ -133,9 +148,11 @@ export const updatePolicy = operation({
   body: PolicyOfAnyId,
   returns: statusAnswer,
   problems: [problem.not_found, problem.name_exists, problem.id_changed],
-  async handle({ actor, params: { policyId }, body, audit }, { policies, clock, settings }: PolicyTools) {
+  async handle({ actor, params: { policyId }, body, audit }, tools: PolicyTools) {
+    const { policies, clock, settings } = tools;
     audit(policyId);
     const next = checkedPolicy(body, settings);
+    await refuseHiddenRights(tools, actor, next, await visiblePolicy(tools, actor, policyId));
     const changed = await policies.change(actor.orgId, policyId, ({ _id, id, org_id, date_created }) => {
       for (const [member, kept] of Object.entries({ _id, id })) {
         const sent = next[member];
@@ -158,8 +175,10 @@ export const deletePolicy = operation({
   params,
   returns: statusAnswer,
   problems: [problem.not_found],
-  async handle({ actor, params: { policyId }, audit }, { policies }: PolicyTools) {
+  async handle({ actor, params: { policyId }, audit }, tools: PolicyTools) {
+    const { policies } = tools;
     audit(policyId);
+    await refuseHiddenRights(tools, actor, await visiblePolicy(tools, actor, policyId));
     if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
     return done('Data deleted');
   },

@@ -27,6 +27,8 @@ export interface PolicySearch {
   /** Policies that grant any of these. */
   readonly apiIds?: readonly string[] | undefined;
   readonly authType?: string | undefined;
+  /** Leaves out policies that grant these APIs alone. */
+  readonly hiddenApis?: readonly string[] | undefined;
   readonly sort?: (typeof policySorts)[number] | undefined;
 }
 
@@ -216,6 +218,12 @@ export function policyStore(records: Records, findApis: FindApis) {
 const grants = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>
   sql<SqlBool>`id in (select policy from policy_apis where org_id = ${orgId} and api_id in (${sql.join(apiIds)}))`;
 
+/** Grants none of these APIs, or another one too. */
+function grantsMoreThan(orgId: string, apiIds: readonly string[]): Expression<SqlBool> {
+  const others = sql`select policy from policy_apis where org_id = ${orgId} and api_id not in (${sql.join(apiIds)})`;
+  return sql<SqlBool>`(not ${grants(orgId, apiIds)} or id in (${others}))`;
+}
+
 /** The index holds everything a text is looked for in, so that only the policies found are read whole. */
 function saying(orgId: string, text: string): Expression<SqlBool> {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
@@ -224,10 +232,11 @@ function saying(orgId: string, text: string): Expression<SqlBool> {
 }
 
 function searchListing<Order>(orgId: string, asked: Omit<PolicySearch, 'sort'>, order: Order) {
-  const { q, policyIds, states, apiIds, authType } = asked;
+  const { q, policyIds, states, apiIds, authType, hiddenApis } = asked;
   const filter = (query: Query): Query => {
     let narrowed = query;
     if (q) narrowed = narrowed.where(saying(orgId, q));
+    if (hiddenApis && hiddenApis.length > 0) narrowed = narrowed.where(grantsMoreThan(orgId, hiddenApis));
     if (apiIds) narrowed = narrowed.where(grants(orgId, apiIds));
     if (policyIds) {
       const ids = sql.join(policyIds);

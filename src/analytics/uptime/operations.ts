@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FindApi, publicApiId } from '#access/known-apis.ts';
+import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { invalid } from '#operations/faults.ts';
@@ -8,6 +9,14 @@ import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
 import { hostView } from './views.ts';
+
+interface UptimeTools {
+  uptime: UptimeStore;
+  settings: Settings;
+  clock: Clock;
+  findApi: FindApi;
+  ownership: Ownership;
+}
 
 const seconds = z.coerce.number().int().min(0).max(253_402_300_799);
 
@@ -26,13 +35,14 @@ export const listUptime = operation({
     p: pageNumber,
   }),
   returns: uptimePage,
-  async handle({ actor, query }, tools: { uptime: UptimeStore; settings: Settings; clock: Clock; findApi: FindApi }) {
+  async handle({ actor, query }, tools: UptimeTools) {
     const now = tools.clock.now();
     const from = query.from * 1000;
     const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;
     if (to < from) throw invalid([{ path: 'to', message: 'must not be before from' }]);
     const apiId = query.api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, query.api_id);
-    const asked = { orgId: actor.orgId, from, to, now, apiId };
+    const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
+    const asked = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
     const found = await tools.uptime.page(asked, pageOf(query.p, tools.settings['management.page_size']));
     return { data: found.items.map(host => hostView(host, from)), pages: found.pages };
   },

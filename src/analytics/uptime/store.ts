@@ -20,6 +20,8 @@ export interface UptimeAsked {
   readonly to: number;
   readonly now: number;
   readonly apiId?: string | undefined;
+  /** APIs the caller must not see. */
+  readonly hiddenApis?: readonly string[] | undefined;
 }
 
 /** One host over the hours that were asked for, with its newest result and its newest changes, also those before. */
@@ -51,7 +53,7 @@ const taken = {
 export function uptimeStore(records: Records) {
   const isKept = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
 
-  function seen({ orgId, from, to, now, apiId }: UptimeAsked) {
+  function seen({ orgId, from, to, now, apiId, hiddenApis }: UptimeAsked) {
     const query = records.db
       .selectFrom('uptime_hours')
       .where('org_id', '=', orgId)
@@ -60,7 +62,8 @@ export function uptimeStore(records: Records) {
       .where(isKept(now))
       .groupBy(['api_id', 'host'])
       .select(['api_id', 'host']);
-    return apiId === undefined ? query : query.where('api_id', '=', apiId);
+    const visible = hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', hiddenApis) : query;
+    return apiId === undefined ? visible : visible.where('api_id', '=', apiId);
   }
 
   /** The newest row of each host is the one of its last hour. */

@@ -12,6 +12,8 @@ export interface ApiFilter {
   readonly name?: string;
   /** In any of these. */
   readonly categories?: readonly string[];
+  /** Public ids of APIs the caller must not see. */
+  readonly hidden?: readonly string[];
   /** What no column knows. */
   readonly matches?: (api: StoredApi) => boolean;
 }
@@ -64,6 +66,16 @@ export function apiStore(records: Records) {
     await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
     const rows = filed(api);
     if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
+    await indexOwners(api);
+  }
+
+  async function indexOwners({ id: api, org_id, wrapper }: StoredApi): Promise<void> {
+    await records.db.deleteFrom('api_owners').where('api', '=', api).execute();
+    const rows = [
+      ...[...new Set(wrapper.user_owners)].map(owner => ({ org_id, api, kind: 'user', owner })),
+      ...[...new Set(wrapper.user_group_owners)].map(owner => ({ org_id, api, kind: 'group', owner })),
+    ];
+    if (rows.length > 0) await records.db.insertInto('api_owners').values(rows).execute();
   }
 
   return {
@@ -155,6 +167,7 @@ export function apiStore(records: Records) {
     async remove(id: string): Promise<void> {
       await apis.remove({ id });
       await records.db.deleteFrom('api_categories').where('api', '=', id).execute();
+      await records.db.deleteFrom('api_owners').where('api', '=', id).execute();
     },
 
     async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageAsked): Promise<Page<StoredApi>> {
@@ -169,11 +182,13 @@ export function apiStore(records: Records) {
       return new Set(found.flatMap(({ summary }) => Object.values(summary.versions)));
     },
 
-    async categoryCounts(orgId: string): Promise<{ name: string; count: number }[]> {
+    async categoryCounts(orgId: string, hidden: readonly string[] = []): Promise<{ name: string; count: number }[]> {
       const rows = await records.db
         .selectFrom('api_categories')
+        .innerJoin('apis', 'apis.id', 'api_categories.api')
         .select(['category', sql<number>`count(*)`.as('count')])
-        .where('org_id', '=', orgId)
+        .where('api_categories.org_id', '=', orgId)
+        .where(notHidden(hidden))
         .groupBy('category')
         .orderBy('category')
         .execute();
@@ -181,12 +196,13 @@ export function apiStore(records: Records) {
     },
 
     /** Category to the public ids of its APIs. */
-    async categoryMembers(orgId: string): Promise<Map<string, string[]>> {
+    async categoryMembers(orgId: string, hidden: readonly string[] = []): Promise<Map<string, string[]>> {
       const rows = await records.db
         .selectFrom('api_categories')
         .innerJoin('apis', 'apis.id', 'api_categories.api')
         .select(['api_categories.category', 'apis.api_id'])
         .where('api_categories.org_id', '=', orgId)
+        .where(notHidden(hidden))
         .orderBy('api_categories.category')
         .orderBy('apis.created_at')
         .orderBy('apis.id')
@@ -197,6 +213,9 @@ export function apiStore(records: Records) {
     },
   };
 }
+
+const notHidden = (hidden: readonly string[]): Expression<SqlBool> =>
+  hidden.length > 0 ? sql<SqlBool>`apis.api_id not in (${sql.join(hidden)})` : sql<SqlBool>`1 = 1`;
 
 const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
   id,
@@ -211,13 +230,14 @@ const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }
   updated_at: Date.parse(updated_at),
 });
 
-function narrowed(orgId: string, { name, categories }: ApiFilter) {
+function narrowed(orgId: string, { name, categories, hidden }: ApiFilter) {
   const conditions: Expression<SqlBool>[] = [];
   if (name) conditions.push(contains('name_fold', name.toLowerCase()));
   if (categories && categories.length > 0) {
     const filed = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
     conditions.push(sql<SqlBool>`id in (${filed})`);
   }
+  if (hidden && hidden.length > 0) conditions.push(sql<SqlBool>`api_id not in (${sql.join(hidden)})`);
   return (query: Query) => conditions.reduce((narrower, condition) => narrower.where(condition), query);
 }
 

@@ -5,10 +5,12 @@ import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { compressedApi, shownApi } from '../api/rules.ts';
 import { apiPage, type StoredApi } from '../api/schema.ts';
 import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
+import type { Ownership } from '../owners/store.ts';
 
 interface ListTools {
   apis: ApiStore;
   settings: Settings;
+  ownership: Ownership;
 }
 
 const declared = { surface: 'dashboard', noun: 'apis', permission: 'apis:read' } as const;
@@ -45,8 +47,9 @@ export const listApis = operation({
   about: 'Lists the APIs of the caller’s organisation, in whatever form they were written, newest first.',
   query: listQuery,
   returns: apiPage,
-  async handle({ actor, query }, { apis, settings }: ListTools) {
-    const filter = await filterOf(actor.orgId, query, apis);
+  async handle({ actor, query }, { apis, settings, ownership }: ListTools) {
+    const { apiIds: hidden } = await ownership.hiddenFrom(actor);
+    const filter = { ...(await filterOf(actor.orgId, query, apis)), hidden };
     const asked = pageOf(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
     return { apis: items.map(query.compressed === '1' ? compressedApi : shownApi), pages };
@@ -78,9 +81,10 @@ export const searchApis = operation({
   about: 'Finds APIs whose name contains a text.',
   query: z.object({ q: namePart, p: pageNumber }),
   returns: apiPage,
-  async handle({ actor, query: { q, p } }, { apis, settings }: ListTools) {
+  async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListTools) {
+    const { apiIds: hidden } = await ownership.hiddenFrom(actor);
     const asked = pageOf(p, settings['management.page_size']);
-    const { items, pages } = await apis.page(actor.orgId, q ? { name: q } : {}, newest, asked);
+    const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, asked);
     return { apis: items.map(shownApi), pages };
   },
 });
@@ -92,8 +96,9 @@ export const listCategories = operation({
   path: '/api/apis/categories',
   about: 'Lists the categories in use, each with how many APIs are in it.',
   returns: z.object({ categories: z.array(z.object({ name: z.string(), count: z.int() })) }),
-  async handle({ actor }, { apis }: Pick<ListTools, 'apis'>) {
-    return { categories: await apis.categoryCounts(actor.orgId) };
+  async handle({ actor }, { apis, ownership }: Pick<ListTools, 'apis' | 'ownership'>) {
+    const { apiIds } = await ownership.hiddenFrom(actor);
+    return { categories: await apis.categoryCounts(actor.orgId, apiIds) };
   },
 });
 
@@ -104,8 +109,9 @@ export const listApiGroups = operation({
   path: '/api/apis/groups',
   about: 'Maps each category to the public ids of its APIs.',
   returns: z.record(z.string(), z.array(z.string())),
-  async handle({ actor }, { apis }: Pick<ListTools, 'apis'>) {
-    return Object.fromEntries(await apis.categoryMembers(actor.orgId));
+  async handle({ actor }, { apis, ownership }: Pick<ListTools, 'apis' | 'ownership'>) {
+    const { apiIds } = await ownership.hiddenFrom(actor);
+    return Object.fromEntries(await apis.categoryMembers(actor.orgId, apiIds));
   },
 });
 

@@ -33,6 +33,7 @@ const byAccessKey =
       id: user.id,
       name: user.email_address,
       orgId: user.org_id,
+      groupId: user.group_id,
       permissions: user.user_permissions,
     };
   };

@@ -8,6 +8,7 @@ import { analytics } from './0006-analytics.ts';
 import { deliveries } from './0007-deliveries.ts';
 import { uptime } from './0008-uptime.ts';
 import { tenants } from './0009-tenants.ts';
+import { apiOwners } from './0011-api-owners.ts';
 
 /** In order. A step's number is its place here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   deliveries,
   uptime,
   tenants,
+  apiOwners,
 ];

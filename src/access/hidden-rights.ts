@@ -1,0 +1,42 @@
+import type { HiddenApis, Ownership } from '#apis/owners/store.ts';
+import { problem as apis } from '#apis/problems.ts';
+import type { Actor } from '#operations/actor.ts';
+
+/** What keys and policies grant, seen by a user who does not own all APIs. */
+
+interface Granting {
+  readonly access_rights?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly access_rights_array?: readonly { readonly api_id?: unknown }[] | null | undefined;
+}
+
+/** API ids in the rights of a key or policy. */
+const apiIdsOf = ({ access_rights, access_rights_array }: Granting): string[] => [
+  ...Object.keys(access_rights ?? {}),
+  ...(Array.isArray(access_rights_array) ? access_rights_array.map(it => String(it?.api_id ?? '')) : []),
+];
+
+export const grantsHidden = (granting: Granting, hidden: HiddenApis): boolean =>
+  apiIdsOf(granting).some(apiId => hidden.has(apiId));
+
+/** Visible where nothing it grants is hidden, or something it grants is not. */
+export const isVisible = (granting: Granting, hidden: HiddenApis): boolean =>
+  !grantsHidden(granting, hidden) || apiIdsOf(granting).some(apiId => !hidden.has(apiId));
+
+/** The same without the rights to APIs that are hidden. */
+export function withoutHidden<T extends Granting>(granting: T, hidden: HiddenApis): T {
+  if (!grantsHidden(granting, hidden)) return granting;
+  const { access_rights, access_rights_array } = granting;
+  const rights = Object.entries(access_rights ?? {}).filter(([apiId]) => !hidden.has(apiId));
+  const list = access_rights_array?.filter(it => !hidden.has(String(it?.api_id ?? '')));
+  return { ...granting, access_rights: Object.fromEntries(rights), ...(list && { access_rights_array: list }) };
+}
+
+/** Refuses a write that grants, or takes away, rights to an API its user does not own. */
+export async function refuseHiddenRights(
+  { ownership }: { ownership: Ownership },
+  actor: Actor,
+  ...granting: readonly Granting[]
+): Promise<void> {
+  const hidden = await ownership.hiddenFrom(actor);
+  if (granting.some(it => grantsHidden(it, hidden))) throw apis.api_not_owned();
+}

@@ -1,0 +1,58 @@
+import type { Settings } from '#base/settings.ts';
+import { type Actor, isAdmin } from '#operations/actor.ts';
+import type { Records } from '#storage/records.ts';
+import { problem } from '../problems.ts';
+
+/** Ids of APIs a user must not see. */
+export interface HiddenApis {
+  /** Public ids, as rights, policies and analytics name APIs. */
+  readonly apiIds: readonly string[];
+  has(apiId: string): boolean;
+}
+
+const nothingHidden: HiddenApis = { apiIds: [], has: () => false };
+
+export type Ownership = ReturnType<typeof createOwnership>;
+
+/**
+ * Ownership: an API with owners is visible to them and to administrators only, and so is what belongs to it: keys, policies,
+ * analytics. An API without owners is everybody's in its organisation.
+ */
+export function createOwnership(records: Records, settings: Settings) {
+  async function hiddenRows(actor: Actor): Promise<{ id: string; api_id: string }[]> {
+    if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
+    const own = records.db
+      .selectFrom('api_owners')
+      .select('api')
+      .where('org_id', '=', actor.orgId)
+      .where(it =>
+        it.or([
+          it.and([it('kind', '=', 'user'), it('owner', '=', actor.id)]),
+          it.and([it('kind', '=', 'group'), it('owner', '=', actor.groupId ?? ''), it('owner', '<>', '')]),
+        ]),
+      );
+    return records.db
+      .selectFrom('api_owners')
+      .innerJoin('apis', 'apis.id', 'api_owners.api')
+      .select(['apis.id', 'apis.api_id'])
+      .distinct()
+      .where('api_owners.org_id', '=', actor.orgId)
+      .where('api_owners.api', 'not in', own)
+      .execute();
+  }
+
+  return {
+    async hiddenFrom(actor: Actor): Promise<HiddenApis> {
+      const rows = await hiddenRows(actor);
+      if (rows.length === 0) return nothingHidden;
+      const apiIds = new Set(rows.map(row => row.api_id));
+      return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
+    },
+    /** Refuses a request that names an API, by either of its ids, that its user does not own. */
+    async refuseHidden(actor: Actor, refs: readonly string[]): Promise<void> {
+      if (refs.length === 0) return;
+      const rows = await hiddenRows(actor);
+      if (rows.some(({ id, api_id }) => refs.includes(id) || refs.includes(api_id))) throw problem.api_not_owned();
+    },
+  };
+}
