@@ -325,6 +325,11 @@ export const settingsTable = {
   'management.trusted_proxies': list(
     'Addresses or networks whose `X-Forwarded-For` is believed on the management listeners.',
   ),
+  'management.unknown_members': choice(
+    ['refuse', 'warn'],
+    'refuse',
+    'What becomes of members that a request body may not have: `refuse` answers 400 and names them, `warn` accepts the body and lists them as `warnings`.',
+  ),
   'management.check_answers': flag(false, 'Checks every answer against its declared shape. For tests and development.'),
   'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),

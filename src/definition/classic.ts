@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import { classicLaws } from './classic-laws.ts';
-import type { Checked } from './faults.ts';
+import type { Checked, Fault } from './faults.ts';
 import { faultsOf } from './faults.ts';
+import type { UnknownMembers } from './members.ts';
+import { checkDefinitionMembers, toChecked } from './members.ts';
+import { isBag } from './tree.ts';
 import { schemaOf } from './wire-schema.ts';
 
 /** A classic definition as it is on the wire: checked where it is known, kept as it is everywhere. */
@@ -39,11 +42,19 @@ export interface ClassicDefinition {
 /** The rule of a request body that holds a classic definition. */
 export const classicSchema = schemaOf('classic') as z.ZodObject as unknown as z.ZodType<ClassicDefinition>;
 
-/** Says everything that is wrong at once. What passes is the very value that was given. */
-export function checkClassic(value: unknown): Checked<ClassicDefinition> {
-  const parsed = classicSchema.safeParse(value);
-  if (!parsed.success) return { ok: false, faults: faultsOf(parsed.error) };
-  const definition = value as ClassicDefinition;
-  const faults = classicLaws(definition);
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
+/** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
+export function checkClassic(value: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<ClassicDefinition> {
+  const otherForm = documentFault(value);
+  if (otherForm) return { ok: false, faults: [otherForm] };
+  const members = checkDefinitionMembers(classicSchema, value, unknownMembers);
+  const parsed = classicSchema.safeParse(members.value);
+  const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
+  return toChecked(members, faults.length > 0 ? faults : classicLaws(members.value as ClassicDefinition));
+}
+
+/** An OpenAPI document holds none of the members of a classic definition: one sentence says more than a list of them. */
+function documentFault(value: unknown): Fault | undefined {
+  const name = ['openapi', 'swagger'].find(member => isBag(value) && member in value);
+  if (name === undefined) return undefined;
+  return { path: name, message: 'is a member of OpenAPI documents, which are written or imported at /gw/apis/oas' };
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { memberPath } from '#base/members.ts';
 
 /** What is wrong with a definition, and where: `proxy.target_list[2]`. */
 export interface Fault {
@@ -7,24 +8,14 @@ export interface Fault {
 }
 
 export type Checked<T> =
-  | { readonly ok: true; readonly definition: T }
+  | { readonly ok: true; readonly definition: T; readonly warnings?: readonly Fault[] }
   | { readonly ok: false; readonly faults: Fault[] };
 
 /** Enough to mend a definition by; a hostile one could have millions. */
 export const mostFaults = 200;
 
-export function pathText(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const segment of path) {
-    if (typeof segment === 'number') text += `[${segment}]`;
-    else if (/^[\w$/-]+$/.test(String(segment))) text += text === '' ? String(segment) : `.${String(segment)}`;
-    else text += `[${JSON.stringify(String(segment))}]`;
-  }
-  return text;
-}
-
 export function faultsOf(error: z.ZodError): Fault[] {
-  return error.issues.slice(0, mostFaults).map(issue => ({ path: pathText(issue.path), message: messageOf(issue) }));
+  return error.issues.slice(0, mostFaults).map(issue => ({ path: memberPath(issue.path), message: messageOf(issue) }));
 }
 
 const named: Record<string, string> = {
@@ -42,7 +33,7 @@ export function messageOf(issue: z.core.$ZodIssue): string {
     case 'invalid_type':
       // The library tells a missing member from a wrong one only in its own sentence.
       if (issue.path.length > 0 && issue.message.endsWith('received undefined')) return 'is required';
-      return `must be ${named[issue.expected] ?? issue.expected}`;
+      return issue.message.startsWith('must be') ? issue.message : `must be ${named[issue.expected] ?? issue.expected}`;
     case 'too_small':
       return `must be at least ${issue.minimum}`;
     case 'too_big':

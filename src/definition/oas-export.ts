@@ -1,5 +1,5 @@
+import { extensionName } from './document-members.ts';
 import type { OasDefinition } from './oas.ts';
-import { extensionName } from './oas.ts';
 import { serverUrl } from './oas-import-servers.ts';
 import { at, type Bag, isSilent, listOf } from './tree.ts';
 

@@ -1,5 +1,5 @@
+import { extensionName } from './document-members.ts';
 import type { Checked, Fault } from './faults.ts';
-import { extensionName } from './oas.ts';
 import { configureOperations, withOperationIds } from './oas-import-operations.ts';
 import { configureAuthentication } from './oas-import-security.ts';
 import { isAbsolute, upstreamOf } from './oas-import-servers.ts';

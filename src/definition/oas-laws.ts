@@ -1,10 +1,10 @@
+import { memberPath } from '#base/members.ts';
 import { unnamedSchemes } from './alternatives.ts';
 import { isAddressRange, openFaults } from './classic-laws.ts';
 import { facets } from './definition.ts';
 import { idOf, methods, pathItemsOf } from './endpoints/paths.ts';
 import type { Facet } from './facet.ts';
 import type { Fault } from './faults.ts';
-import { pathText } from './faults.ts';
 import type { Model } from './model.ts';
 import type { OasDefinition } from './oas.ts';
 import { metadataFaults, oauth2Faults } from './oauth2-laws.ts';
@@ -17,7 +17,7 @@ type Bag = Record<string, unknown>;
 const root = 'x-gw-api-gateway';
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const missing = (...path: string[]): Fault => ({ path: pathText([root, ...path]), message: 'is required' });
+const missing = (...path: string[]): Fault => ({ path: memberPath([root, ...path]), message: 'is required' });
 const said = (value: unknown) => typeof value === 'string' && value.trim() !== '';
 
 /** Members without which there is no API to serve. Wrong types are told by the schema. */
@@ -151,7 +151,7 @@ export function operationLaws({ paths }: OasDefinition): Fault[] {
       if (!isBag(operation)) continue;
       const id = idOf(operation, path, method);
       if (seen.has(id))
-        faults.push({ path: pathText(['paths', path, method, 'operationId']), message: 'is not unique' });
+        faults.push({ path: memberPath(['paths', path, method, 'operationId']), message: 'is not unique' });
       seen.add(id);
     }
   return faults;

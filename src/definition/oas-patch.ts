@@ -1,9 +1,8 @@
+import { extensionName, streamingName } from './document-members.ts';
 import type { Checked } from './faults.ts';
 import type { OasDefinition } from './oas.ts';
-import { extensionName } from './oas.ts';
 import { asksNothing, configure, type ImportAsked } from './oas-import.ts';
 import { forgetGoneOperations, withOperationIds } from './oas-import-operations.ts';
-import { streamingName } from './streams.ts';
 import type { Bag } from './tree.ts';
 import { isBag } from './tree.ts';
 

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { freeForm } from '#base/members.ts';
+import { documentFaults, extensionName } from './document-members.ts';
 import { methods } from './endpoints/paths.ts';
-import type { Checked, Fault } from './faults.ts';
+import type { Checked } from './faults.ts';
 import { faultsOf, messageOf } from './faults.ts';
+import type { UnknownMembers } from './members.ts';
+import { checkDefinitionMembers, toChecked } from './members.ts';
 import { documentLaws, extensionLaws, operationLaws, pathsLaw } from './oas-laws.ts';
 import { schemaOf } from './wire-schema.ts';
-
-/** The member of an OpenAPI document that is the gateway's. */
-export const extensionName = 'x-gw-api-gateway';
 
 /** The gateway's part, as it is on the wire. */
 export interface GatewayExtension {
@@ -48,20 +49,23 @@ export interface OasDefinition {
   [member: string]: unknown;
 }
 
+/** OpenAPI's own objects are the author's: any member is fine there. */
+const open = (shape: z.ZodRawShape) => freeForm(z.looseObject(shape));
+const anyObject = open({});
 const texts = z.array(z.string()).nullable();
-const objectMap = z.record(z.string(), z.looseObject({}));
-const operation = z.looseObject({
+const objectMap = z.record(z.string(), anyObject);
+const operation = open({
   operationId: z.string().nullable().optional(),
   summary: z.string().nullable().optional(),
   tags: texts.optional(),
-  parameters: z.array(z.looseObject({})).nullable().optional(),
-  requestBody: z.looseObject({}).nullable().optional(),
-  responses: z.looseObject({}).nullable().optional(),
+  parameters: z.array(anyObject).nullable().optional(),
+  requestBody: anyObject.nullable().optional(),
+  responses: anyObject.nullable().optional(),
 });
 
-const pathItem = z.looseObject({
+const pathItem = open({
   ...Object.fromEntries(methods.map(method => [method, operation.optional()])),
-  parameters: z.array(z.looseObject({})).nullable().optional(),
+  parameters: z.array(anyObject).nullable().optional(),
 });
 
 /** Members that begin with `x-` are the author's own, as everywhere in a document. */
@@ -77,17 +81,16 @@ function checkPaths(paths: Record<string, unknown>, context: z.RefinementCtx): v
 /** What the gateway reads of the OpenAPI part; the rest of the document is the author's own. */
 const openApiMembers = {
   openapi: z.string().regex(/^3\.[01]\.\d+/, { error: 'must be an OpenAPI version 3.0 or 3.1' }),
-  info: z.looseObject({ title: z.string(), version: z.string() }),
-  paths: z.looseObject({}).superRefine(checkPaths).optional(),
+  info: open({ title: z.string(), version: z.string() }),
+  paths: anyObject.superRefine(checkPaths).optional(),
   servers: z
-    .array(z.looseObject({ url: z.string() }))
+    .array(open({ url: z.string() }))
     .nullable()
     .optional(),
-  components: z
-    .looseObject({
-      securitySchemes: objectMap.nullable().optional(),
-      schemas: z.looseObject({}).nullable().optional(),
-    })
+  components: open({
+    securitySchemes: objectMap.nullable().optional(),
+    schemas: anyObject.nullable().optional(),
+  })
     .nullable()
     .optional(),
   security: z.array(z.record(z.string(), texts)).nullable().optional(),
@@ -96,15 +99,15 @@ const openApiMembers = {
 const extension = schemaOf('oas');
 
 /** The rule of a request body that holds a whole document. */
-export const oasSchema = z.looseObject({
+export const oasSchema = open({
   ...openApiMembers,
   [extensionName]: extension,
 }) as unknown as z.ZodType<OasDefinition>;
 
 /** As above, with every OpenAPI member left to choice. */
-export const looseDocumentSchema = z.looseObject({
+export const looseDocumentSchema = open({
   openapi: openApiMembers.openapi.optional(),
-  info: z.looseObject({ title: z.string().optional(), version: z.string().optional() }).nullable().optional(),
+  info: open({ title: z.string().optional(), version: z.string().optional() }).nullable().optional(),
   paths: openApiMembers.paths.nullable().optional(),
   servers: openApiMembers.servers,
   components: openApiMembers.components,
@@ -112,14 +115,16 @@ export const looseDocumentSchema = z.looseObject({
   [extensionName]: extension,
 });
 
-/** Says everything that is wrong at once. What passes is the very value that was given. */
-export function checkOas(value: unknown): Checked<OasDefinition> {
+/** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
+export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<OasDefinition> {
+  const members = checkDefinitionMembers(oasSchema, given, unknownMembers, documentFaults(given));
+  const { value } = members;
   const parsed = oasSchema.safeParse(value);
-  const faults: Fault[] = parsed.success ? [] : faultsOf(parsed.error);
+  const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
   if (isDocument(value)) faults.push(...pathsLaw(value), ...extensionLaws(value, { upstream: true }));
   if (faults.length === 0)
     faults.push(...documentLaws(value as OasDefinition), ...operationLaws(value as OasDefinition));
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition: value as OasDefinition };
+  return toChecked(members, faults);
 }
 
 /** Whether there is a gateway's part to look into at all. */

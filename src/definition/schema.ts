@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { publishMembers } from '#base/members-schema.ts';
 import { classicSchema } from './classic.ts';
 import { oasSchema } from './oas.ts';
 import type { ReferenceRow } from './rows.ts';
@@ -21,7 +22,11 @@ const made = new Map<SchemaName, JsonSchema>();
 export function jsonSchema(name: SchemaName): JsonSchema {
   const known = made.get(name);
   if (known) return known;
-  const schema = z.toJSONSchema(sources[name], { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const schema = z.toJSONSchema(sources[name], {
+    io: 'input',
+    unrepresentable: 'any',
+    override: publishMembers,
+  }) as JsonSchema;
   schema.title = titles[name];
   for (const row of rows()) {
     const path = name === 'classic' ? row.classic : row.oas && `x-gw-api-gateway.${row.oas}`;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { Checked, Fault } from './faults.ts';
+import { freeForm } from '#base/members.ts';
+import { documentFaults, streamingName } from './document-members.ts';
+import type { Checked } from './faults.ts';
 import { faultsOf } from './faults.ts';
+import type { UnknownMembers } from './members.ts';
+import { checkDefinitionMembers, toChecked } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { isDocument, looseDocumentSchema } from './oas.ts';
 import { documentLaws, extensionLaws, operationLaws } from './oas-laws.ts';
-
-/** The member that holds the streams. */
-export const streamingName = 'x-gw-streaming';
 
 export interface StreamDefinition {
   input?: Record<string, unknown> | null;
@@ -19,45 +20,53 @@ export interface StreamsDefinition extends OasDefinition {
   'x-gw-streaming': { streams: Record<string, StreamDefinition> };
 }
 
-const component = z.looseObject({
-  label: z.string().optional(),
-  processors: z.array(z.looseObject({})).nullable().optional(),
-});
+/** What a component holds is the engine's to know, but for what the gateway reads of it. */
+const anything = freeForm(z.looseObject({}));
+const processors = z.array(anything).nullable().optional();
+const component = freeForm(z.looseObject({ label: z.string().optional(), processors }));
 const components = z.array(component).nullable().optional();
+const settings = anything.nullable().optional();
+const resources = z.array(anything).nullable().optional();
 
-/** One stream: where messages come from, what happens to them, where they go. Components are the engine's to know. */
+/** One stream: where messages come from, what happens to them, where they go. */
 const stream = z.looseObject({
   input: component.nullable().optional(),
   output: component.nullable().optional(),
   pipeline: z
-    .strictObject({
-      threads: z.int().min(-1).max(1024).optional(),
-      processors: z.array(z.looseObject({})).nullable().optional(),
-    })
+    .looseObject({ threads: z.int().min(-1).max(1024).optional(), processors })
     .nullable()
     .optional(),
   input_resources: components,
   output_resources: components,
   processor_resources: components,
+  cache_resources: resources,
+  rate_limit_resources: resources,
+  buffer: settings,
+  http: settings,
+  logger: settings,
+  metrics: settings,
+  tracer: settings,
   shutdown_delay: z.string().optional(),
   shutdown_timeout: z.string().optional(),
 });
 
-const streaming = z.strictObject({ streams: z.record(z.string(), stream) });
+const streaming = z.looseObject({ streams: z.record(z.string(), stream) });
 
 /** The rule of a request body that holds a streams document; the OpenAPI part may be left out. */
 export const streamsSchema = looseDocumentSchema.extend({
   [streamingName]: streaming,
 }) as unknown as z.ZodType<StreamsDefinition>;
 
-/** Says everything that is wrong at once. What passes is the very value that was given. */
-export function checkStreams(value: unknown): Checked<StreamsDefinition> {
+/** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
+export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<StreamsDefinition> {
+  const members = checkDefinitionMembers(streamsSchema, given, unknownMembers, documentFaults(given));
+  const { value } = members;
   const parsed = streamsSchema.safeParse(value);
-  const faults: Fault[] = parsed.success ? [] : faultsOf(parsed.error);
+  const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
   if (isDocument(value)) faults.push(...extensionLaws(value, { upstream: false }));
   if (faults.length === 0) {
     const document = value as StreamsDefinition;
     faults.push(...documentLaws(document), ...operationLaws(document));
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition: value as StreamsDefinition };
+  return toChecked(members, faults);
 }

@@ -1,19 +1,26 @@
 import { z } from 'zod';
+import { legacyMembers } from '#base/members.ts';
+import { bagName } from './converting.ts';
 import { facets, features, versionFacets } from './definition.ts';
 import type { Row, Side } from './facet.ts';
 import { schemeAnchors } from './facets/schemes.ts';
+import { legacyPlaces } from './legacy-members.ts';
 import { timestamp } from './rules.ts';
 
-/** The shape of one wire form, put together from the rows. Every member may be missing; unknown ones are welcome. */
+/**
+ * The shape of one wire form, put together from the rows. Every member may be missing. The schema lets unknown members
+ * pass, so that conversions keep what older installations stored; the check of members reports them.
+ */
 interface Node {
   readonly children: Map<string, Node>;
   readonly leaves: z.ZodType[];
+  readonly legacy: string[];
 }
 
 /** Stands for any name, as in a map. */
 export const anyName = '*';
 
-const node = (): Node => ({ children: new Map(), leaves: [] });
+const node = (): Node => ({ children: new Map(), leaves: [], legacy: [] });
 
 const anchors: Record<string, readonly string[]> = {
   '@version': ['version_data', 'versions', anyName],
@@ -26,15 +33,22 @@ const anchors: Record<string, readonly string[]> = {
 export const spelt = (path: readonly string[]): readonly string[] =>
   path[0] !== undefined && path[0] in anchors ? [...anchors[path[0]]!, ...path.slice(1)] : path;
 
-function plant(root: Node, path: readonly string[], schema: z.ZodType): void {
+function nodeAt(root: Node, path: readonly string[]): Node {
   let at = root;
   for (const segment of path) {
     const next = at.children.get(segment) ?? node();
     at.children.set(segment, next);
     at = next;
   }
-  at.leaves.push(schema);
+  return at;
 }
+
+const plant = (root: Node, path: readonly string[], schema: z.ZodType) => void nodeAt(root, path).leaves.push(schema);
+
+/** What a conversion could not say in this form travels in a bag named after the other one: its content is free. */
+const bag = z.record(z.string(), z.unknown());
+const plantBag = (root: Node, path: readonly string[], side: Side) =>
+  plant(root, [...path, bagName[side === 'classic' ? 'oas' : 'classic']], bag);
 
 function plantRows(root: Node, rows: readonly Row[], side: Side): void {
   for (const row of rows) for (const path of row[side]?.paths ?? []) plant(root, spelt(path), schemaOfRow(row, side));
@@ -61,7 +75,7 @@ function grown(at: Node, where: string): z.ZodType {
   const any = at.children.get(anyName);
   if (any) return z.record(z.string(), grown(any, `${where}.${anyName}`)).nullable();
   const shape = [...at.children].map(([name, child]) => [name, grown(child, `${where}.${name}`).optional()]);
-  return z.looseObject(Object.fromEntries(shape)).nullable();
+  return legacyMembers(z.looseObject(Object.fromEntries(shape)), at.legacy).nullable();
 }
 
 function unique(leaves: readonly z.ZodType[]): [z.ZodType, ...z.ZodType[]] {
@@ -72,7 +86,8 @@ function unique(leaves: readonly z.ZodType[]): [z.ZodType, ...z.ZodType[]] {
 export function objectOf(rows: readonly Row[], side: Side): z.ZodType {
   const root = node();
   plantRows(root, rows, side);
-  return root.children.size === 0 ? z.looseObject({}) : ((grown(root, '') as z.ZodNullable).unwrap() as z.ZodType);
+  plantBag(root, [], side);
+  return (grown(root, '') as z.ZodNullable).unwrap() as z.ZodType;
 }
 
 /** The whole form: the classic definition, or the gateway's part of the OpenAPI document. */
@@ -85,6 +100,9 @@ export function schemaOf(side: Side): z.ZodObject {
     if (side === 'oas' && oas)
       plant(root, ['middleware', 'operations', anyName, oas], oasList ? list(item) : item.nullable());
   }
+  plantBag(root, [], side);
+  if (side === 'oas') plantBag(root, ['middleware', 'operations', anyName], side);
+  for (const { path, names } of legacyPlaces[side]) nodeAt(root, path).legacy.push(...names);
   return (grown(root, side) as z.ZodNullable).unwrap() as z.ZodObject;
 }
 

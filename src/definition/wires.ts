@@ -50,8 +50,10 @@ export function millisecondsText(path: Path): Wire {
   return duration(path, 1, 'shorthand');
 }
 
+const unquoted = ({ input }: { input?: unknown }) =>
+  input === undefined ? undefined : 'must be a text in quotes, a duration such as 1m30s';
 export const durationText = z
-  .string()
+  .string({ error: unquoted })
   .refine(given => durationMs(given) !== undefined, { error: 'is not a duration such as PT1M30S or 1m30s' });
 
 function duration(path: Path, unitMs: number, notation: 'iso' | 'shorthand'): Wire {

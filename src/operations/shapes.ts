@@ -22,8 +22,26 @@ export const pageQuery = z.object({ p: pageNumber });
 
 export const pageOf = (p: number, size: number): PageAsked => ({ page: p, size });
 
+/** Members that a write accepts without effect: legacy ones, and unknown ones where the settings let them pass. */
+export const warningList = z
+  .array(z.string())
+  .readonly()
+  .optional()
+  .describe('Members that were accepted and have no effect, each with its path');
+export interface Warned {
+  readonly warnings: readonly string[];
+}
+
+/** The member of an answer that lists warnings; left out where there are none. */
+export const listWarnings = ({ warnings }: Warned) => (warnings.length > 0 ? { warnings } : {});
+
 /** Most changes on the dashboard and admin surfaces answer with this. */
-export const statusAnswer = z.object({ Status: z.string(), Message: z.string(), Meta: z.unknown() });
+export const statusAnswer = z.object({
+  Status: z.string(),
+  Message: z.string(),
+  Meta: z.unknown(),
+  warnings: warningList,
+});
 export const done = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
 
 /** The same with the public id, where something with one was made. */
@@ -39,6 +57,7 @@ export const modifiedAnswer = z.object({
   status: z.string(),
   action: z.string(),
   key_hash: z.string().optional(),
+  warnings: warningList,
 });
 export type Action = 'added' | 'modified' | 'deleted' | 'updated';
 export const modified = (key: string, action: Action, keyHash = '') => ({

@@ -18,7 +18,7 @@ onEveryEngine('changes of APIs', app => {
   test('what a writer of APIs has checked still holds when it has written', async () => {
     const { records, tools } = app().application.installation;
     const definition = { name: 'turn', proxy: { listen_path: '/turn/' } };
-    const written = checkedDefinition('classic', definition);
+    const written = checkedDefinition('classic', definition, tools);
     let second: Promise<Answer> | undefined;
     await records.write(async () => {
       await addApi(tools, { orgId: app().credentials.organisation_id, written });
@@ -37,7 +37,7 @@ onEveryEngine('changes of APIs', app => {
     const orgId = app().credentials.organisation_id;
     const before = await records.revision();
     const failing = { ...tools, apiChanged: () => Promise.reject(new Error('on purpose')) };
-    const written = checkedDefinition('classic', { name: 'half #half', api_id: 'half' });
+    const written = checkedDefinition('classic', { name: 'half #half', api_id: 'half' }, tools);
     await assert.rejects(addApi(failing, { orgId, written }), /on purpose/);
     assert.equal(await tools.apis.get(orgId, 'half'), undefined);
     assert.equal((await tools.apis.categoryMembers(orgId)).get('half'), undefined);

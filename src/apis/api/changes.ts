@@ -4,9 +4,11 @@ import type { ProblemMaker } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
 import type { Checked } from '#definition/faults.ts';
+import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, faultText, invalid } from '#operations/faults.ts';
+import type { Warned } from '#operations/shapes.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
@@ -29,24 +31,36 @@ export interface ApiTools {
   apiChanged: (orgId: string, apiId: string) => Promise<void>;
 }
 
-const checks: Record<ApiKind, (value: unknown) => Checked<unknown>> = {
+const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) => Checked<unknown>> = {
   classic: checkClassic,
   oas: checkOas,
   streams: checkStreams,
 };
 
+/** A definition that passed its check, with the members that passed without effect. */
+export type CheckedWritten<K extends ApiKind = ApiKind> = Extract<Written, { kind: K }> & Warned;
+
 /** The definition as it was given, or every fault with its place below `prefix`. */
 export function checkedDefinition<K extends ApiKind>(
   kind: K,
   value: unknown,
+  { settings }: Pick<ApiTools, 'settings'>,
   prefix = '',
-): Extract<Written, { kind: K }> {
-  const checked = checks[kind](value);
+): CheckedWritten<K> {
+  const checked = checks[kind](value, settings['management.unknown_members']);
   if (!checked.ok) throw invalid(checked.faults.map(fault => below(prefix, fault)));
-  const written = { kind, definition: checked.definition } as Extract<Written, { kind: K }>;
+  const { definition, warnings = [] } = checked;
+  const lines = warnings.map(fault => faultText(below(prefix, fault)));
+  const written = { kind, definition, warnings: lines } as unknown as CheckedWritten<K>;
   const faults = boundFaults(written);
   if (faults.length > 0) throw invalid(faults.map(fault => below(prefix, fault)));
   return written;
+}
+
+/** What a write of a stored definition would be refused for or warned of today: older installations stored more. */
+export function storedWarnings({ kind, definition }: StoredApi): string[] {
+  const checked = checks[kind](definition, 'warn');
+  return (checked.ok ? (checked.warnings ?? []) : checked.faults).map(faultText);
 }
 
 const below = (prefix: string, { path, message }: Fault): Fault => ({

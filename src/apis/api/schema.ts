@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { publishMembers } from '#base/members-schema.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicSchema } from '#definition/classic.ts';
 import type { OasDefinition } from '#definition/oas.ts';
@@ -79,7 +80,11 @@ export const emptyWrapper: Wrapper = {
 
 /** Shown in documents only: it is checked by the definition's own rules, which say where a fault is, and kept as it came. */
 export const documented = (shape: z.ZodType) => {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, { io: 'input', unrepresentable: 'any' });
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: publishMembers,
+  });
   return z.custom<unknown>(value => value !== undefined, { error: 'is required' }).meta(schema as z.GlobalMeta);
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { created, createdAnswer, done, statusAnswer } from '#operations/shapes.ts';
+import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
 import { addressOf } from '../api/address.ts';
 import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
 import { givenId, shownApi } from '../api/rules.ts';
@@ -34,10 +34,10 @@ export const createApi = operation({
     problem.version_exists,
   ],
   async handle({ actor, query, body, audit }, tools: ApiTools) {
-    const written = checkedDefinition('classic', body.api_definition, place);
+    const written = checkedDefinition('classic', body.api_definition, tools, place);
     const api = await addApi(tools, { orgId: actor.orgId, written, wrapper: wrapperOf(body), version: query });
     audit(api.api_id);
-    return created('API created', api.id, api.api_id);
+    return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
   },
 });
 
@@ -71,7 +71,7 @@ export const updateApi = operation({
   problems: [problem.definition_not_found, problem.other_id, problem.not_classic, ...routeProblems],
   async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
     audit(apiId);
-    const written = checkedDefinition('classic', body.api_definition, place);
+    const written = checkedDefinition('classic', body.api_definition, tools, place);
     const api = await changeApi(tools, actor.orgId, apiId, before => {
       refuseOtherForm(before, tools.settings);
       const given = givenId(written);
@@ -80,7 +80,7 @@ export const updateApi = operation({
       return { ...written, wrapper: wrapperOf(body, before.wrapper) };
     });
     audit(api.api_id);
-    return done('API updated');
+    return { ...done('API updated'), ...listWarnings(written) };
   },
 });
 

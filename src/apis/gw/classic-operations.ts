@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
 import { checkedDefinition, putApi, removeApi } from '../api/changes.ts';
 import { classicShown } from '../api/rules.ts';
@@ -54,11 +54,11 @@ export const createGatewayApi = operation({
   returns: modifiedAnswer,
   problems: makingProblems,
   async handle({ query, body, audit }, tools: GwApiTools) {
-    const written = checkedDefinition('classic', body);
+    const written = checkedDefinition('classic', body, tools);
     const orgId = await ownerOfWritten(tools, written);
     const api = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return modified(api.api_id, 'added');
+    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
   },
 });
 
@@ -90,13 +90,13 @@ export const updateGatewayApi = operation({
   problems: [...changingProblems, problem.classic_only, ...routeProblems],
   async handle({ params: { apiId }, body, audit }, tools: GwApiTools) {
     audit(apiId);
-    const written = checkedDefinition('classic', body);
+    const written = checkedDefinition('classic', body, tools);
     const api = await replaceApi(tools, apiId, ({ kind }) => {
       if (kind !== 'classic') throw problem.classic_only();
       return written;
     });
     audit(api.api_id, api.org_id);
-    return modified(api.api_id, 'modified');
+    return { ...modified(api.api_id, 'modified'), ...listWarnings(written) };
   },
 });
 

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
+import { extensionName, streamingName } from '#definition/document-members.ts';
 import type { Checked } from '#definition/faults.ts';
-import { extensionName } from '#definition/oas.ts';
 import { publicForm } from '#definition/oas-export.ts';
 import type { ImportAsked } from '#definition/oas-import.ts';
-import { streamingName } from '#definition/streams.ts';
 import { isBag } from '#definition/tree.ts';
 import { invalid } from '#operations/faults.ts';
 import { addressOf } from '../api/address.ts';
-import { checkedDefinition } from '../api/changes.ts';
-import type { StoredApi, Written } from '../api/schema.ts';
+import { type ApiTools, type CheckedWritten, checkedDefinition } from '../api/changes.ts';
+import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { foundApi } from './changing.ts';
 import { problem } from './problems.ts';
@@ -32,16 +31,16 @@ export function refuseSwagger(body: unknown): void {
 }
 
 /** A document with the gateway's part in it; one that holds streams is held to their rules. */
-export function checkedDocument(body: unknown): Written {
+export function checkedDocument(body: unknown, tools: Pick<ApiTools, 'settings'>): CheckedWritten {
   refuseSwagger(body);
   if (isBag(body) && body[extensionName] === undefined) throw problem.extension_missing();
-  return checkedDefinition(isBag(body) && streamingName in body ? 'streams' : 'oas', body);
+  return checkedDefinition(isBag(body) && streamingName in body ? 'streams' : 'oas', body, tools);
 }
 
 /** The same for what was made of a document and of what the caller asked for beside it. */
-export function checkedMade(made: Checked<unknown>): Written {
+export function checkedMade(made: Checked<unknown>, tools: Pick<ApiTools, 'settings'>): CheckedWritten {
   if (!made.ok) throw invalid(made.faults);
-  return checkedDocument(made.definition);
+  return checkedDocument(made.definition, tools);
 }
 
 export const modeQuery = z.object({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { extensionName } from '#definition/oas.ts';
+import { extensionName } from '#definition/document-members.ts';
 import { fileName } from '#definition/oas-export.ts';
 import { importedOas } from '#definition/oas-import.ts';
 import { jsonSchema } from '#definition/schema.ts';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
 import { ownerOf } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
@@ -49,11 +49,11 @@ export const importGatewayDocument = operation({
   async handle({ query, body, audit }, tools: GwApiTools) {
     refuseSwagger(body);
     if (extensionName in body) throw problem.extension_present();
-    const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }));
+    const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }), tools);
     const orgId = await ownerOf(tools, query.org_id ?? '');
     const api = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return modified(api.api_id, 'added');
+    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
   },
 });
 

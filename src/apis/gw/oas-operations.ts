@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { oasSchema } from '#definition/oas.ts';
 import { patchedOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { putApi, removeApi } from '../api/changes.ts';
 import { documented } from '../api/schema.ts';
 import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
@@ -55,11 +55,11 @@ export const createGatewayDocument = operation({
   returns: modifiedAnswer,
   problems: [problem.extension_missing, ...makingProblems],
   async handle({ query, body: given, audit }, tools: GwApiTools) {
-    const written = checkedDocument(given);
+    const written = checkedDocument(given, tools);
     const orgId = await ownerOfWritten(tools, written);
     const api = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return modified(api.api_id, 'added');
+    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
   },
 });
 
@@ -93,13 +93,13 @@ export const updateGatewayDocument = operation({
   problems: [problem.extension_missing, problem.oas_for_classic, ...changingProblems, ...routeProblems],
   async handle({ params: { apiId }, body: given, audit }, tools: GwApiTools) {
     audit(apiId);
-    const written = checkedDocument(given);
+    const written = checkedDocument(given, tools);
     const api = await replaceApi(tools, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
       return written;
     });
     audit(api.api_id, api.org_id);
-    return modified(api.api_id, 'modified');
+    return { ...modified(api.api_id, 'modified'), ...listWarnings(written) };
   },
 });
 
@@ -120,12 +120,15 @@ export const patchGatewayDocument = operation({
     audit(apiId);
     refuseSwagger(given);
     const asked = importAsked(query);
+    let warned: ReturnType<typeof listWarnings> = {};
     const api = await replaceApi(tools, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
-      return checkedMade(patchedOas(before.definition, given, asked));
+      const written = checkedMade(patchedOas(before.definition, given, asked), tools);
+      warned = listWarnings(written);
+      return written;
     });
     audit(api.api_id, api.org_id);
-    return modified(api.api_id, 'modified');
+    return { ...modified(api.api_id, 'modified'), ...warned };
   },
 });
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { Problem } from '#base/problems.ts';
-import { streamingName } from '#definition/streams.ts';
+import { streamingName } from '#definition/document-members.ts';
 import { operation } from '#operations/operation.ts';
-import { done, statusAnswer } from '#operations/shapes.ts';
+import { done, listWarnings, statusAnswer } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
 import { type ApiTools, addApi, checkedDefinition } from '../api/changes.ts';
 import { type OwnerTools, ownerOf } from '../api/owner.ts';
-import { cleanCategories, ImportedApi, type StoredApi, wrapperOf } from '../api/schema.ts';
+import { cleanCategories, ImportedApi, wrapperOf } from '../api/schema.ts';
 import { problem, routeProblems } from '../problems.ts';
 
 export interface ImportTools extends ApiTools, OwnerTools {}
@@ -27,23 +27,33 @@ export const importApis = operation({
   problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, tools: ImportTools) {
     const faults = new Map<string, string | undefined>();
+    const warnings: string[] = [];
     for (const [at, given] of body.apis.entries()) {
-      const { name, fault } = await attempt(given, `apis[${at}]`, tools);
+      const { name, fault, warned = [] } = await attempt(given, `apis[${at}]`, tools);
       faults.set(name, faults.get(name) ?? fault);
+      warnings.push(...warned.slice(0, maxWarnings - warnings.length));
     }
     audit([...faults.keys()].join(',').slice(0, longestAudit));
     const stored = Object.fromEntries([...faults].map(([name, fault]) => [name, fault === undefined]));
-    return { ...done('APIs imported', stored), Errors: Object.fromEntries([...faults].filter(isFaulty)) };
+    const Errors = Object.fromEntries([...faults].filter(isFaulty));
+    return { ...done('APIs imported', stored), Errors, ...listWarnings({ warnings }) };
   },
 });
 
 const longestAudit = 1000;
+const maxWarnings = 1000;
 const isFaulty = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
 
+interface Attempt {
+  readonly name: string;
+  readonly fault?: string;
+  readonly warned?: readonly string[];
+}
+
 /** One API that cannot be stored does not keep out the others; what is wrong on our side does. */
-async function attempt(given: Imported, place: string, tools: ImportTools): Promise<{ name: string; fault?: string }> {
+async function attempt(given: Imported, place: string, tools: ImportTools): Promise<Attempt> {
   try {
-    return { name: (await importApi(given, place, tools)).api_id };
+    return await importApi(given, place, tools);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { api_id } = given.api_definition;
@@ -53,16 +63,17 @@ async function attempt(given: Imported, place: string, tools: ImportTools): Prom
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-async function importApi(given: Imported, place: string, tools: ImportTools): Promise<StoredApi> {
+async function importApi(given: Imported, place: string, tools: ImportTools): Promise<Attempt> {
   const { api_definition: definition, oas, categories } = given;
   const { id, org_id } = definition;
   const orgId = await ownerOf(tools, typeof org_id === 'string' ? org_id : '');
   const streams = given.is_streams === true || (oas && streamingName in oas);
   const written = oas
-    ? checkedDefinition(streams ? 'streams' : 'oas', oas, `${place}.oas`)
-    : checkedDefinition('classic', definition, `${place}.api_definition`);
+    ? checkedDefinition(streams ? 'streams' : 'oas', oas, tools, `${place}.oas`)
+    : checkedDefinition('classic', definition, tools, `${place}.api_definition`);
   const wrapper = { ...wrapperOf(given), categories: oas ? cleanCategories(categories ?? []) : [] };
-  return addApi(tools, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
+  const { api_id } = await addApi(tools, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
+  return { name: api_id, warned: written.warnings };
 }
 
 export const apiImportOperations = [importApis];

@@ -64,7 +64,7 @@ const declareLists = (app: () => TestApp) => {
 
   test('an entry of a list is what reading the API shows', async () => {
     const { ask, add } = await owner();
-    const id = await add('Whole #one', { tags: ['a'], unknown_member: [1] });
+    const id = await add('Whole #one', { tags: ['a'], config_data: { any: [1] } });
     const [entry] = (await ask('GET', '/api/apis')).body.apis;
     assert.deepEqual(entry, (await ask('GET', `/api/apis/${id}`)).body);
     assert.deepEqual(entry.categories, ['one']);

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
+import { listWarnings } from '#operations/shapes.ts';
+import { storedWarnings } from '../api/changes.ts';
+import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import type { TrafficControl } from '../api/traffic.ts';
 import { problem } from '../problems.ts';
@@ -14,7 +17,11 @@ const ApiStatus = z.object({
   api_id: z.string(),
   served: z.boolean(),
   reason: z.string(),
-  warnings: z.array(z.string()).readonly().optional().describe('What its definition asks for and is not done'),
+  warnings: z
+    .array(z.string())
+    .readonly()
+    .optional()
+    .describe('What its definition asks for and is not done, and members without effect'),
 });
 const declared = {
   noun: 'apis',
@@ -23,6 +30,12 @@ const declared = {
   params,
   returns: ApiStatus,
 } as const;
+
+/** What the traffic side says, and what its definition holds without effect. */
+async function statusOf(api: StoredApi, traffic: TrafficControl) {
+  const { warnings = [], ...status } = await traffic.status(api.api_id);
+  return { api_id: api.api_id, ...status, ...listWarnings({ warnings: [...warnings, ...storedWarnings(api)] }) };
+}
 
 export const getApiStatus = operation({
   ...declared,
@@ -34,7 +47,7 @@ export const getApiStatus = operation({
   async handle({ actor, params: { apiId } }, { apis, traffic }: StatusTools) {
     const api = await apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return { api_id: api.api_id, ...(await traffic.status(api.api_id)) };
+    return statusOf(api, traffic);
   },
 });
 
@@ -48,7 +61,7 @@ export const getGatewayApiStatus = operation({
   async handle({ params: { apiId } }, { apis, traffic }: StatusTools) {
     const api = await apis.getAnywhere(apiId);
     if (!api) throw problem.api_not_found();
-    return { api_id: api.api_id, ...(await traffic.status(api.api_id)) };
+    return statusOf(api, traffic);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
-import { created, createdAnswer, done, statusAnswer } from '#operations/shapes.ts';
+import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
 import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
 import { givenId } from '../api/rules.ts';
 import { documented } from '../api/schema.ts';
@@ -25,9 +25,10 @@ export const createStreams = operation({
   returns: createdAnswer,
   problems: [problem.same_id, ...routeProblems],
   async handle({ actor, body: document, audit }, tools: ApiTools) {
-    const api = await addApi(tools, { orgId: actor.orgId, written: checkedDefinition('streams', document) });
+    const written = checkedDefinition('streams', document, tools);
+    const api = await addApi(tools, { orgId: actor.orgId, written });
     audit(api.api_id);
-    return created('API created', api.id, api.api_id);
+    return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
   },
 });
 
@@ -62,7 +63,7 @@ export const updateStreams = operation({
   problems: [problem.definition_not_found, problem.other_id, ...routeProblems],
   async handle({ actor, params: { apiId }, body: document, audit }, tools: ApiTools) {
     audit(apiId);
-    const written = checkedDefinition('streams', document);
+    const written = checkedDefinition('streams', document, tools);
     const api = await changeApi(tools, actor.orgId, apiId, before => {
       if (before.kind !== 'streams') throw problem.definition_not_found();
       const given = givenId(written);
@@ -71,7 +72,7 @@ export const updateStreams = operation({
       return { ...written, wrapper: before.wrapper };
     });
     audit(api.api_id);
-    return done('API updated');
+    return { ...done('API updated'), ...listWarnings(written) };
   },
 });
 

@@ -25,10 +25,11 @@ const document = (name: string, info: object = {}) => ({
       mutualTLS: { enabled: true, domainToCertificateMapping: [{ domain: '*', certificate: 'c' }] },
       test: { serviceDiscovery: { enabled: false, cacheTimeout: 3 } },
     },
-    ofTomorrow: { kept: [null, 1.5] },
   },
   'x-gw-streaming': {
-    streams: { orders: { input: { http_server: { path: '/in' } }, output: { stdout: {} }, engine_member: [1] } },
+    streams: {
+      orders: { input: { http_server: { path: '/in' } }, output: { stdout: {} }, buffer: { memory: { limit: null } } },
+    },
   },
 });
 

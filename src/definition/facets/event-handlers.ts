@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { legacyMembers } from '#base/members.ts';
 import { durationMs, shorthandOf } from '../duration.ts';
+import { legacyHandlerMembers } from '../legacy-members.ts';
 import { durationText } from '../wires.ts';
 
 /**
@@ -45,20 +47,6 @@ const said = (value: Bag): Bag =>
     ),
   );
 
-const metaNames = [
-  'disabled',
-  'id',
-  'name',
-  'method',
-  'target_path',
-  'template_path',
-  'header_map',
-  'event_timeout',
-  'function_name',
-  'path',
-  'prefix',
-];
-
 function readClassic(wire: unknown): EventHandler[] {
   return Object.entries(bag(wire)).flatMap(([trigger, list]) =>
     (Array.isArray(list) ? list : []).map(entry => fromClassic(trigger, bag(entry))),
@@ -94,7 +82,7 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
     functionName: words(script ? meta.name : meta.function_name),
     path: words(meta.path),
     logPrefix: words(meta.prefix),
-    rest: without(meta, metaNames),
+    rest: without(meta, Object.keys(metaMembers)),
   };
 }
 
@@ -185,13 +173,27 @@ function writeOas(value: unknown): Bag[] {
   });
 }
 
+const metaText = z.string().optional();
+const metaMembers = {
+  disabled: z.boolean().optional(),
+  id: metaText,
+  name: metaText,
+  method: metaText,
+  target_path: metaText,
+  template_path: metaText,
+  header_map: z.record(z.string(), z.string()).nullable().optional(),
+  event_timeout: z.number().optional(),
+  function_name: metaText,
+  path: metaText,
+  prefix: metaText,
+};
+const handlerMeta = legacyMembers(z.looseObject(metaMembers), legacyHandlerMembers);
+
 const classicSchema = z
   .record(
     z.string(),
     z
-      .array(
-        z.looseObject({ handler_name: z.string().optional(), handler_meta: z.looseObject({}).nullable().optional() }),
-      )
+      .array(z.looseObject({ handler_name: z.string().optional(), handler_meta: handlerMeta.nullable().optional() }))
       .nullable(),
   )
   .nullable();

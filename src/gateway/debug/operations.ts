@@ -5,11 +5,14 @@ import { publicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
+import { streamingName } from '#definition/document-members.ts';
 import type { Checked } from '#definition/faults.ts';
+import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas, isDocument } from '#definition/oas.ts';
-import { checkStreams, streamingName } from '#definition/streams.ts';
+import { checkStreams } from '#definition/streams.ts';
 import { faultText } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { listWarnings } from '#operations/shapes.ts';
 import { type Ask, problem as asksProblem } from '../asks.ts';
 import type { TrafficAnswers } from '../thread.ts';
 import { DebugShown, DebugWrite } from './schema.ts';
@@ -48,14 +51,16 @@ export const debugApi = operation({
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
     if (!request) throw problem.request_missing();
-    const checked = (oas ?? undefined) === undefined ? checkedClassic(given) : checkedOas(given);
+    const unknownMembers = tools.settings['management.unknown_members'];
+    const checked =
+      (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
     if (!checked.ok) throw unbuilt(faultLines(checked.faults.map(faultText), tools.clock));
     const written = await named(checked.definition, tools);
     audit(givenId(written));
     const withinMs = tools.settings['debug.timeout_ms'] + patienceMs;
     const { built, ...run } = await tools.askTraffic('debug', { written, request, address }, withinMs);
     if (!built) throw unbuilt(run.logs);
-    return run;
+    return { ...run, ...listWarnings({ warnings: (checked.warnings ?? []).map(faultText) }) };
   },
 });
 
@@ -67,17 +72,17 @@ function faultLines(faults: readonly string[], clock: Clock): string {
   return trace.text();
 }
 
-const checkedClassic = (value: unknown) => written('classic', checkClassic(value));
-const checkedOas = (value: unknown) =>
+const checkedClassic = (value: unknown, mode: UnknownMembers) => written('classic', checkClassic(value, mode));
+const checkedOas = (value: unknown, mode: UnknownMembers) =>
   isDocument(value) && streamingName in value
-    ? written('streams', checkStreams(value))
-    : written('oas', checkOas(value));
+    ? written('streams', checkStreams(value, mode))
+    : written('oas', checkOas(value, mode));
 
 function written(kind: Written['kind'], checked: Checked<unknown>): Checked<Written> {
   if (!checked.ok) return checked;
   const definition = { kind, definition: checked.definition } as Written;
   const faults = boundFaults(definition);
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, definition };
+  return faults.length > 0 ? { ok: false, faults } : { ...checked, definition };
 }
 
 /** Keys are known within an organisation: a definition that names none is of the one made first. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
 import { token } from '#base/header-fields.ts';
 import { oasSchema } from '#definition/oas.ts';
+import { warningList } from '#operations/shapes.ts';
 
 /** As on a connection, where a value ends with its line. */
 const value = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text), { error: 'must be one line of text' });
@@ -40,6 +41,7 @@ export const DebugShown = z.object({
   message: z.string().describe('`ok`, or why the test could not be completed'),
   response: z.string().describe('The request as it was forwarded, and the answer as the caller would get it'),
   logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+  warnings: warningList,
 });
 
 /** One test, as it is sent to a traffic thread. */

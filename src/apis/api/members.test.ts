@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { withSettings } from '../../../tests/with-settings.ts';
+
+const classic = (more: object = {}) => ({
+  name: 'Members',
+  api_id: publicId(),
+  use_keyless: true,
+  proxy: { listen_path: `/${publicId()}/`, target_url: 'http://127.0.0.1:9/' },
+  ...more,
+});
+const extension = (more: object = {}, server: object = {}) => ({
+  info: { name: 'Members', id: publicId(), state: { active: true } },
+  server: { listenPath: { value: `/${publicId()}/` }, ...server },
+  upstream: { url: 'http://127.0.0.1:9/' },
+  ...more,
+});
+const openApi = { openapi: '3.0.3', info: { title: 'Members', version: '1' }, paths: {} };
+const document = (server: object = {}, more: object = {}) => ({
+  ...openApi,
+  ...more,
+  'x-gw-api-gateway': extension({}, server),
+});
+const streams = (stream: object) => ({
+  'x-gw-api-gateway': extension(),
+  'x-gw-streaming': { streams: { one: stream } },
+});
+const streamsType = { 'content-type': 'application/vnd.gw.streams.oas' };
+const misspelt = { authentification: { enabled: true } };
+const serverFault = 'x-gw-api-gateway.server.authentification: no such member; did you mean authentication?';
+
+interface Write {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly headers?: Record<string, string>;
+  readonly fault: string;
+}
+
+/** Each way to write a definition, with a misspelt member in it, and what the refusal says. */
+async function writesOf(app: TestApp): Promise<Write[]> {
+  const ask = async (path: string, body: object, headers = {}) => {
+    const { status, text } = await app.ask('POST', path, { body: JSON.stringify(body), headers });
+    assert.equal(status, 200, text);
+  };
+  const kept = classic();
+  const keptDocument = document();
+  const keptStreams = streams({});
+  await ask('/gw/apis', kept);
+  await ask('/gw/apis/oas', keptDocument);
+  await ask('/api/apis/streams', keptStreams, streamsType);
+  const documentId = keptDocument['x-gw-api-gateway'].info.id;
+  const streamsId = keptStreams['x-gw-api-gateway'].info.id;
+  const wrong = (more: object = {}) => classic({ use_keylss: true, ...more });
+  const wrongStream = () => streams({ inptu: {} });
+  const top = 'use_keylss: no such member; did you mean use_keyless?';
+  const version = { versions: { Default: { name: 'Default', extended_paths: { white_lst: [] } } } };
+  const deep = 'version_data.versions.Default.extended_paths.white_lst: no such member; did you mean white_list?';
+  const stream = 'x-gw-streaming.streams.one.inptu: no such member; did you mean input?';
+  return [
+    { method: 'POST', path: '/gw/apis', body: wrong(), fault: top },
+    { method: 'POST', path: '/gw/apis', body: classic({ version_data: version }), fault: deep },
+    { method: 'PUT', path: `/gw/apis/${kept.api_id}`, body: wrong({ api_id: kept.api_id }), fault: top },
+    { method: 'POST', path: '/api/apis', body: { api_definition: wrong() }, fault: `api_definition.${top}` },
+    {
+      method: 'PUT',
+      path: `/api/apis/${kept.api_id}`,
+      body: { api_definition: wrong({ api_id: kept.api_id }) },
+      fault: `api_definition.${top}`,
+    },
+    { method: 'POST', path: '/gw/apis/oas', body: document(misspelt), fault: serverFault },
+    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: document(misspelt), fault: serverFault },
+    {
+      method: 'PATCH',
+      path: `/gw/apis/oas/${documentId}`,
+      body: { ...openApi, 'x-gw-api-gatway': extension() },
+      fault: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+    },
+    {
+      method: 'POST',
+      path: '/gw/apis/oas/import?upstreamURL=http://127.0.0.1:9/',
+      body: { ...openApi, 'x-gw-api-gatway': extension() },
+      fault: 'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+    },
+    { method: 'POST', path: '/gw/apis/oas', body: wrongStream(), fault: stream },
+    { method: 'POST', path: '/api/apis/streams', body: wrongStream(), headers: streamsType, fault: stream },
+    { method: 'PUT', path: `/api/apis/streams/${streamsId}`, body: wrongStream(), headers: streamsType, fault: stream },
+  ];
+}
+
+onEveryEngine('unknown members of definitions', app => {
+  const post = (path: string, body: object) => app().ask('POST', path, { body });
+
+  test('every way to write a definition refuses them with path and nearest name, and stores nothing', async () => {
+    for (const { method, path, body, headers = {}, fault } of await writesOf(app())) {
+      const before = (await app().ask('GET', '/gw/apis')).text;
+      const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });
+      assert.equal(answer.status, 400, `${method} ${path}: ${answer.text}`);
+      assert.equal(answer.body.message ?? answer.body.Message, fault, `${method} ${path}`);
+      assert.equal((await app().ask('GET', '/gw/apis')).text, before);
+    }
+  });
+
+  test('an import tells of each definition that was refused, and stores the others', async () => {
+    const [good, wrong] = [classic(), classic({ use_keylss: true })];
+    const apis = [{ api_definition: good }, { api_definition: wrong }, { api_definition: {}, oas: document(misspelt) }];
+    const { status, body } = await post('/admin/apis/import', { apis });
+    assert.equal(status, 200);
+    assert.deepEqual(body.Meta, { [good.api_id]: true, [wrong.api_id]: false, 'apis[2]': false });
+    assert.deepEqual(body.Errors, {
+      [wrong.api_id]: 'apis[1].api_definition.use_keylss: no such member; did you mean use_keyless?',
+      'apis[2]': `apis[2].oas.${serverFault}`,
+    });
+  });
+
+  test('the debug call refuses them', async () => {
+    const { status, body } = await post('/gw/debug', { spec: classic({ use_keylss: true }), request: { path: '/' } });
+    assert.equal(status, 400);
+    assert.match(body.logs, /use_keylss: no such member; did you mean use_keyless\?/);
+  });
+
+  test('legacy members are stored, returned, and listed in the answer and in the status', async () => {
+    const definition = classic({
+      extended_paths: { ignored: [] },
+      proxy: { ...classic().proxy, transport: { dial_timeout: 3 } },
+    });
+    const warnings = [
+      'proxy.transport.dial_timeout: legacy member: kept, without effect',
+      'extended_paths: legacy member: kept, without effect',
+    ];
+    const written = await post('/gw/apis', definition);
+    assert.deepEqual(written.body, { key: definition.api_id, status: 'ok', action: 'added', warnings });
+    const { body: read } = await app().ask('GET', `/gw/apis/${definition.api_id}`);
+    assert.deepEqual([read.extended_paths, read.proxy.transport], [{ ignored: [] }, { dial_timeout: 3 }]);
+    const again = await app().ask('PUT', `/gw/apis/${definition.api_id}`, { body: read });
+    assert.deepEqual([again.status, again.body.warnings?.length], [200, 2], again.text);
+    for (const path of ['/gw/apis', '/api/apis']) {
+      const { body } = await app().ask('GET', `${path}/${definition.api_id}/status`);
+      assert.deepEqual(body.warnings, warnings);
+    }
+    const updated = await app().ask('PUT', `/api/apis/${definition.api_id}`, { body: { api_definition: read } });
+    assert.deepEqual(
+      updated.body.warnings,
+      warnings.map(text => `api_definition.${text}`),
+    );
+    const { body: imported } = await post('/admin/apis/import', {
+      apis: [
+        { api_definition: { ...definition, api_id: publicId(), proxy: { ...definition.proxy, ...classic().proxy } } },
+      ],
+    });
+    assert.equal(imported.warnings?.length, 2, JSON.stringify(imported));
+  });
+
+  test('null for an optional member means absent, in both forms', async () => {
+    const definition = classic({
+      tags: null,
+      slug: null,
+      CORS: { enable: null, allowed_origins: null },
+      auth_configs: null,
+    });
+    assert.deepEqual((await post('/gw/apis', definition)).body.action, 'added');
+    const { body: read } = await app().ask('GET', `/gw/apis/${definition.api_id}`);
+    assert.deepEqual([read.tags, read.slug, read.CORS], [undefined, undefined, {}]);
+    const given = document({ gatewayTags: null, authentication: { enabled: null } });
+    assert.deepEqual((await post('/gw/apis/oas', given)).body.action, 'added');
+  });
+});
+
+withSettings('management.unknown_members: warn', { 'management.unknown_members': 'warn' }, app => {
+  test('unknown members are stored, returned, and listed in the answer and in the status', async () => {
+    const writes = await writesOf(app());
+    for (const { method, path, body, headers = {}, fault } of writes.filter(({ method }) => method !== 'PUT')) {
+      const answer = await app().ask(method, path, { body: JSON.stringify(body), headers });
+      assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`);
+      assert.deepEqual(answer.body.warnings, [fault], `${method} ${path}`);
+      const { body: status } = await app().ask('GET', `/gw/apis/${answer.body.key ?? answer.body.ID}/status`);
+      assert.deepEqual(status.warnings, [fault.replace('api_definition.', '')], `${method} ${path}`);
+    }
+    const spec = classic({ use_keylss: true });
+    const { body } = await app().ask('POST', '/gw/debug', { body: { spec, request: { path: '/' } } });
+    assert.deepEqual(body.warnings, ['use_keylss: no such member; did you mean use_keyless?']);
+    await app().ask('POST', '/gw/apis', { body: spec });
+    assert.equal((await app().ask('GET', `/gw/apis/${spec.api_id}`)).body.use_keylss, true);
+  });
+});

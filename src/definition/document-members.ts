@@ -1,0 +1,29 @@
+import { unknownMemberMessage } from '#base/members.ts';
+import { nearest } from '#base/nearest.ts';
+import type { Fault } from './faults.ts';
+import { isBag } from './tree.ts';
+
+/** The member of an OpenAPI document that is the gateway's. */
+export const extensionName = 'x-gw-api-gateway';
+
+/** The member that holds the streams. */
+export const streamingName = 'x-gw-streaming';
+
+const ownNames: readonly string[] = [extensionName, streamingName];
+
+/** Members of the gateway's part that are not OpenAPI's too: at the top of the document they would have no effect. */
+const misplaced = ['server', 'upstream', 'middleware'];
+
+/**
+ * Unknown members at the top of an OpenAPI document. Most of it is the author's, and documents of the world are sloppy: only
+ * names that can but be meant for the gateway are refused, those that begin with `x-gw` and the members of its part.
+ */
+export function documentFaults(document: unknown): Fault[] {
+  if (!isBag(document)) return [];
+  return Object.keys(document).flatMap(name => {
+    const isOurs = /^x-gw/i.test(name) && !ownNames.includes(name);
+    if (!isOurs && !misplaced.includes(name)) return [];
+    const guess = isOurs ? nearest(name, ownNames) : `${extensionName}.${name}`;
+    return [{ path: name, message: unknownMemberMessage({ path: name, name, nearest: guess }) }];
+  });
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { z } from 'zod';
+import { isClosed, isNullAbsent, memberPath } from '#base/members.ts';
+import { checkClassic, classicSchema } from './classic.ts';
+import { classicOfOas, oasOfClassic } from './conversion.ts';
+import type { Checked } from './faults.ts';
+import { legacyPlaces } from './legacy-members.ts';
+import type { UnknownMembers } from './members.ts';
+import type { OasDefinition } from './oas.ts';
+import { checkOas, oasSchema } from './oas.ts';
+import { jsonSchema } from './schema.ts';
+import { checkStreams, streamsSchema } from './streams.ts';
+import type { Bag } from './tree.ts';
+
+type Path = readonly (string | number)[];
+
+/** One object of a form: where it stands, and the members it declares. */
+interface Place {
+  readonly path: Path;
+  readonly shape: Record<string, z.ZodType>;
+}
+
+/** Every object of a form that refuses unknown members, below lists and maps too. */
+function placesOf(schema: z.ZodType, path: Path = []): Place[] {
+  if (schema instanceof z.ZodObject) {
+    const shape = schema.shape as Record<string, z.ZodType>;
+    const inner = Object.entries(shape).flatMap(([name, member]) => placesOf(member, [...path, name]));
+    return isClosed(schema) ? [{ path, shape }, ...inner] : inner;
+  }
+  if (schema instanceof z.ZodArray) return placesOf(schema.element as z.ZodType, [...path, 0]);
+  if (schema instanceof z.ZodRecord) return placesOf(schema.valueType as z.ZodType, [...path, 'any']);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(option => placesOf(option as z.ZodType, path));
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return placesOf(schema.unwrap() as z.ZodType, path);
+  return [];
+}
+
+/** A value that holds only the way to one place. */
+function holding([first, ...rest]: Path, value: unknown): unknown {
+  if (first === undefined) return value;
+  const inner = holding(rest, value);
+  return typeof first === 'number' ? [inner] : { [first]: inner };
+}
+
+interface Form {
+  readonly schema: z.ZodType;
+  readonly check: (value: unknown, unknownMembers?: UnknownMembers) => Checked<unknown>;
+  /** How many objects it has at least, so that a walk that finds none is seen. */
+  readonly least: number;
+}
+const forms: Record<'classic' | 'oas' | 'streams', Form> = {
+  classic: { schema: classicSchema, check: checkClassic, least: 100 },
+  oas: { schema: oasSchema, check: checkOas, least: 100 },
+  streams: { schema: streamsSchema, check: checkStreams, least: 100 },
+};
+
+const faultsAt = (checked: Checked<unknown>, path: string) =>
+  (checked.ok ? [] : checked.faults).filter(fault => fault.path === path).map(({ message }) => message);
+
+/** A declared name with two letters swapped or one more at the end, such that it is nearest to itself alone. */
+const misspelt = (name: string) => `${name}q`;
+const isLegacy = (member: z.ZodType) => member.meta()?.deprecated === true;
+
+describe('unknown members of definitions', () => {
+  for (const [form, { schema, check, least }] of Object.entries(forms)) {
+    const places = placesOf(schema);
+
+    test(`${form}: a misspelt member of any object is refused with its path and the nearest name`, () => {
+      assert.ok(places.length >= least, String(places.length));
+      for (const { path, shape } of places)
+        for (const name of Object.keys(shape).filter(it => it.length > 3 && !isLegacy(shape[it]!))) {
+          const wrong = misspelt(name);
+          const at = memberPath([...path, wrong]);
+          const [message = 'accepted'] = faultsAt(check(holding([...path, wrong], true)), at);
+          assert.match(message, /^no such member; did you mean [\w-]+\?$/, `${at}: ${message}`);
+          const guess = /mean (.+)\?/.exec(message)![1]!;
+          assert.ok(guess in shape, `${at}: ${message}`);
+        }
+    });
+
+    test(`${form}: null for any optional member is accepted and means absent`, () => {
+      for (const { path, shape } of places)
+        for (const [name, member] of Object.entries(shape)) {
+          if (!isNullAbsent(member)) continue;
+          const at = memberPath([...path, name]);
+          // What is needed is missing: absent is what null means.
+          const faults = faultsAt(check(holding([...path, name], null)), at);
+          assert.deepEqual(
+            faults.filter(message => message !== 'is required'),
+            [],
+            at,
+          );
+        }
+    });
+  }
+
+  const classic = { name: 'A', proxy: { listen_path: '/a/', target_url: 'http://127.0.0.1:9/' } };
+  const extension = {
+    info: { name: 'A', state: { active: true } },
+    server: { listenPath: { value: '/a/' } },
+    upstream: { url: 'http://127.0.0.1:9/' },
+  };
+  const document = { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: {}, 'x-gw-api-gateway': extension };
+  const withExtension = (more: Bag) => ({ ...document, 'x-gw-api-gateway': { ...extension, ...more } });
+
+  test('null is left out of what is stored', () => {
+    const checked = checkClassic({ ...classic, tags: null, name: null, CORS: { enable: null, max_age: 3 } });
+    assert.ok(checked.ok);
+    assert.deepEqual(checked.definition, { proxy: classic.proxy, CORS: { max_age: 3 } });
+  });
+
+  test('a misplaced member is led to its place', () => {
+    const told = (checked: Checked<unknown>) =>
+      checked.ok ? [] : checked.faults.map(it => `${it.path}: ${it.message}`);
+    assert.deepEqual(told(checkClassic({ ...classic, custom_middleware_: {} })), [
+      'custom_middleware_: no such member; did you mean custom_middleware?',
+    ]);
+    assert.deepEqual(told(checkClassic({ ...classic, global_ratelimit: { rate: 1, per: 60 } })), [
+      'global_ratelimit: no such member; did you mean global_rate_limit?',
+    ]);
+    assert.deepEqual(told(checkOas(withExtension({ global: {}, components: {} }))), [
+      'x-gw-api-gateway.global: no such member; did you mean x-gw-api-gateway.middleware.global?',
+      'x-gw-api-gateway.components: no such member; did you mean components?',
+    ]);
+    assert.deepEqual(told(checkOas(withExtension({ middleware: { mcpTools: { danger: { block: {} } } } }))), [
+      'x-gw-api-gateway.middleware.mcpTools: no such member',
+    ]);
+    const server = { ...extension.server, authentification: { enabled: true } };
+    assert.deepEqual(told(checkOas(withExtension({ server }))), [
+      'x-gw-api-gateway.server.authentification: no such member; did you mean authentication?',
+    ]);
+    assert.deepEqual(told(checkOas({ ...document, 'x-gw-api-gatway': {}, 'X-GW-else': 1, server: {}, 'x-own': 1 })), [
+      'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
+      'X-GW-else: no such member',
+      'server: no such member; did you mean x-gw-api-gateway.server?',
+    ]);
+    assert.deepEqual(told(checkClassic({ ...document })), [
+      'openapi: is a member of OpenAPI documents, which are written or imported at /gw/apis/oas',
+    ]);
+  });
+
+  test('what is the author’s own stays free', () => {
+    const free = {
+      ...document,
+      tags: null,
+      sloppy: { at: null },
+      'x-own': null,
+      info: { ...document.info, extra: null },
+    };
+    const checked = checkOas(free);
+    assert.ok(checked.ok);
+    assert.equal(checked.definition, free);
+    const config_data = { any: { depth: null } };
+    const taken = checkClassic({ ...classic, config_data });
+    assert.ok(taken.ok);
+    assert.deepEqual((taken.definition as Bag).config_data, config_data);
+  });
+
+  test('legacy members are kept and reported, and come home from the other form', () => {
+    const given: Bag = { ...classic, check_host_against_uptime_tests: true, extended_paths: { ignored: [] } };
+    given.event_handlers = {
+      events: {
+        QuotaExceeded: [{ handler_name: 'eh_web_hook_handler', handler_meta: { api_model: {}, org_id: 'o' } }],
+      },
+    };
+    given.auth_configs = Object.fromEntries(
+      ['jwt', 'basic', 'coprocess', 'hmac', 'oauth', 'oidc'].map(mode => [
+        mode,
+        { validate_signature: false, signature: { secret: '' }, use_certificate: false },
+      ]),
+    );
+    given.proxy = { ...classic.proxy, transport: { dial_timeout: 3 }, service_discovery: { _sd_show_port_path: true } };
+    const checked = checkClassic(given);
+    assert.ok(checked.ok);
+    assert.equal(checked.definition, given);
+    const listed = (checked.warnings ?? []).map(({ path }) => path);
+    const places = legacyPlaces.classic.flatMap(({ path, names }) => names.map(name => [...path, name].join('.')));
+    const handler = 'event_handlers.events.QuotaExceeded[0].handler_meta';
+    assert.deepEqual(listed.toSorted(), [...places, `${handler}.api_model`, `${handler}.org_id`].toSorted());
+    const home = classicOfOas(oasOfClassic(checked.definition)) as Bag;
+    assert.partialDeepStrictEqual(home.auth_configs, given.auth_configs);
+    assert.deepEqual((home.proxy as Bag).transport, { dial_timeout: 3 });
+  });
+
+  test('where the setting says so, unknown members are kept and reported', () => {
+    const given = { ...classic, use_keylss: true };
+    const checked = checkClassic(given, 'warn');
+    assert.deepEqual(checked, {
+      ok: true,
+      definition: given,
+      warnings: [{ path: 'use_keylss', message: 'no such member; did you mean use_keyless?' }],
+    });
+    const streams = { 'x-gw-api-gateway': extension, 'x-gw-streaming': { streams: { one: { inptu: {} } } } };
+    assert.equal(checkStreams(streams).ok, false);
+    assert.equal(checkStreams(streams, 'warn').ok, true);
+  });
+
+  test('a number in quotes, or a text without them, is refused with the expected form', () => {
+    const told = (value: unknown) => {
+      const checked = checkClassic({ ...classic, ...(value as Bag) });
+      return checked.ok ? '' : checked.faults.map(it => `${it.path}: ${it.message}`).join();
+    };
+    assert.equal(told({ session_lifetime: '10' }), 'session_lifetime: must be a number');
+    assert.equal(told({ slug: 10 }), 'slug: must be a string');
+    const upstream = { ...extension.upstream, rateLimit: { enabled: true, rate: 5, per: 10 } };
+    const limited = checkOas(withExtension({ upstream }));
+    assert.deepEqual(faultsAt(limited, 'x-gw-api-gateway.upstream.rateLimit.per'), [
+      'must be a text in quotes, a duration such as 1m30s',
+    ]);
+  });
+
+  test('both forms of a definition with nothing unknown have nothing unknown', () => {
+    const document = oasOfClassic(classic) as OasDefinition;
+    assert.ok(checkOas(document).ok);
+    assert.ok(checkClassic(classicOfOas(document)).ok);
+  });
+});
+
+describe('published JSON Schemas', () => {
+  const objectOf = (schema: Bag): Bag =>
+    schema.properties ? schema : (schema.anyOf as Bag[]).find(option => option.properties)!;
+  const member = (schema: Bag, name: string) => (objectOf(schema).properties as Bag)[name] as Bag;
+
+  test('close the objects that refuse unknown members, and leave the document open', () => {
+    const classic = jsonSchema('classic');
+    assert.equal(classic.additionalProperties, false);
+    assert.equal(objectOf(member(classic, 'proxy')).additionalProperties, false);
+    assert.equal(member(classic, 'extended_paths').deprecated, true);
+    assert.deepEqual(member(member(classic, 'proxy'), 'listen_path').type, ['string', 'null']);
+    const oas = jsonSchema('oas');
+    assert.notEqual(oas.additionalProperties, false);
+    assert.equal(objectOf(member(oas, 'x-gw-api-gateway')).additionalProperties, false);
+  });
+});
