@@ -183,7 +183,16 @@ const ofPlain: Row[] = [
     'MMH',
     [withHeader('cookie', 's=1'), withHeader('cookie', 's=2'), withHeader('cookie', 's=1')],
   ],
-  ['headers nobody named make no difference', 'MH', [withHeader('x-lang', 'de'), withHeader('x-lang', 'en')]],
+  [
+    'headers that say nothing about the caller make no difference',
+    'MH',
+    [withHeader('dnt', '0'), withHeader('dnt', '1')],
+  ],
+  [
+    'any other header makes a difference',
+    'MMH',
+    [withHeader('x-lang', 'de'), withHeader('x-lang', 'en'), withHeader('x-lang', 'de')],
+  ],
   ['a change is seen by whoever made it', 'MHMMH', [get, get, put, get, get]],
   ['a DELETE is a change', 'MMM', [get, { method: 'DELETE' }, get]],
   [

@@ -59,7 +59,7 @@ describe('mock replies', () => {
       const reply = await fetch(`${url}/mock`);
       assert.deepEqual([reply.status, await reply.text()], [418, 'short and stout'], form);
       assert.deepEqual([reply.headers.get('x-pot'), reply.headers.get('content-type')], ['tea', 'text/plain'], form);
-      assert.equal(reply.headers.get('x-ratelimit-limit'), '0', form);
+      assert.equal(reply.headers.get('x-ratelimit-limit'), null, form);
       assert.equal(upstream.requests.length, before, form);
       assert.equal((await fetch(`${url}/mock`, { method: 'POST' })).status, 200, form);
       assert.equal(upstream.requests.length, before + 1, form);
@@ -298,5 +298,34 @@ describe('mock replies before anything else', () => {
     assert.equal(await (await fetch(`${classic!.url}/mock`)).text(), 'open');
     assert.equal((await fetch(`${classic!.url}/other`)).status, 401);
     assert.equal((await fetch(`${oas!.url}/mock`)).status, 401);
+  });
+
+  test('without a code the reply is 200, else the lowest success of the operation, else the default', async () => {
+    const rows: [path: string, responses: Record<string, object>, status: number][] = [
+      ['/ok', { 200: {}, 201: {}, 404: {} }, 200],
+      ['/made', { 404: {}, 204: {}, 201: {} }, 201],
+      ['/taken', { 202: {}, 400: {} }, 202],
+      ['/gone', { 204: {}, default: {} }, 204],
+      ['/class', { '2XX': {}, 400: {} }, 200],
+      ['/else', { default: {}, 400: {} }, 200],
+      ['/never', { 400: {} }, 404],
+    ];
+    const described = ([path, responses]: (typeof rows)[number]) => [
+      path,
+      {
+        get: {
+          operationId: path.slice(1),
+          responses: Object.fromEntries(Object.keys(responses).map(code => [code, { description: code }])),
+        },
+      },
+    ];
+    const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
+    const said: Said = {
+      classic: {},
+      oas: { middleware: { operations: Object.fromEntries(rows.map(([path]) => [path.slice(1), mocked])) } },
+      document: { paths: Object.fromEntries(rows.map(described)) },
+    };
+    const { url } = (await publishBoth(app, upstream, said)).find(({ form }) => form === 'oas')!;
+    for (const [path, , status] of rows) assert.equal((await fetch(url + path)).status, status, path);
   });
 });

@@ -260,9 +260,9 @@ export const settingsTable = {
   ),
   'limits.organisations': flag(false, 'Counts all calls of an organisation against the limits of its own key.'),
   'limits.response_headers': choice(
-    ['quota', 'rate', 'none'],
+    ['quota', 'rate', 'none', 'quota_or_zero'],
     'quota',
-    'What `X-RateLimit-*` tells callers: their quota, their rate, or nothing.',
+    'What `X-RateLimit-*` tells callers: their quota, their rate, or nothing. Left out where there is no such limit; `quota_or_zero` says `0` there.',
   ),
   'limits.ietf_headers': flag(false, 'Tells callers their limits in `RateLimit` and `RateLimit-Policy` too.'),
   'limits.held_calls': count(1000, 'Calls one traffic thread may hold back for throttled keys; more are refused.', {

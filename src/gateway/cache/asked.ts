@@ -1,5 +1,6 @@
 import type { Exchange } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
+import { overridesMethod } from './caller-headers.ts';
 import { directivesOf, secondsOf } from './directives.ts';
 import type { Entry } from './entry.ts';
 
@@ -21,6 +22,7 @@ export function isOrdinary(call: Exchange): boolean {
   // A body that is in no name could change the answer unnoticed.
   if (!withBody.has(method) && !call.body.isEmpty) return false;
   if (/^application\/grpc/i.test(headers.get('content-type') ?? '')) return false;
+  if (overridesMethod(headers)) return false;
   for (const name of particular) if (headers.has(name)) return false;
   return !directivesOf(headers).has('no-store');
 }

@@ -29,8 +29,9 @@ const ofAddress = [
 const signature = /^signature /i;
 
 /**
- * Names of kept answers. Nobody gets what was made for another: organisation, API, version, definition and caller are in
- * every name, the caller by key or else by address, with whatever credentials go on to the upstream.
+ * Cache keys. Nobody gets what was made for another: organisation, API, version, definition and caller are in every key,
+ * the caller by key or else by address, with `Authorization` and `Cookie`. Calls without a key that bring other headers
+ * which may be credentials get variants of their own below the key, so that a change drops all of them at once.
  */
 export function keysOf(model: Model, version: VersionModel) {
   const { orgId, id } = model.identity;
@@ -75,10 +76,13 @@ export function keysOf(model: Model, version: VersionModel) {
   };
 }
 
-/** The name of the answer for these headers, where answers differ by them. */
-export const variantKey = (key: string, { varies, mark }: Signpost, headers: HeaderList): string =>
-  digestOf([key, mark, ...varies.map(name => joined(headers, name))]);
+/** Stands among the names of headers for all caller headers together (`callerHeadersOf`); no header has this name. */
+export const byCallerHeaders = '*';
 
-/** Whether two calls are alike in what answers differ by. */
+/** The name of the answer for these headers, where answers differ by them. */
+export const variantKey = (key: string, { varies, mark }: Signpost, headers: HeaderList, callerHeaders = ''): string =>
+  digestOf([key, mark, ...varies.map(name => (name === byCallerHeaders ? callerHeaders : joined(headers, name)))]);
+
+/** Whether two calls with the same caller headers are alike in what answers differ by. */
 export const isAlike = (varies: readonly string[], one: HeaderList, other: HeaderList): boolean =>
-  varies.every(name => joined(one, name) === joined(other, name));
+  varies.every(name => name === byCallerHeaders || joined(one, name) === joined(other, name));

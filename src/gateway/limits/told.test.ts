@@ -17,10 +17,11 @@ test('callers are told their quota; the upstream’s own words are replaced', as
   assert.deepEqual(shown(await api().call(session)), ['5', '3', reset]);
 });
 
-test('without a quota, and for open APIs, all three are 0; a quota that never renews has no reset', async () => {
+test('a call without a quota is told of none, and the upstream’s own words stay; a quota that never renews has no reset', async () => {
   const { api } = limitsBench();
-  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
-  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
+  const theirs = ['of the upstream', '', ''];
+  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
+  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), theirs);
   assert.deepEqual(shown(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), ['5', '4', '0']);
 });
 
@@ -34,6 +35,13 @@ test('by setting they are told their rate, on refusals too; on open APIs that of
   assert.deepEqual(shown(refused), ['2', '0', reset]);
   const open = api({ api_id: 'open', use_keyless: true, global_rate_limit: { rate: 3, per: 10 } });
   assert.deepEqual(shown(await open.call(undefined)), ['3', '2', reset]);
+});
+
+test('by setting a call without a quota is told zeros, as by other gateways', async () => {
+  const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'quota_or_zero' } });
+  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
+  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
+  assert.deepEqual(shown(await api().call(session, { keyId: 'quota' })), ['5', '4', String(clock.ms / 1000 + 3600)]);
 });
 
 test('by setting they are told nothing, and then the upstream’s words stay', async () => {

@@ -18,24 +18,31 @@ export interface Telling {
 export function telling(settings: Settings): Telling {
   const shown = settings['limits.response_headers'];
   const ietf = settings['limits.ietf_headers'];
+  const tell = shown === 'quota_or_zero' ? tellAlways : tellLimit;
   return {
     answer(call, headers) {
       if (shown !== 'none') tell(headers, shown === 'rate' ? call.rate : call.quota);
       if (ietf) tellIetf(headers, call);
     },
     refusal(call, headers) {
-      if (shown === 'rate') tell(headers, call.rate);
+      if (shown === 'rate') tellLimit(headers, call.rate);
       if (ietf) tellIetf(headers, call);
     },
   };
 }
 
-/** Without a limit all three are 0. They replace what the upstream says of limits of its own. */
-function tell(headers: HeaderList, counted: Counted | undefined): void {
-  headers.set('X-RateLimit-Limit', counted ? String(counted.limit) : '0');
-  headers.set('X-RateLimit-Remaining', counted ? String(counted.remaining) : '0');
-  headers.set('X-RateLimit-Reset', counted ? String(unixSecondsAt(counted)) : '0');
+/** Replaces what the upstream says of limits of its own. Without a limit there is nothing to say: clients obey `0` left. */
+function tellLimit(headers: HeaderList, counted: Counted | undefined): void {
+  if (!counted) return;
+  headers.set('X-RateLimit-Limit', String(counted.limit));
+  headers.set('X-RateLimit-Remaining', String(counted.remaining));
+  headers.set('X-RateLimit-Reset', String(unixSecondsAt(counted)));
 }
+
+const noLimit: Counted = { limit: 0, remaining: 0, resetsAtMs: Number.POSITIVE_INFINITY, periodMs: 0 };
+
+/** As the reference does: without a quota all three are 0. */
+const tellAlways = (headers: HeaderList, counted: Counted | undefined): void => tellLimit(headers, counted ?? noLimit);
 
 /** The second in which it begins anew; 0 for never. */
 export const unixSecondsAt = ({ resetsAtMs }: Pick<Counted, 'resetsAtMs'>): number =>

@@ -34,6 +34,13 @@ export function repliesOf(operation: Bag, document: OpenApi): Replies {
 export const replyFor = (replies: Replies, code: number): Reply | undefined =>
   replies.get(String(code)) ?? replies.get(`${Math.floor(code / 100)}XX`) ?? replies.get('DEFAULT');
 
+/** The status of an operation that nobody chose one for: 200, else its lowest success; 200 also by class or default. */
+export function usualCode(replies: Replies): number {
+  if (replies.has('200')) return 200;
+  const successes = [...replies.keys()].filter(code => /^2\d\d$/.test(code)).map(Number);
+  return successes.length === 0 ? 200 : Math.min(...successes);
+}
+
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value ?? null));
 
 function examplesOf(media: Bag, document: OpenApi): Examples {

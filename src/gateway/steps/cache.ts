@@ -3,10 +3,11 @@ import { hash } from 'node:crypto';
 import { publicId } from '#base/ids.ts';
 import type { Answer } from '../answer.ts';
 import { asksByBody, isGoodEnough, isOrdinary, wantsOf } from '../cache/asked.ts';
+import { callerHeadersOf, overridesMethod } from '../cache/caller-headers.ts';
 import { type Entry, isSignpost, type Signpost } from '../cache/entry.ts';
 import { type Flight, flights } from '../cache/flights.ts';
 import { answerFrom } from '../cache/hit.ts';
-import { isAlike, keysOf, variantKey } from '../cache/key.ts';
+import { byCallerHeaders, isAlike, keysOf, variantKey } from '../cache/key.ts';
 import { cachePlan, loops, type Rules } from '../cache/plan.ts';
 import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from '../cache/policy.ts';
 import type { Exchange } from '../exchange.ts';
@@ -30,6 +31,8 @@ interface Place {
   readonly entry: Entry | undefined;
   readonly era: string | undefined;
   readonly turn: string;
+  /** What may tell callers without a key apart; empty for callers with one. */
+  readonly callerHeaders: string;
 }
 
 /** What one call brought for those who waited for it. */
@@ -48,7 +51,7 @@ interface Pending {
   readonly headers: HeaderList;
 }
 
-const flightOf = ({ name, turn }: Place) => `${name} ${turn}`;
+const flightOf = ({ name, turn, callerHeaders }: Place) => `${name} ${turn} ${callerHeaders}`;
 
 const after = <T, U>(doing: Doing<T>, next: (value: T) => Doing<U>): Doing<U> =>
   doing instanceof Promise ? doing.then(next) : next(doing);
@@ -77,8 +80,12 @@ export const cache: Step = {
 };
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
-const changes = ({ method, status, refusal, upstreamStartedAt }: Exchange) =>
-  !safe.has(method) && refusal === '' && upstreamStartedAt > 0 && status >= 200 && status < 400;
+const changes = ({ method, headers, status, refusal, upstreamStartedAt }: Exchange) =>
+  refusal === '' &&
+  upstreamStartedAt > 0 &&
+  status >= 200 &&
+  status < 400 &&
+  (!safe.has(method) || overridesMethod(headers));
 
 function made({ model, version, tools }: StepContext) {
   const { responses, settings, clock } = tools;
@@ -92,32 +99,40 @@ function made({ model, version, tools }: StepContext) {
   const pending = new WeakMap<Exchange, Pending>();
 
   function request(call: Exchange, rules: Rules): Doing<Outcome> {
-    if (!asksByBody(call)) return looked(call, rules, undefined);
+    const callerHeaders = call.keyId === '' ? callerHeadersOf(call.headers) : '';
+    if (callerHeaders === undefined) return undefined;
+    if (!asksByBody(call)) return looked(call, rules, undefined, callerHeaders);
     if ((call.body.length ?? 0) > heldBytes) return undefined;
     return call.body.read(heldBytes).then(bytes => {
       const part = bodyPart(bytes, rules);
-      return part === undefined ? undefined : looked(call, rules, part);
+      return part === undefined ? undefined : looked(call, rules, part, callerHeaders);
     });
   }
 
   /** A HEAD is answered from what is kept of a GET, or else from what is kept of a HEAD. */
-  function looked(call: Exchange, rules: Rules, body: string | undefined): Doing<Outcome> {
+  function looked(call: Exchange, rules: Rules, body: string | undefined, callerHeaders: string): Doing<Outcome> {
     const head = call.method === 'HEAD';
-    return after(placeOf(call, keys.of(call, head ? 'GET' : call.method, body)), place => {
+    return after(placeOf(call, keys.of(call, head ? 'GET' : call.method, body), callerHeaders), place => {
       if (isUsable(call, place.entry)) return hit(call, place.entry!);
       if (!head) return missed(call, rules, place);
-      return after(placeOf(call, keys.of(call, 'HEAD')), own =>
+      return after(placeOf(call, keys.of(call, 'HEAD'), callerHeaders), own =>
         isUsable(call, own.entry) ? hit(call, own.entry!) : missed(call, rules, own),
       );
     });
   }
 
-  function placeOf(call: Exchange, key: string): Doing<Place> {
+  function placeOf(call: Exchange, key: string, callerHeaders: string): Doing<Place> {
     return after(responses.find(apiId, key), ({ kept, era, turn }) => {
-      if (!kept || !isSignpost(kept)) return { key, name: key, signpost: undefined, entry: kept, era, turn };
-      const name = variantKey(key, kept, call.headers);
+      if (!kept || !isSignpost(kept)) {
+        const entry = callerHeaders === '' ? kept : undefined;
+        return { key, name: key, signpost: undefined, entry, era, turn, callerHeaders };
+      }
+      // What is kept there was made for callers that brought no such headers.
+      if (callerHeaders !== '' && !kept.varies.includes(byCallerHeaders))
+        return { key, name: key, signpost: kept, entry: undefined, era, turn, callerHeaders };
+      const name = variantKey(key, kept, call.headers, callerHeaders);
       return after(responses.find(apiId, name), ({ kept: variant }) => ({
-        ...{ key, name, signpost: kept, era, turn },
+        ...{ key, name, signpost: kept, era, turn, callerHeaders },
         entry: variant && !isSignpost(variant) ? variant : undefined,
       }));
     });
@@ -180,8 +195,9 @@ function made({ model, version, tools }: StepContext) {
   }
 
   function kept({ place, headers }: Pending, entry: Entry): Brought {
-    const { key, era, signpost } = place;
-    const varies = union(signpost?.varies ?? [], variesOf(new HeaderList(entry.headers as string[])) ?? []);
+    const { key, era, signpost, callerHeaders } = place;
+    const said = union(signpost?.varies ?? [], variesOf(new HeaderList(entry.headers as string[])) ?? []);
+    const varies = callerHeaders === '' ? said : union(said, [byCallerHeaders]);
     const brought = { entry, varies, headers };
     flying.forget(flightOf(place));
     if (era === undefined) return brought;
@@ -192,7 +208,7 @@ function made({ model, version, tools }: StepContext) {
     const isSame = signpost?.varies.length === varies.length;
     const post = { varies, mark: isSame ? signpost.mark : publicId(), expiresAtMs: entry.expiresAtMs };
     responses.keep(apiId, key, post, era);
-    responses.keep(apiId, variantKey(key, post, headers), entry, era);
+    responses.keep(apiId, variantKey(key, post, headers, callerHeaders), entry, era);
     return brought;
   }
 

@@ -7,7 +7,7 @@ import { framing, HeaderList } from '../headers.ts';
 import { openApiOf, readable } from '../openapi/document.ts';
 import { accepted } from '../openapi/media-types.ts';
 import { type Find, operationMatcher } from '../openapi/operations.ts';
-import { type Replies, repliesOf, replyFor } from '../openapi/replies.ts';
+import { type Replies, repliesOf, replyFor, usualCode } from '../openapi/replies.ts';
 import { refuse } from '../refusals.ts';
 import { type Step, type StepContext, Unservable } from '../step.ts';
 
@@ -89,8 +89,9 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
       { flat: checkedHeaders(pairs(it.headers), path).flat(), types: [...it.media.keys()] },
     ]),
   );
+  const defaultCode = String(exampleCode || usualCode(replies));
   return call => {
-    const asked = call.headers.get(codeHeader) || String(exampleCode || 200);
+    const asked = call.headers.get(codeHeader) || defaultCode;
     if (!/^[2-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
     const code = Number(asked);
     const reply = replyFor(replies, code);
