@@ -1,4 +1,4 @@
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { type LogFn, type Logger, pino, stdTimeFunctions } from 'pino';
 
 /** One line per thing that happened, on standard error. Secrets never come here: callers log names and ids only. */
 export type Log = Logger;
@@ -8,18 +8,43 @@ export interface LogOptions {
   format: 'json' | 'text';
   /** Where lines go; standard error unless said. */
   write?: (line: string) => void;
+  /** Replaces secrets in every text of a line, whichever member or error holds it. */
+  redact?: (text: string) => string;
 }
 
-export function createLog({ level, format, write = line => process.stderr.write(line) }: LogOptions): Log {
+const keepText = (text: string) => text;
+
+export function createLog(options: LogOptions): Log {
+  const { level, format, write = line => process.stderr.write(line), redact = keepText } = options;
   const settings = {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: redacted, censor: '***' },
-    serializers: { err: (error: unknown) => described(error) },
+    serializers: { err: (error: unknown) => redactDeep(described(error), redact) },
+    ...(redact === keepText ? {} : redacting(redact)),
   };
   const stream = { write: (line: string) => void write(format === 'text' ? readable(line) : line) };
   return pino(settings, stream);
+}
+
+type Redact = NonNullable<LogOptions['redact']>;
+
+const redacting = (redact: Redact) => ({
+  formatters: { log: (fields: Record<string, unknown>) => redactDeep(fields, redact) as Record<string, unknown> },
+  hooks: {
+    logMethod(this: Log, args: Parameters<LogFn>, method: LogFn) {
+      method.apply(this, args.map(it => (typeof it === 'string' ? redact(it) : it)) as Parameters<LogFn>);
+    },
+  },
+});
+
+/** Errors are left to their serializer. */
+function redactDeep(value: unknown, redact: Redact): unknown {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+  if (Array.isArray(value)) return value.map(it => redactDeep(it, redact));
+  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, redactDeep(it, redact)]));
 }
 
 /** A last net under the rule above: these members are masked wherever they appear one or two levels deep. */

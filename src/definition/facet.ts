@@ -27,7 +27,22 @@ interface FieldBase {
   readonly oas?: Place;
   /** For an `enabled` field: the neighbours of which one at least must say something for it to mean anything. */
   readonly needs?: readonly string[];
+  readonly reads?: Reads;
+  readonly secret?: Secrecy;
 }
+
+/**
+ * What a text of the field may name. `secret`: the whole text may name a secret. `variables`: it may hold variables and secrets
+ * among other text. `nothing`: it is the author's own, such as a schema or a template. A list: of each object, the members of
+ * these names may name a secret. Left out: it names nothing, and a text that names a secret is an error.
+ */
+export type Reads = 'secret' | 'variables' | 'nothing' | readonly string[];
+
+/**
+ * Whether the value lets others in: it is then sealed in the database and masked for readers. `all`: every text in it.
+ * `named`: the texts of a free-form value whose member has the name of a secret.
+ */
+export type Secrecy = 'all' | 'named';
 
 export interface PlainField extends FieldBase {
   readonly rule: z.ZodType;
@@ -68,6 +83,8 @@ export interface Row {
   readonly items: { readonly kind: 'list' | 'map'; readonly rows: readonly Row[] } | undefined;
   readonly fallback: unknown;
   readonly needs: readonly string[];
+  readonly reads: Reads | undefined;
+  readonly secret: Secrecy | undefined;
   readonly classic: SettledWire | null;
   readonly oas: SettledWire | null;
 }
@@ -82,6 +99,8 @@ export interface FacetGiven<T extends Fields> {
   readonly classic: Base;
   readonly oas: Base;
   readonly fields: T;
+  /** For the fields that say nothing of it themselves. */
+  readonly reads?: Reads;
   /** Carried over only while it is on: off, it waits in the bag of its form, so that it stays off. */
   readonly onlyWhenOn?: true;
   /** Fields of one form that say together what other fields of the other form say. */
@@ -102,20 +121,20 @@ export interface Facet<T extends Fields = Fields> extends FacetGiven<T> {
 }
 
 export function facet<const T extends Fields>(given: FacetGiven<T>): Facet<T> {
-  return { ...given, rows: rowsOf(given.fields, given.classic, given.oas) };
+  return { ...given, rows: rowsOf(given.fields, given.classic, given.oas, given.reads) };
 }
 
-function rowsOf(fields: Fields, classic: Base, oas: Base): Row[] {
-  return Object.entries(fields).map(([name, field]) => rowOf(name, field, classic, oas));
+function rowsOf(fields: Fields, classic: Base, oas: Base, reads: Reads | undefined): Row[] {
+  return Object.entries(fields).map(([name, field]) => rowOf(name, field, classic, oas, reads));
 }
 
-function rowOf(name: string, field: Field, classic: Base, oas: Base): Row {
+function rowOf(name: string, field: Field, classic: Base, oas: Base, above: Reads | undefined): Row {
   const rule = 'rule' in field ? field.rule : undefined;
   const items =
     'list' in field
-      ? { kind: 'list' as const, rows: rowsOf(field.list, '', '') }
+      ? { kind: 'list' as const, rows: rowsOf(field.list, '', '', above) }
       : 'map' in field
-        ? { kind: 'map' as const, rows: rowsOf(field.map, '', '') }
+        ? { kind: 'map' as const, rows: rowsOf(field.map, '', '', above) }
         : undefined;
   const fallback = rule ? rule.parse(undefined) : items?.kind === 'map' ? {} : [];
   const settle = (place: Place | undefined, base: Base) => settledWire(name, place, base, fallback);
@@ -126,6 +145,8 @@ function rowOf(name: string, field: Field, classic: Base, oas: Base): Row {
     items,
     fallback,
     needs: field.needs ?? [],
+    reads: field.reads ?? above,
+    secret: field.secret,
     classic: settle(field.classic, classic),
     oas: settle(field.oas, oas),
   };

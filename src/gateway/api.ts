@@ -11,7 +11,8 @@ import { Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import { createPlainLink, type Links, linksOf } from './upstream/link.ts';
 import { targetsOf } from './upstream/target.ts';
-import { withReferences } from './variables/references.ts';
+import { contextNameCheck } from './variables/context-names.ts';
+import { resolveReferences } from './variables/references.ts';
 import { type Served, type VersionChoice, versionChoice } from './versions.ts';
 
 /** An API as traffic meets it: everything that can be decided beforehand has been. */
@@ -51,9 +52,12 @@ export interface Api {
 }
 
 export function compileApi(given: Model, thread: GatewayTools): Api {
-  const policy = thread.addresses.withNetworks(thread.grants.of(given.identity.orgId).networks);
-  const tools: GatewayTools = policy.key === '' ? thread : { ...thread, ...thread.within(policy) };
-  const { model, missing } = withReferences(given, tools);
+  const { orgId: owner } = given.identity;
+  const policy = thread.addresses.withNetworks(thread.grants.of(owner).networks);
+  const secrets = thread.secrets.of(owner);
+  const { model, missing } = resolveReferences(given, secrets);
+  const own = { secrets, isContextName: contextNameCheck(model) };
+  const tools: GatewayTools = { ...thread, ...(policy.key === '' ? {} : thread.within(policy)), ...own };
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
   const plainLink = createPlainLink(policy);
@@ -112,7 +116,7 @@ export function compileApi(given: Model, thread: GatewayTools): Api {
     };
   } catch (error) {
     if (!(error instanceof Unservable)) throw error;
-    return { ...base, unserved: error.message };
+    return { ...base, unserved: secrets.redact(error.message) };
   }
 }
 

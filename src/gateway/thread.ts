@@ -5,8 +5,10 @@ import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import { type Outbound, outbound } from '#base/outbound.ts';
+import { createRedactor } from '#base/redaction.ts';
 import type { Settings } from '#base/settings.ts';
 import { vaultOf } from '#base/vault.ts';
+import { isSecretGranted } from '#people/organisations/grants.ts';
 import { openReader } from '#storage/reader.ts';
 import { openSharedEngine } from '#storage/shared-engine.ts';
 import { answerer, type Question, type Reply } from './asks.ts';
@@ -41,6 +43,7 @@ import { openTransports } from './transport/transports.ts';
 import { upstreamPools } from './upstream/pools.ts';
 import { registriesOf } from './upstream/registries.ts';
 import { uptime } from './upstream/uptime.ts';
+import { createDefinitionSecrets } from './variables/definition-secrets.ts';
 import { type Vitals, vitalsOf } from './vitals.ts';
 
 /** What the main thread gives a traffic thread to start with. */
@@ -100,7 +103,8 @@ const redisAway = 'Redis does not answer: limits are counted here alone';
 
 async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const { settings } = data;
-  const log = createLog({ level: settings['log.level'], format: settings['log.format'] });
+  const redactor = createRedactor();
+  const log = createLog({ level: settings['log.level'], format: settings['log.format'], redact: redactor.redact });
   const engine = await openSharedEngine({
     url: settings['redis.url'],
     prefix: settings['redis.prefix'],
@@ -154,6 +158,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     shared: { ...tokens.tools, registries },
     create: through => ({ keySets: tokens.createKeySets(through), registries: createRegistries(through) }),
   });
+  const grants = createTenantGrants(settings);
   const tools: GatewayTools = {
     settings,
     addresses,
@@ -166,7 +171,13 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     certificates,
     ...tokens.tools,
     organisations,
-    grants: createTenantGrants(settings),
+    grants,
+    secrets: createDefinitionSecrets({
+      settings,
+      redactor,
+      isGranted: (orgId, name) => isSecretGranted(grants.of(orgId), name),
+    }),
+    isContextName: () => true,
     responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
     registries,
     fire: telling({
@@ -195,6 +206,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const recorder = createRecorder({
     settings,
+    redact: redactor.redact,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
   });
   if (data.known) await loader.serve(data.known.apis.map(parsedApi), data.known.grants);

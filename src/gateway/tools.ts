@@ -19,6 +19,7 @@ import type { Organisations } from './limits/organisations.ts';
 import type { NetworkTools } from './network-tools.ts';
 import type { TenantGrants } from './tenant-grants.ts';
 import type { Registries } from './upstream/registries.ts';
+import type { DefinitionSecrets } from './variables/definition-secrets.ts';
 
 /** What a traffic thread may ask the main thread. */
 export interface MainAnswers {
@@ -57,6 +58,10 @@ export interface GatewayTools {
   readonly organisations: Organisations;
   /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
   readonly grants: TenantGrants;
+  /** What definitions may name: of the organisation of the API that is compiled, of none elsewhere. */
+  readonly secrets: DefinitionSecrets;
+  /** Whether a context variable of this name can exist in the API that is compiled. */
+  readonly isContextName: (name: string) => boolean;
   /** Service registries that upstream hosts are looked up in. */
   readonly registries: Registries;
   /** Answers that are kept. */

@@ -17,6 +17,7 @@ const replies = {
         .nullable(),
     )
     .default({}),
+  reads: 'nothing' as const,
   classic: 'method_actions',
   oas: null,
   about: 'An older way to name methods: each with no_action, or with a reply of its own.',
@@ -63,8 +64,8 @@ export const mockResponse = feature({
   fields: {
     ignoreCase: { ...ignoreCase, oas: null },
     code: { rule: optionalStatus, about: 'The status; 0 for 200.' },
-    body: { rule: text, about: 'The body.' },
-    headers: { rule: textMap, oas: headerPairs('headers'), about: 'The headers.' },
+    body: { rule: text, reads: 'nothing', about: 'The body.' },
+    headers: { rule: textMap, reads: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
     fromExamples: {
       rule: flag,
       classic: null,

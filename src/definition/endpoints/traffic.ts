@@ -62,8 +62,8 @@ export const validateJson = feature({
   classic: 'validate_json',
   oas: null,
   fields: {
-    schema: { rule: object, about: 'The schema.' },
-    schemaBase64: { rule: text, classic: 'schema_b64', about: 'The schema as text in base64.' },
+    schema: { rule: object, reads: 'nothing', about: 'The schema.' },
+    schemaBase64: { rule: text, reads: 'nothing', classic: 'schema_b64', about: 'The schema as text in base64.' },
     errorResponseCode: {
       rule: optionalStatus,
       classic: 'error_response_code',
@@ -90,9 +90,9 @@ export const virtualEndpoint = feature({
       oas: null,
       about: 'Whether the source is the script itself, in base64, or a file.',
     },
-    source: { rule: text, classic: 'function_source_uri', oas: null, about: 'The script.' },
-    body: { rule: text, classic: null, about: 'The script itself in base64; it wins over the file.' },
-    file: { rule: text, classic: null, oas: 'path', about: 'The file the script is in.' },
+    source: { rule: text, reads: 'nothing', classic: 'function_source_uri', oas: null, about: 'The script.' },
+    body: { rule: text, reads: 'nothing', classic: null, about: 'The script itself in base64; it wins over the file.' },
+    file: { rule: text, reads: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
     requireSession: { rule: flag, classic: 'use_session', about: 'Hands over the session of the caller.' },
     proxyOnError: { rule: flag, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
   },
@@ -113,7 +113,7 @@ export const goPlugin = feature({
   oasList: true,
   fields: {
     functionName: { rule: text, classic: 'func_name', about: 'The function called.' },
-    file: { rule: text, classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
+    file: { rule: text, reads: 'nothing', classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
   },
 });
 

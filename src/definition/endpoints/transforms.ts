@@ -15,16 +15,22 @@ export const transformRequestMethod = feature({
 
 const headerFields = {
   remove: { rule: texts, classic: 'delete_headers', about: 'Headers taken away first.' },
-  add: { rule: textMap, classic: 'add_headers', oas: headerPairs('add'), about: 'Headers set, in place of others.' },
+  add: {
+    rule: textMap,
+    reads: 'variables',
+    classic: 'add_headers',
+    oas: headerPairs('add'),
+    about: 'Headers set, in place of others.',
+  },
   actOn: { rule: flag, classic: 'act_on', oas: null, about: 'Kept for older tools; says nothing.' },
-};
+} as const;
 
 export const transformRequestHeaders = feature({
   name: 'transformRequestHeaders',
   about: 'Headers changed on the way to the upstream.',
   classic: 'transform_headers',
   oas: 'transformRequestHeaders',
-  fields: headerFields,
+  fields: { ...headerFields, add: { ...headerFields.add, secret: 'all' } },
 });
 
 export const transformResponseHeaders = feature({
@@ -47,16 +53,27 @@ const templateFields = {
     oas: null,
     about: 'Whether the source is the template itself, in base64, or a file.',
   },
-  source: { rule: text, classic: 'template_data.template_source', oas: null, about: 'The template.' },
+  source: {
+    rule: text,
+    reads: 'variables',
+    classic: 'template_data.template_source',
+    oas: null,
+    about: 'The template.',
+  },
   enableSession: {
     rule: flag,
     classic: 'template_data.enable_session',
     oas: null,
     about: 'Lets the template see the metadata of the session; always so in the OpenAPI form.',
   },
-  body: { rule: text, classic: null, about: 'The template itself in base64; it wins over the file.' },
-  file: { rule: text, classic: null, oas: 'path', about: 'The file the template is in.' },
-};
+  body: {
+    rule: text,
+    reads: 'variables',
+    classic: null,
+    about: 'The template itself in base64; it wins over the file.',
+  },
+  file: { rule: text, reads: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
+} as const;
 
 /** The OpenAPI form has a member for each kind of source, the classic form one source and its kind. */
 function completeTemplate(values: Values, from: Side): Values {
@@ -89,7 +106,7 @@ export const transformResponseBody = feature({
   lens: templateLens,
 });
 
-const jqFields = { filter: { rule: text, about: 'The jq program.' } };
+const jqFields = { filter: { rule: text, reads: 'nothing', about: 'The jq program.' } } as const;
 
 export const transformJq = feature({
   name: 'transformJq',
@@ -114,7 +131,12 @@ export const urlRewrite = feature({
   oas: 'urlRewrite',
   fields: {
     pattern: { rule: pattern, classic: 'match_pattern', about: 'What the path and query must match.' },
-    rewriteTo: { rule: text, classic: 'rewrite_to', about: 'The new path or address; $1 is the first group.' },
+    rewriteTo: {
+      rule: text,
+      reads: 'variables',
+      classic: 'rewrite_to',
+      about: 'The new path or address; $1 is the first group.',
+    },
     triggers,
   },
 });
@@ -125,9 +147,10 @@ export const persistGraphql = feature({
   classic: 'persist_graphql',
   oas: null,
   fields: {
-    operation: { rule: text, about: 'The operation sent.' },
+    operation: { rule: text, reads: 'nothing', about: 'The operation sent.' },
     variables: {
       rule: z.record(z.string(), z.unknown()).default({}),
+      reads: 'nothing',
       about: 'Its variables; $path.NAME is a segment.',
     },
   },

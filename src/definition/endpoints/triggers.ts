@@ -142,6 +142,7 @@ const oasSchema = z
 
 export const triggers = {
   rule: z.array(triggerRule).default([]),
+  reads: 'variables' as const,
   classic: { path: 'triggers', schema: classicSchema, read: readClassic, write: writeClassic },
   oas: { path: 'triggers', schema: oasSchema, read: readOas, write: writeOas },
   about: 'Conditions tried in order; the first that holds gives the target.',

@@ -98,7 +98,7 @@ export const oidc = facet({
     },
     providers: {
       list: {
-        issuer: { rule: text, about: 'The issuer, whose discovery document is read.' },
+        issuer: { rule: text, reads: 'secret', about: 'The issuer, whose discovery document is read.' },
         clientToPolicy: {
           rule: textMap,
           classic: {
@@ -145,12 +145,14 @@ export const custom = facet({
     },
     path: {
       rule: text,
+      reads: 'nothing',
       classic: 'custom_middleware.auth_check.path',
       oas: 'config.path',
       about: pluginFields.path.about,
     },
     code: {
       rule: text,
+      reads: 'nothing',
       classic: 'custom_middleware.auth_check.code',
       oas: 'config.code',
       about: pluginFields.code.about,

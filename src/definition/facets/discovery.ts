@@ -4,7 +4,7 @@ import { inverted } from '../wires.ts';
 /** How a registry is asked; the same for targets and for uptime tests. */
 export const discoveryFields = {
   enabled: { rule: flag, classic: 'use_discovery_service', about: 'Asks the registry instead of using fixed targets.' },
-  queryEndpoint: { rule: text, classic: 'query_endpoint', about: 'The address asked with GET.' },
+  queryEndpoint: { rule: text, reads: 'secret', classic: 'query_endpoint', about: 'The address asked with GET.' },
   dataPath: { rule: text, classic: 'data_path', about: 'Dotted path to the host inside each item.' },
   useNestedQuery: {
     rule: flag,
@@ -29,4 +29,4 @@ export const discoveryFields = {
     oas: ['cache.timeout', 'cacheTimeout'],
     about: 'How long an answer is remembered.',
   },
-};
+} as const;

@@ -223,6 +223,8 @@ const oasSchema = z
 
 export const eventHandlerList = {
   rule: z.array(handlerRule).default([]),
+  reads: ['url', 'headers'],
+  secret: 'named' as const,
   classic: { path: 'events', schema: classicSchema, read: readClassic, write: writeClassic },
   oas: { path: 'eventHandlers', schema: oasSchema, read: readOas, write: writeOas },
   about: 'One entry for each event and what it sets off: a webhook, a script or a log line.',

@@ -4,9 +4,9 @@ import { anything, choice, flag, text, textMap, texts, timestamp } from '../rule
 const headerList = {
   list: {
     key: { rule: text, about: 'Header name.' },
-    value: { rule: text, about: 'Header value.' },
+    value: { rule: text, secret: 'all', about: 'Header value.' },
   },
-};
+} as const;
 const subscriptions = choice('graphql-ws', 'graphql-transport-ws', 'sse');
 
 export const graphql = facet({
@@ -14,6 +14,8 @@ export const graphql = facet({
   about: 'Makes the API a GraphQL one: a checked proxy, a graph over data sources, a subgraph or a supergraph.',
   classic: 'graphql',
   oas: null,
+  // The engine reads the variables of its own configuration.
+  reads: 'nothing',
   fields: {
     enabled: { rule: flag, about: 'Every call is GraphQL.' },
     executionMode: {
@@ -45,7 +47,7 @@ export const graphql = facet({
           classic: 'root_fields',
           about: 'What the source answers.',
         },
-        config: { rule: anything, about: 'How it is asked; depends on the kind.' },
+        config: { rule: anything, secret: 'named', about: 'How it is asked; depends on the kind.' },
       },
       classic: 'engine.data_sources',
       about: 'Where the values of fields come from.',
@@ -65,11 +67,21 @@ export const graphql = facet({
       about: 'How replies become field values.',
     },
     engineHeaders: { ...headerList, classic: 'engine.global_headers', about: 'Headers for every data source.' },
-    authHeaders: { rule: textMap, classic: 'proxy.auth_headers', about: 'Headers for fetching the upstream schema.' },
-    requestHeaders: { rule: textMap, classic: 'proxy.request_headers', about: 'Headers for every upstream call.' },
+    authHeaders: {
+      rule: textMap,
+      secret: 'all',
+      classic: 'proxy.auth_headers',
+      about: 'Headers for fetching the upstream schema.',
+    },
+    requestHeaders: {
+      rule: textMap,
+      secret: 'all',
+      classic: 'proxy.request_headers',
+      about: 'Headers for every upstream call.',
+    },
     requestHeadersRewrite: {
       map: {
-        value: { rule: text, about: 'The value forced.' },
+        value: { rule: text, secret: 'all', about: 'The value forced.' },
         remove: { rule: flag, about: 'Drops the header when it has another value.' },
       },
       classic: 'proxy.request_headers_rewrite',
@@ -96,7 +108,12 @@ export const graphql = facet({
       classic: 'supergraph.disable_query_batching',
       about: 'Asks subgraphs one question at a time.',
     },
-    supergraphHeaders: { rule: textMap, classic: 'supergraph.global_headers', about: 'Headers for every subgraph.' },
+    supergraphHeaders: {
+      rule: textMap,
+      secret: 'all',
+      classic: 'supergraph.global_headers',
+      about: 'Headers for every subgraph.',
+    },
     supergraphUpdatedAt: { rule: timestamp, classic: 'supergraph.updated_at', about: 'When it was last composed.' },
     subgraphs: {
       list: {
@@ -104,7 +121,7 @@ export const graphql = facet({
         name: { rule: text, about: 'Its name.' },
         url: { rule: text, about: 'Where it is asked.' },
         sdl: { rule: text, about: 'Its schema.' },
-        headers: { rule: textMap, about: 'Headers for it.' },
+        headers: { rule: textMap, secret: 'all', about: 'Headers for it.' },
         subscriptionType: { rule: subscriptions, classic: 'subscription_type', about: 'How it sends events.' },
       },
       classic: 'supergraph.subgraphs',
@@ -117,7 +134,12 @@ export const graphql = facet({
         mappingDisabled: { rule: flag, classic: 'mapping.disabled', about: 'The reply itself is the value.' },
         mappingPath: { rule: text, classic: 'mapping.path', about: 'Where in the reply the value is.' },
         kind: { rule: text, classic: 'data_source.kind', about: 'The kind of source.' },
-        config: { rule: anything, classic: 'data_source.data_source_config', about: 'How it is asked.' },
+        config: {
+          rule: anything,
+          secret: 'named',
+          classic: 'data_source.data_source_config',
+          about: 'How it is asked.',
+        },
       },
       classic: 'type_field_configurations',
       about: 'Data sources as the first engine had them.',

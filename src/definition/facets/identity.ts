@@ -7,6 +7,7 @@ export const identity = facet({
   about: 'Which API this is, whose it is, and whether it is in service.',
   classic: '',
   oas: 'info',
+  reads: 'nothing',
   fields: {
     id: { rule: identifier, classic: 'api_id', about: 'The public id, unique in the installation; made when empty.' },
     databaseId: { rule: text, classic: 'id', oas: 'dbId', about: 'The id of the stored record.' },

@@ -83,6 +83,7 @@ export const pluginConfig = facet({
     },
     bundlePath: {
       rule: text,
+      reads: 'nothing',
       classic: 'custom_middleware_bundle',
       oas: 'bundle.path',
       about: 'The bundle, or several with commas.',
@@ -94,7 +95,14 @@ export const pluginConfig = facet({
       needs: ['data'],
       about: 'Hands the data below to plugins.',
     },
-    data: { rule: object, classic: 'config_data', oas: 'data.value', about: 'Anything the plugins need to know.' },
+    data: {
+      rule: object,
+      reads: 'nothing',
+      secret: 'named',
+      classic: 'config_data',
+      oas: 'data.value',
+      about: 'Anything the plugins need to know.',
+    },
   },
 });
 
@@ -146,7 +154,7 @@ export const trafficLogs = facet({
       list: {
         enabled: { rule: flag, about: 'Runs it.' },
         functionName: { rule: text, about: 'The function.' },
-        path: { rule: text, about: 'The file.' },
+        path: { rule: text, reads: 'nothing', about: 'The file.' },
       },
       classic: null,
       about: 'Code that may change a record before it is written; the first one counts.',
@@ -158,7 +166,13 @@ export const trafficLogs = facet({
       about: 'Runs code that may change a record before it is written.',
     },
     pluginFunction: { rule: text, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
-    pluginPath: { rule: text, classic: '/analytics_plugin.plugin_path', oas: null, about: 'The file.' },
+    pluginPath: {
+      rule: text,
+      reads: 'nothing',
+      classic: '/analytics_plugin.plugin_path',
+      oas: null,
+      about: 'The file.',
+    },
   },
   lens: { carries: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], complete: completePlugin },
 });
@@ -200,6 +214,7 @@ export const errorOverrides = facet({
     enabled: { rule: flag, classic: inverted('error_overrides_disabled'), needs: ['rules'], about: 'Applies them.' },
     rules: {
       rule: object,
+      reads: 'nothing',
       classic: overridesUnderscored('error_overrides'),
       oas: 'value',
       about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',

@@ -4,8 +4,8 @@ import { anything, object, text } from '../rules.ts';
 const providerFields = {
   name: { rule: text, about: 'Its name.' },
   storageEngine: { rule: text, classic: 'storage_engine', about: 'Where it looks; empty for the gateway’s own store.' },
-  meta: { rule: object, about: 'Settings of that store.' },
-};
+  meta: { rule: object, reads: 'nothing', secret: 'named', about: 'Settings of that store.' },
+} as const;
 
 export const authProvider = facet({
   name: 'authProvider',
@@ -32,7 +32,7 @@ export const responseProcessors = facet({
     list: {
       list: {
         name: { rule: text, about: 'header_injector, response_body_transform or another built-in.' },
-        options: { rule: anything, about: 'Its settings.' },
+        options: { rule: anything, reads: 'variables', secret: 'named', about: 'Its settings.' },
       },
       classic: 'response_processors',
       about: 'The processors.',

@@ -8,62 +8,66 @@ import { scopes, sources } from './authentication.ts';
  * Ways in that OpenAPI itself can name. In the OpenAPI form each is an entry of `securitySchemes`, and the component
  * of the same name says of which kind it is: `@jwt` stands for the entry whose component is a JWT scheme.
  */
-const signatureFields = (classic: string) => ({
-  signatureEnabled: {
-    rule: flag,
-    classic: `${classic}.validate_signature`,
-    oas: 'signatureValidation.enabled',
-    about: 'The caller must also sign the key.',
-  },
-  signatureAlgorithm: {
-    rule: text,
-    classic: `${classic}.signature.algorithm`,
-    oas: 'signatureValidation.algorithm',
-    about: 'How the signature is made.',
-  },
-  signatureHeader: {
-    rule: text,
-    classic: `${classic}.signature.header`,
-    oas: 'signatureValidation.header',
-    about: 'The header that carries it.',
-  },
-  signatureQueryEnabled: {
-    rule: flag,
-    classic: `${classic}.signature.use_param`,
-    oas: 'signatureValidation.query.enabled',
-    about: 'It may come in the query.',
-  },
-  signatureQueryName: {
-    rule: text,
-    classic: `${classic}.signature.param_name`,
-    oas: 'signatureValidation.query.name',
-    about: 'In which parameter.',
-  },
-  signatureSecret: {
-    rule: text,
-    classic: `${classic}.signature.secret`,
-    oas: 'signatureValidation.secret',
-    about: 'The secret it is made with.',
-  },
-  signatureClockSkewSeconds: {
-    rule: seconds,
-    classic: `${classic}.signature.allowed_clock_skew`,
-    oas: 'signatureValidation.allowedClockSkew',
-    about: 'How old it may be.',
-  },
-  signatureErrorCode: {
-    rule: optionalStatus,
-    classic: `${classic}.signature.error_code`,
-    oas: 'signatureValidation.errorCode',
-    about: 'Status of a refusal; 0 for 401.',
-  },
-  signatureErrorMessage: {
-    rule: text,
-    classic: `${classic}.signature.error_message`,
-    oas: 'signatureValidation.errorMessage',
-    about: 'Text of a refusal.',
-  },
-});
+const signatureFields = (classic: string) =>
+  ({
+    signatureEnabled: {
+      rule: flag,
+      classic: `${classic}.validate_signature`,
+      oas: 'signatureValidation.enabled',
+      about: 'The caller must also sign the key.',
+    },
+    signatureAlgorithm: {
+      rule: text,
+      classic: `${classic}.signature.algorithm`,
+      oas: 'signatureValidation.algorithm',
+      about: 'How the signature is made.',
+    },
+    signatureHeader: {
+      rule: text,
+      classic: `${classic}.signature.header`,
+      oas: 'signatureValidation.header',
+      about: 'The header that carries it.',
+    },
+    signatureQueryEnabled: {
+      rule: flag,
+      classic: `${classic}.signature.use_param`,
+      oas: 'signatureValidation.query.enabled',
+      about: 'It may come in the query.',
+    },
+    signatureQueryName: {
+      rule: text,
+      classic: `${classic}.signature.param_name`,
+      oas: 'signatureValidation.query.name',
+      about: 'In which parameter.',
+    },
+    signatureSecret: {
+      rule: text,
+      reads: 'variables',
+      secret: 'all',
+      classic: `${classic}.signature.secret`,
+      oas: 'signatureValidation.secret',
+      about: 'The secret it is made with.',
+    },
+    signatureClockSkewSeconds: {
+      rule: seconds,
+      classic: `${classic}.signature.allowed_clock_skew`,
+      oas: 'signatureValidation.allowedClockSkew',
+      about: 'How old it may be.',
+    },
+    signatureErrorCode: {
+      rule: optionalStatus,
+      classic: `${classic}.signature.error_code`,
+      oas: 'signatureValidation.errorCode',
+      about: 'Status of a refusal; 0 for 401.',
+    },
+    signatureErrorMessage: {
+      rule: text,
+      reads: 'nothing',
+      classic: `${classic}.signature.error_message`,
+      oas: 'signatureValidation.errorMessage',
+      about: 'Text of a refusal.',
+    },
+  }) as const;
 
 export const token = facet({
   name: 'token',
@@ -93,10 +97,16 @@ export const jwt = facet({
   fields: {
     enabled: { rule: flag, classic: 'enable_jwt', about: 'Asks for a token.' },
     ...sources('auth_configs.jwt'),
-    source: { rule: text, classic: 'jwt_source', about: 'The key, in base64, or the address of a key set.' },
+    source: {
+      rule: text,
+      reads: 'secret',
+      secret: 'all',
+      classic: 'jwt_source',
+      about: 'The key, in base64, or the address of a key set.',
+    },
     keySets: {
       list: {
-        url: { rule: text, about: 'The address of a key set.' },
+        url: { rule: text, reads: 'secret', about: 'The address of a key set.' },
         cacheTimeout: {
           rule: z.union([z.string(), z.number()]).default(0),
           classic: 'cache_timeout',
@@ -227,17 +237,21 @@ export const oauth = facet({
     refreshToken: { rule: flag, classic: null, about: 'Issues refresh tokens.' },
     authLoginRedirect: {
       rule: text,
+      reads: 'secret',
       classic: 'oauth_meta.auth_login_redirect',
       about: 'Where a person is sent to sign in.',
     },
     notifySecret: {
       rule: text,
+      reads: 'secret',
+      secret: 'all',
       classic: 'notifications.shared_secret',
       oas: 'notifications.sharedSecret',
       about: 'Sent along with notices of new tokens.',
     },
     notifyUrl: {
       rule: text,
+      reads: 'secret',
       classic: 'notifications.oauth_on_keychange_url',
       oas: 'notifications.onKeyChangeUrl',
       about: 'Told of every new token.',
@@ -270,7 +284,13 @@ export const externalOAuth = facet({
       list: {
         jwtEnabled: { rule: flag, ...prefixed('enabled', 'enabled'), about: 'Checks the token here.' },
         signingMethod: { rule: text, ...prefixed('signingMethod', 'signing_method'), about: 'hmac, rsa or ecdsa.' },
-        source: { rule: text, ...prefixed('source', 'source'), about: 'The key, or the address of a key set.' },
+        source: {
+          rule: text,
+          reads: 'secret',
+          secret: 'all',
+          ...prefixed('source', 'source'),
+          about: 'The key, or the address of a key set.',
+        },
         identityBaseField: {
           rule: text,
           ...prefixed('identityBaseField', 'identity_base_field'),
@@ -292,9 +312,15 @@ export const externalOAuth = facet({
           about: 'How long after its end a token may be used.',
         },
         introspectionEnabled: { rule: flag, ...asked('enabled', 'enabled'), about: 'Asks the server that issued it.' },
-        url: { rule: text, ...asked('url', 'url'), about: 'The introspection address.' },
-        clientId: { rule: text, ...asked('client_id', 'clientId'), about: 'Client id there.' },
-        clientSecret: { rule: text, ...asked('client_secret', 'clientSecret'), about: 'Client secret there.' },
+        url: { rule: text, reads: 'secret', ...asked('url', 'url'), about: 'The introspection address.' },
+        clientId: { rule: text, reads: 'secret', ...asked('client_id', 'clientId'), about: 'Client id there.' },
+        clientSecret: {
+          rule: text,
+          reads: 'secret',
+          secret: 'all',
+          ...asked('client_secret', 'clientSecret'),
+          about: 'Client secret there.',
+        },
         introspectionIdentityField: {
           rule: text,
           ...asked('identity_base_field', 'identityBaseField'),

@@ -20,7 +20,7 @@ export const upstream = facet({
   classic: 'proxy',
   oas: 'upstream',
   fields: {
-    url: { rule: text, classic: 'target_url', about: 'The address of the service behind the API.' },
+    url: { rule: text, reads: 'secret', classic: 'target_url', about: 'The address of the service behind the API.' },
     preserveHostHeader: {
       rule: flag,
       classic: 'preserve_host_header',
@@ -67,6 +67,7 @@ export const loadBalancing = facet({
     },
     targets: {
       rule: z.array(z.object({ url: z.string(), weight: z.int() })).default([]),
+      reads: ['url'],
       classic: repeated,
       oas: weighted,
       about: 'The targets and the share of calls each one takes.',
@@ -166,6 +167,8 @@ export const transport = facet({
     proxyEnabled: { rule: flag, classic: null, oas: '/upstream.proxy.enabled', about: 'Uses the forward proxy.' },
     proxyUrl: {
       rule: text,
+      reads: 'secret',
+      secret: 'all',
       classic: 'proxy_url',
       oas: '/upstream.proxy.url',
       about: 'A forward proxy to reach the upstream through.',
@@ -188,18 +191,24 @@ export const requestSigning = facet({
   fields: {
     enabled: { rule: flag, classic: 'is_enabled', about: 'Signs them.' },
     algorithm: { rule: text, about: 'hmac-sha1, -sha256, -sha384, -sha512 or rsa-sha256.' },
-    keyId: { rule: text, classic: 'key_id', about: 'The key id written into the signature.' },
-    secret: { rule: text, about: 'The shared secret of the hmac algorithms.' },
+    keyId: { rule: text, reads: 'secret', classic: 'key_id', about: 'The key id written into the signature.' },
+    secret: { rule: text, reads: 'secret', secret: 'all', about: 'The shared secret of the hmac algorithms.' },
     certificateId: { rule: text, classic: 'certificate_id', about: 'The certificate of rsa-sha256.' },
-    headers: { rule: texts, classic: 'header_list', about: 'Headers that are signed; empty for all.' },
+    headers: { rule: texts, reads: 'secret', classic: 'header_list', about: 'Headers that are signed; empty for all.' },
     signatureHeader: { rule: text, classic: 'signature_header', about: 'The header that carries the signature.' },
   },
 });
 
 const oauthClientFields = {
-  clientId: { rule: text, classic: 'client_id', about: 'Client id at the authorisation server.' },
-  clientSecret: { rule: text, classic: 'client_secret', about: 'Client secret at the authorisation server.' },
-  tokenUrl: { rule: text, classic: 'token_url', about: 'Where tokens are asked for.' },
+  clientId: { rule: text, reads: 'secret', classic: 'client_id', about: 'Client id at the authorisation server.' },
+  clientSecret: {
+    rule: text,
+    reads: 'secret',
+    secret: 'all',
+    classic: 'client_secret',
+    about: 'Client secret at the authorisation server.',
+  },
+  tokenUrl: { rule: text, reads: 'secret', classic: 'token_url', about: 'Where tokens are asked for.' },
   method: {
     rule: text,
     about: 'How the client is shown: client_secret_basic or client_secret_post.',
@@ -222,7 +231,7 @@ const oauthClientFields = {
     classic: 'extra_metadata',
     about: 'Members of the token reply that become facts of the call.',
   },
-};
+} as const;
 
 export const upstreamAuth = facet({
   name: 'upstreamAuth',
@@ -232,8 +241,21 @@ export const upstreamAuth = facet({
   fields: {
     enabled: { rule: flag, about: 'Signs in.' },
     basicEnabled: { rule: flag, classic: 'basic_auth.enabled', oas: 'basicAuth.enabled', about: 'By user name.' },
-    basicUsername: { rule: text, classic: 'basic_auth.username', oas: 'basicAuth.username', about: 'User name.' },
-    basicPassword: { rule: text, classic: 'basic_auth.password', oas: 'basicAuth.password', about: 'Password.' },
+    basicUsername: {
+      rule: text,
+      reads: 'secret',
+      classic: 'basic_auth.username',
+      oas: 'basicAuth.username',
+      about: 'User name.',
+    },
+    basicPassword: {
+      rule: text,
+      reads: 'secret',
+      secret: 'all',
+      classic: 'basic_auth.password',
+      oas: 'basicAuth.password',
+      about: 'Password.',
+    },
     basicHeaderEnabled: {
       rule: flag,
       classic: 'basic_auth.header.enabled',
@@ -264,8 +286,8 @@ const below = (fields: typeof oauthClientFields, grant: string) =>
     oas: `upstream.authentication.oauth.${grant === 'upstreamPassword' ? 'password' : 'clientCredentials'}`,
     fields: {
       ...fields,
-      username: { rule: text, about: 'The user of the password grant.' },
-      password: { rule: text, about: 'The password of the password grant.' },
+      username: { rule: text, reads: 'secret', about: 'The user of the password grant.' },
+      password: { rule: text, reads: 'secret', secret: 'all', about: 'The password of the password grant.' },
     },
   });
 
@@ -273,7 +295,7 @@ export const upstreamClientCredentials = below(oauthClientFields, 'upstreamClien
 export const upstreamPassword = below(oauthClientFields, 'upstreamPassword');
 
 const checkFields = {
-  url: { rule: text, about: 'What is called.' },
+  url: { rule: text, reads: 'secret', about: 'What is called.' },
   protocol: { rule: text, oas: null, about: 'tcp or tls; anything else is HTTP.' },
   timeoutMs: {
     rule: count,
@@ -282,17 +304,17 @@ const checkFields = {
     about: 'How long an answer may take.',
   },
   method: { rule: text, about: 'The method; GET when empty.' },
-  headers: { rule: textMap, about: 'Headers sent.' },
-  body: { rule: text, about: 'Body sent, in base64.' },
+  headers: { rule: textMap, reads: 'secret', secret: 'all', about: 'Headers sent.' },
+  body: { rule: text, reads: 'secret', secret: 'all', about: 'Body sent, in base64.' },
   enableProxyProtocol: { rule: flag, classic: 'enable_proxy_protocol', about: 'Starts with a PROXY protocol header.' },
   commands: {
     list: {
       name: { rule: text, about: 'send or expect.' },
-      message: { rule: text, about: 'What is sent or expected.' },
+      message: { rule: text, reads: 'secret', secret: 'all', about: 'What is sent or expected.' },
     },
     about: 'What is said over a raw connection.',
   },
-};
+} as const;
 
 export const uptimeTests = facet({
   name: 'uptimeTests',

@@ -15,7 +15,7 @@ export const version = facet({
   fields: {
     name: { rule: text, about: 'The name calls use.' },
     expires: { rule: text, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
-    overrideTarget: { rule: text, classic: 'override_target', about: 'An upstream of its own.' },
+    overrideTarget: { rule: text, reads: 'secret', classic: 'override_target', about: 'An upstream of its own.' },
     useExtendedPaths: {
       rule: flag,
       classic: 'use_extended_paths',
@@ -58,6 +58,8 @@ export const requestHeaders = facet({
     remove: { rule: texts, classic: 'global_headers_remove', about: 'Headers taken away first.' },
     add: {
       rule: textMap,
+      reads: 'variables',
+      secret: 'all',
       classic: 'global_headers',
       oas: headerPairs('add'),
       about: 'Headers set, in place of others.',
@@ -80,6 +82,7 @@ export const responseHeaders = facet({
     remove: { rule: texts, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
     add: {
       rule: textMap,
+      reads: 'variables',
       classic: 'global_response_headers',
       oas: headerPairs('add'),
       about: 'Headers set, in place of others.',

@@ -19,7 +19,10 @@ const mostSkewSeconds = 300;
 const defaultStatus = 401;
 const defaultMessage = 'Request signature verification failed';
 
-export function signatureCheck(asked: Model['token'], tools: Pick<GatewayTools, 'clock' | 'settings'>): SignatureCheck {
+export function signatureCheck(
+  asked: Model['token'],
+  tools: Pick<GatewayTools, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
+): SignatureCheck {
   const hash = algorithms[asked.signatureAlgorithm];
   if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');
   if (asked.signatureSecret === '') throw new Unservable('signature validation has no secret');

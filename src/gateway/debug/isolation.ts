@@ -18,6 +18,8 @@ type Shared =
   | 'certificates'
   | 'organisations'
   | 'grants'
+  | 'secrets'
+  | 'isContextName'
   | 'outbound'
   | 'keySets'
   | 'oauthTokens'

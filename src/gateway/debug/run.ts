@@ -40,7 +40,7 @@ export async function runDebug(asked: DebugAsked, { tools, pools, snapshot }: De
     if (api.unserved) trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unserved}` });
     const world = isolatedSnapshot(snapshot(), api, own.tools, trace);
     const run = await answered(asked, own.tools, pools, world, api, trace);
-    const masked = secretMask(asked.written, tools.settings);
+    const masked = secretMask(tools);
     return { ...run, response: masked(run.response), logs: masked(run.logs) };
   } finally {
     await own.close();

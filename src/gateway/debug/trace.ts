@@ -40,7 +40,8 @@ export interface Trace {
 const linesMost = 500;
 const lineMost = 4096;
 
-export function createTrace(clock: Clock, own: Identity): Trace {
+/** `redact` replaces secrets in each line: what steps do is told with the values they do it with. */
+export function createTrace(clock: Clock, own: Identity, redact = (text: string) => text): Trace {
   const lines: string[] = [];
   return {
     at: 'the definition',
@@ -48,9 +49,9 @@ export function createTrace(clock: Clock, own: Identity): Trace {
     note(line, { id, name, orgId } = own) {
       if (lines.length >= linesMost) return;
       const whole = { ...line, time: new Date(clock.now()).toISOString(), api_id: id, api_name: name, org_id: orgId };
-      const text = JSON.stringify(whole);
+      const text = redact(JSON.stringify(whole));
       const { level, msg, type, time } = whole;
-      const shown = `${msg.slice(0, lineMost / 8)}…`;
+      const shown = `${redact(msg).slice(0, lineMost / 8)}…`;
       lines.push(text.length <= lineMost ? text : JSON.stringify({ level, msg: shown, type, time }));
     },
     text: () => lines.join('\n'),

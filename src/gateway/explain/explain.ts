@@ -43,7 +43,7 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
 
   function explained(call: Exchange, sink: Sink): void {
     const id = publicId();
-    const trace = createTrace(tools.clock, { id: '', name: '', orgId: '' });
+    const trace = createTrace(tools.clock, { id: '', name: '', orgId: '' }, tools.secrets.redact);
     kept.keep(id, trace);
     const pools = tracedPools(options.pools, ({ origin, path, method }) => {
       const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;

@@ -18,6 +18,7 @@ import { createRecorder } from './recorder.ts';
 function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
   const reports: Report[] = [];
   const recorder = createRecorder({
+    redact: text => text,
     settings: readSettings({ flags: settings }),
     post: report => reports.push(report),
     capacity,

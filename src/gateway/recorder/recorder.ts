@@ -13,6 +13,8 @@ import { RecorderMeasures } from './recorder-measures.ts';
 import { RecorderRows } from './recorder-rows.ts';
 
 export interface RecorderOptions {
+  /** Replaces secrets of definitions: a template may have put one into a body. */
+  readonly redact: (text: string) => string;
   readonly settings: Settings;
   /** Hands a report to the main thread; the buffers are given away. */
   readonly post: (report: Report, transfer: ArrayBuffer[]) => void;
@@ -44,7 +46,7 @@ const detailHeld = 4_194_304;
 const tagsKept = 50;
 const longestTag = 200;
 
-export function createRecorder({ settings, post, capacity = recordsHeld }: RecorderOptions): Recorder {
+export function createRecorder({ settings, post, redact, capacity = recordsHeld }: RecorderOptions): Recorder {
   const rows = new RecorderRows(capacity);
   const measures = new RecorderMeasures();
   const enabled = settings['analytics.enabled'];
@@ -98,8 +100,8 @@ export function createRecorder({ settings, post, capacity = recordsHeld }: Recor
     rows.word('userAgent', call.headers.get('user-agent') ?? '');
     rows.word('tags', tagsOf(call, api));
     const detailed = (api.detailed || call.session?.detailedRecording) && rows.looseCharacters < detailHeld;
-    rows.loose('rawRequest', detailed ? rawRequest(call, api.secrets) : '');
-    rows.loose('rawResponse', detailed ? rawResponse(call, api.secrets) : '');
+    rows.loose('rawRequest', detailed ? rawRequest(call, api.secrets, redact) : '');
+    rows.loose('rawResponse', detailed ? rawResponse(call, api.secrets, redact) : '');
   }
 
   function sendBatch(isLast = false): void {

@@ -1,6 +1,5 @@
 import { Unservable } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
-import { partsOf, type Variable } from '../variables/variables.ts';
+import { partsOf, type Variable, type VariableTools } from '../variables/variables.ts';
 import type { Match } from './pattern.ts';
 
 /** A piece of a target: the author's own text, a group of the match, or a variable. */
@@ -11,7 +10,7 @@ export const respelt = (text: string): string =>
   text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));
 
 /** `$1` stands for a group that exists; any other `$` is itself. What groups and values hold is not looked at again. */
-export function piecesOf(text: string, groups: number, tools: Pick<GatewayTools, 'settings'>): Piece[] {
+export function piecesOf(text: string, groups: number, tools: VariableTools): Piece[] {
   const pieces: Piece[] = [];
   const [target = ''] = text.split('#', 1);
   for (const part of target.split(/(\$\d{1,2})/)) {

@@ -2,8 +2,7 @@ import { token } from '#base/header-fields.ts';
 import type { Exchange } from '../exchange.ts';
 import { framing, type HeaderList } from '../headers.ts';
 import { Unservable } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
-import { headerEscaped, variables } from '../variables/variables.ts';
+import { headerEscaped, type VariableTools, variables } from '../variables/variables.ts';
 
 /** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */
 export interface HeaderWish {
@@ -24,7 +23,7 @@ interface HeaderSet {
 }
 
 /** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
-export function headerChange({ remove, add }: HeaderWish, tools: Pick<GatewayTools, 'settings'>) {
+export function headerChange({ remove, add }: HeaderWish, tools: VariableTools) {
   const set = Object.entries(add).map(([name, text]): HeaderSet => {
     checkName(name);
     if (framing.has(name.toLowerCase())) throw new Unservable(`the header ${name} cannot be set: the gateway sends it`);

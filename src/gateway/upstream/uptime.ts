@@ -13,7 +13,7 @@ import type { Registries } from './registries.ts';
 export interface UptimeOptions {
   readonly tools: Pick<
     GatewayTools,
-    'settings' | 'clock' | 'log' | 'local' | 'addresses' | 'grants' | 'within' | 'fire'
+    'settings' | 'clock' | 'log' | 'local' | 'addresses' | 'grants' | 'within' | 'fire' | 'secrets'
   >;
   /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
   readonly outbound: Outbound;
@@ -162,7 +162,7 @@ function checkOf(given: unknown): Check[] {
 }
 
 /** Counts what came of a round, marks hosts, tells handlers and whoever keeps results. */
-function judging({ local, clock, settings, fire }: UptimeOptions['tools'], tested: UptimeOptions['tested']) {
+function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools'], tested: UptimeOptions['tested']) {
   const enough = settings['uptime.failures'];
   const keptMs = Math.min(settings['uptime.interval_ms'] * 100, rememberedMs);
   const kept = { limit: Number.POSITIVE_INFINITY, periodMs: keptMs, opens: 'every' } as const;
@@ -197,13 +197,14 @@ function judging({ local, clock, settings, fire }: UptimeOptions['tools'], teste
       if (up) marks.remove(host);
       else marks.put(host);
     }
-    tested(hosts);
+    tested(redactHosts(hosts, secrets.redact));
   };
 
   function tell(event: 'HostDown' | 'HostUp', api: Api, host: string, test: HostTest, result: TestResult): void {
     const message = event === 'HostDown' ? 'Uptime test failed' : 'Uptime test succeeded';
+    const shownUrl = secrets.redact(test.shownUrl);
     const host_info = {
-      CheckURL: test.shownUrl,
+      CheckURL: shownUrl,
       ResponseCode: result.status,
       Latency: result.latencyMs,
       IsTCPError: result.failure !== '',
@@ -211,8 +212,14 @@ function judging({ local, clock, settings, fire }: UptimeOptions['tools'], teste
       // Values may be credentials: who is told gets the names.
       Headers: Object.fromEntries(test.headerNames.map(name => [name, ''])),
       Body: '',
-      MetaData: { target_url: test.shownUrl, api_id: api.id, host_name: host },
+      MetaData: { target_url: shownUrl, api_id: api.id, host_name: secrets.redact(host) },
     };
     fire(event, { api, path: '', clientAddress: '' }, message, { host_info });
   }
+}
+
+/** Results are read by people: an address that is a secret is not named in them. Of hosts that look alike then, the first counts. */
+function redactHosts(hosts: readonly TestedHost[], redact: (text: string) => string): TestedHost[] {
+  const named = hosts.map(it => ({ ...it, host: redact(it.host), url: redact(it.url), failure: redact(it.failure) }));
+  return [...new Map(named.toReversed().map(it => [it.host, it])).values()].toReversed();
 }

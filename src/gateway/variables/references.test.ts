@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
-import { withReferences } from './references.ts';
+import { createDefinitionSecrets } from './definition-secrets.ts';
+import { resolveReferences } from './references.ts';
 import { hasSecrets, variables } from './variables.ts';
 
-const tools = { settings: readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } }) };
-const resolved = (definition: object) => withReferences(modelOfClassic(definition as ClassicDefinition), tools);
+const settings = readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } });
+const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
+const tools = { secrets, isContextName: (_name: string): boolean => true };
+const resolved = (definition: object) => resolveReferences(modelOfClassic(definition as ClassicDefinition), secrets);
 
-test('a text that names a secret stands for it, wherever it is in a definition', () => {
+test('a text that names a secret stands for it, in the fields that may', () => {
   const { model, missing } = resolved({
     proxy: { target_url: 'secrets://url' },
     request_signing: { is_enabled: true, secret: 'secrets://key', header_list: ['secrets://key', 'x'] },
@@ -41,5 +45,30 @@ test('one that is missing, or kept where the gateway keeps none, is told', () =>
 
 test('a definition that names none is not copied', () => {
   const model = modelOfClassic({ proxy: { target_url: 'http://a.example' }, name: 'env://x' } as ClassicDefinition);
-  assert.equal(withReferences(model, tools).model, model);
+  assert.equal(resolveReferences(model, secrets).model, model);
+});
+
+test('what is the author’s own is not read: schemas, replies, data of plugins, templates', () => {
+  const own = 'secrets://key';
+  const extended_paths = {
+    validate_json: [{ path: '/a', method: 'POST', schema: { $id: 'file:///folder/x.json', default: own } }],
+    mock_response: [{ path: '/b', method: 'GET', code: 200, body: own, headers: { A: own } }],
+    virtual: [{ path: '/c', method: 'GET', disabled: true, function_source_uri: own }],
+  };
+  const definition = {
+    config_data: { a: own },
+    error_overrides: { '500': [{ response: { message: own } }] },
+    version_data: { versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } } },
+  };
+  const model = modelOfClassic(definition as unknown as ClassicDefinition);
+  assert.deepEqual(resolveReferences(model, secrets), { model, missing: '' });
+});
+
+test('a reference in a field that names no secrets is an error, not a value', () => {
+  for (const [definition, missing] of [
+    [{ proxy: { listen_path: 'secrets://key' } }, 'listen.path cannot name a secret: secrets://key'],
+    [{ domain: 'env://HOST' }, 'customDomain.name cannot name a secret: env://HOST'],
+    [{ tags: ['a', 'secrets://key'] }, 'gatewayTags.tags cannot name a secret: secrets://key'],
+  ] as const)
+    assert.equal(resolved(definition).missing, missing);
 });

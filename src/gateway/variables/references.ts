@@ -1,56 +1,136 @@
-import { type SecretPlace, secretsOf } from '#base/secrets.ts';
-import type { Model } from '#definition/model.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { SecretPlace } from '#base/secrets.ts';
+import { facets, features, versionFacets } from '#definition/definition.ts';
+import type { Facet, Row, Values } from '#definition/facet.ts';
+import type { Model, VersionModel } from '#definition/model.ts';
+import type { DefinitionSecrets } from './definition-secrets.ts';
 
-/** A whole text that stands for a secret, anywhere in a definition. */
-export const reference = /^(secrets|env|file|vault|consul|kv):\/\/(.*)$/s;
+/** A whole text that names a secret. What is kept in files has plain names: an address such as `file:///a/b` is none. */
+export const reference = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
 export const referencePlaces: Readonly<Record<string, SecretPlace>> = { secrets: 'conf', env: 'env', file: 'file' };
 
-/** Not the gateway's to read: documents for others. */
-const untouched: ReadonlySet<string> = new Set(['document', 'streams', 'graphql', 'identity']);
+export interface NamedSecret {
+  readonly kind: string;
+  readonly name: string;
+}
 
-/** Headers are set to texts with variables: their secrets are found with those, and kept out of records by their name. */
-const headersSet = 'add';
+/** The secret that a whole text names; undefined for any other text. */
+export function parseReference(text: string): NamedSecret | undefined {
+  const found = text.includes('://') ? reference.exec(text) : null;
+  return found ? { kind: (found[1] ?? found[3])!, name: (found[2] ?? found[4])! } : undefined;
+}
 
 export interface Resolved {
   readonly model: Model;
-  /** The first secret that is missing; empty where all are there. */
+  /** The first secret that cannot be put in, and why; empty where all are. */
   readonly missing: string;
 }
 
-/** The definition with its secrets put in; the very same where it names none. */
-export function withReferences(model: Model, { settings }: Pick<GatewayTools, 'settings'>): Resolved {
+type FacetList = readonly (readonly [string, Pick<Facet, 'name' | 'rows'>])[];
+const apiFacets = Object.entries(facets) as unknown as FacetList;
+const facetsOfVersion = Object.entries(versionFacets) as unknown as FacetList;
+const featureEntries: FacetList = Object.entries(features).map(([name, it]) => [name, it.entry as unknown as Facet]);
+
+/**
+ * The definition with its secrets put in; the very same where it names none. Only fields whose row says so are read: schemas,
+ * examples, templates, replies and the data of plugins are the author's own. Anywhere else a reference is an error, since it
+ * would otherwise be used as it is written.
+ */
+export function resolveReferences(model: Model, secrets: DefinitionSecrets): Resolved {
   let missing = '';
+  const place: Place = {
+    put(text) {
+      const named = parseReference(text);
+      if (named === undefined) return text;
+      const kept = Object.hasOwn(referencePlaces, named.kind) ? referencePlaces[named.kind]! : undefined;
+      const found = kept && secrets.find(kept, named.name);
+      if (found === undefined)
+        missing ||= kept ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${named.kind}`;
+      return found ?? '';
+    },
+    refuse(text, where) {
+      if (parseReference(text) !== undefined) missing ||= `${where} cannot name a secret: ${text}`;
+      return text;
+    },
+  };
+  const own = resolveFacets(apiFacets, model as unknown as Values, place);
+  const versions = changedItems(model.versions, version => resolveVersion(version, place));
+  const changed = versions === model.versions ? own : { ...own, versions };
+  return { model: changed as unknown as Model, missing };
+}
 
-  function put(text: string): string {
-    const [, kind, name] = reference.exec(text) ?? [];
-    if (kind === undefined) return text;
-    const place = referencePlaces[kind];
-    const found = place && secretsOf(settings).find(place, name!);
-    if (found === undefined)
-      missing ||= place ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${kind}`;
-    return found ?? '';
+interface Place {
+  /** Puts a secret in the place of its name. */
+  put(text: string): string;
+  /** Notes a name where none is read. */
+  refuse(text: string, where: string): string;
+}
+
+function resolveVersion(version: VersionModel, place: Place): VersionModel {
+  const own = resolveFacets(facetsOfVersion, version as unknown as Values, place) as unknown as VersionModel;
+  let lists = own.endpoints as unknown as Readonly<Record<string, readonly Values[]>>;
+  for (const [name, { rows }] of featureEntries) {
+    const entries = lists[name] ?? [];
+    const turned = changedItems(entries, entry => resolveRows(rows, entry, `endpoints.${name}`, place));
+    if (turned !== entries) lists = { ...lists, [name]: turned };
   }
+  return lists === (own.endpoints as unknown)
+    ? own
+    : { ...own, endpoints: lists as unknown as VersionModel['endpoints'] };
+}
 
-  function walked(value: unknown): unknown {
-    if (typeof value === 'string') return value.includes('://') ? put(value) : value;
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) {
-      const items = value.map(walked);
-      return items.some((item, at) => item !== value[at]) ? items : value;
-    }
-    let changed: Record<string, unknown> | undefined;
-    for (const [name, member] of Object.entries(value)) {
-      if (name === headersSet) continue;
-      const put = walked(member);
-      if (put !== member) changed = { ...(changed ?? value), [name]: put };
-    }
-    return changed ?? value;
+function resolveFacets(list: FacetList, values: Values, place: Place): Values {
+  let turned = values;
+  for (const [name, { rows }] of list) {
+    const given = values[name] as Values;
+    const resolved = resolveRows(rows, given, name, place);
+    if (resolved !== given) turned = { ...turned, [name]: resolved };
   }
+  return turned;
+}
 
-  const own = Object.entries(model).filter(([name]) => !untouched.has(name));
-  const changes = own
-    .map(([name, value]) => [name, walked(value)] as const)
-    .filter(([name, it]) => it !== model[name as keyof Model]);
-  return { model: changes.length > 0 ? ({ ...model, ...Object.fromEntries(changes) } as Model) : model, missing };
+function resolveRows(rows: readonly Row[], values: Values, where: string, place: Place): Values {
+  let turned = values;
+  for (const row of rows) {
+    const given = values[row.name];
+    const resolved = resolveRow(row, given, `${where}.${row.name}`, place);
+    if (resolved !== given) turned = { ...turned, [row.name]: resolved };
+  }
+  return turned;
+}
+
+function resolveRow(row: Row, value: unknown, where: string, place: Place): unknown {
+  const { reads, items } = row;
+  if (reads === 'variables' || reads === 'nothing') return value;
+  if (reads === 'secret') return changedTexts(value, place.put);
+  if (Array.isArray(reads)) return resolveMembers(value, reads, place);
+  const one = (item: unknown) => resolveRows(items!.rows, item as Values, where, place);
+  if (items?.kind === 'list') return changedItems(value as readonly unknown[], one);
+  if (items) return changedMembers(value as Values, one);
+  return changedTexts(value, text => place.refuse(text, where));
+}
+
+/** Of a list of objects, the members of these names. */
+function resolveMembers(value: unknown, names: readonly string[], place: Place): unknown {
+  return changedItems(value as readonly Values[], item => {
+    const turned = names.map(name => [name, changedTexts(item[name], place.put)] as const);
+    return turned.every(([name, it]) => it === item[name]) ? item : { ...item, ...Object.fromEntries(turned) };
+  });
+}
+
+/** Every text inside a value. What does not change is not copied. */
+function changedTexts(value: unknown, turn: (text: string) => string): unknown {
+  if (typeof value === 'string') return turn(value);
+  if (typeof value !== 'object' || value === null) return value;
+  const inner = (it: unknown) => changedTexts(it, turn);
+  return Array.isArray(value) ? changedItems(value, inner) : changedMembers(value as Values, inner);
+}
+
+function changedItems<T>(list: readonly T[], turn: (item: T) => T): readonly T[] {
+  const items = list.map(turn);
+  return items.some((item, at) => item !== list[at]) ? items : list;
+}
+
+function changedMembers(value: Values, turn: (member: unknown) => unknown): Values {
+  const members = Object.entries(value).map(([name, it]) => [name, turn(it)] as const);
+  return members.some(([name, it]) => it !== value[name]) ? Object.fromEntries(members) : value;
 }

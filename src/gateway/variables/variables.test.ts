@@ -2,19 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { sessionOf } from '#access/keys/session.ts';
+import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
 import type { Exchange } from '../exchange.ts';
 import { Unservable } from '../step.ts';
+import { createDefinitionSecrets } from './definition-secrets.ts';
 import { hasSecrets, headerEscaped, urlEscaped, variables } from './variables.ts';
 
 const values = { key: 'k', tricky: '$gw_meta.a' };
-const tools = { settings: readSettings({ flags: { 'secrets.values': JSON.stringify(values) } }) };
+const settings = readSettings({ flags: { 'secrets.values': JSON.stringify(values) } });
+const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
+const tools = { secrets, isContextName: (_name: string): boolean => true };
 const call = (context?: Record<string, unknown>, meta_data?: Record<string, unknown>) =>
   ({ context, session: meta_data && sessionOf({ meta_data }, []) }) as Exchange;
 const filled = (text: string, of: Exchange) => variables(text, tools)(of);
 
 test('text without variables stays as it is', () => {
-  for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context. $gw_other.a', 'a $ gw_meta.b'])
+  for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context.', 'a $ gw_meta.b', '$5_000.50 $US_dollars.a'])
     assert.equal(filled(text, call({}, {})), text);
 });
 
@@ -76,4 +80,46 @@ test('whatever a value holds, it begins nothing new in a header or an address', 
   assert.equal(headerEscaped('a\r\nX-Admin: 1'), 'a  X-Admin: 1');
   assert.equal(Buffer.from(headerEscaped('é'), 'latin1').toString(), 'é');
   assert.equal(urlEscaped("a/../b?c=d&e#f g'"), 'a%2F..%2Fb%3Fc%3Dd%26e%23f%20g%27');
+});
+
+test('a misspelt variable makes the text unservable, with the name that was meant', () => {
+  const unservable = (text: string, reason: string, more = tools) =>
+    assert.throws(
+      () => variables(text, more),
+      (error: Error) => error instanceof Unservable && error.message === reason,
+      text,
+    );
+  unservable('a $gw_contxt.path', '$gw_contxt. is not a variable: did you mean $gw_context.?');
+  unservable('$gw_metta.a', '$gw_metta. is not a variable: did you mean $gw_meta.?');
+  unservable('$GW_CONTEXT.path', '$GW_CONTEXT. is not a variable: did you mean $gw_context.?');
+  unservable('$secrets_conf.key', '$secrets_conf. is not a variable: did you mean $secret_conf.?');
+  for (const foreign of ['$other_vendor_x_meta.a', '$acmegateway_context.a', '$gw_something_else.a'])
+    assert.throws(() => variables(foreign, tools), Unservable, foreign);
+  const closed = { secrets, isContextName: (name: string): boolean => name === 'path' };
+  assert.equal(variables('$gw_context.path', closed)(call({ path: '/a' })), '/a');
+  unservable('$gw_context.pth', 'no request has the context variable pth: did you mean path?', closed);
+  unservable('$gw_context.whatever', 'no request has the context variable whatever', closed);
+});
+
+test('an organisation without a grant finds a secret as little as one that does not exist', () => {
+  const granted = (orgId: string, name: string) => orgId === 'own' || name === 'key';
+  const all = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: granted });
+  const found = (orgId: string, name: string) => all.of(orgId).find('conf', name);
+  assert.deepEqual(
+    [found('own', 'tricky'), found('tenant', 'key'), found('tenant', 'tricky')],
+    ['$gw_meta.a', 'k', undefined],
+  );
+  assert.equal(all.find('conf', 'key'), undefined, 'nothing before an organisation is known');
+  const reasonOf = (text: string) => {
+    try {
+      variables(text, { ...tools, secrets: all.of('tenant') });
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.equal(
+    reasonOf('$secret_conf.tricky').replaceAll('tricky', 'x'),
+    reasonOf('$secret_conf.nobody').replaceAll('nobody', 'x'),
+  );
 });

@@ -1,9 +1,11 @@
 import { asBytes } from '#base/header-fields.ts';
-import { type SecretPlace, secretPlaces, secretsOf } from '#base/secrets.ts';
+import { nearest } from '#base/nearest.ts';
+import { type SecretPlace, secretPlaces } from '#base/secrets.ts';
 import type { Exchange } from '../exchange.ts';
 import { Unservable } from '../step.ts';
 import type { GatewayTools } from '../tools.ts';
-import { reference, referencePlaces } from './references.ts';
+import { contextNames } from './context-names.ts';
+import { parseReference, referencePlaces } from './references.ts';
 import { shown } from './shown.ts';
 
 /**
@@ -20,33 +22,25 @@ export interface Variable {
 
 /** What variables are looked up in. */
 export type Known = Pick<Exchange, 'context' | 'session'>;
-type Finds = Pick<GatewayTools, 'settings'>;
+/** What names are looked up in when a text is compiled. */
+export type VariableTools = Pick<GatewayTools, 'secrets' | 'isContextName'>;
 
 const variable = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
 /** The parts of a text, secrets put in. */
-export function partsOf(given: string, tools: Finds): Part[] {
-  const text = asVariable(given);
+export function partsOf(text: string, tools: VariableTools): Part[] {
+  const named = parseReference(text);
+  if (named) return joined([secretOf(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, tools)]);
   const parts: Part[] = [];
   let end = 0;
   for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variable)) {
-    parts.push(text.slice(end, index));
-    parts.push(
-      from!.startsWith('gw_')
-        ? { from: from!.slice(3) as Variable['from'], name: name! }
-        : secretOf(from!, name!, tools),
-    );
+    parts.push(literal(text.slice(end, index)));
+    parts.push(from!.startsWith('gw_') ? variableOf(from!, name!, tools) : secretOf(from!, name!, tools));
     end = index + whole.length;
   }
-  parts.push(text.slice(end));
+  parts.push(literal(text.slice(end)));
   return joined(parts);
 }
-
-/** The older way to name a secret, where it is all of a text. */
-const asVariable = (text: string): string => {
-  const [, kind, name] = reference.exec(text) ?? [];
-  return kind === undefined ? text : `$secret_${referencePlaces[kind] ?? kind}.${name}`;
-};
 
 /** Literals side by side are one; empty ones are none. */
 function joined(parts: readonly Part[]): Part[] {
@@ -59,12 +53,41 @@ function joined(parts: readonly Part[]): Part[] {
   return kept;
 }
 
+const knownPrefixes = ['gw_context', 'gw_meta', ...secretPlaces.map(place => `secret_${place}`)];
+const variableLike = /\$([A-Za-z]+_[A-Za-z_]+)\.[A-Za-z0-9_-]/g;
+/** As other gateways call theirs. */
+const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
+
+/**
+ * The author's own text, unless it holds what can only be a misspelt variable: that would be sent on as it is written. Any
+ * other dollar sign, a price above all, is itself.
+ */
+function literal(text: string): string {
+  for (const [, prefix] of text.matchAll(variableLike)) {
+    const meant = nearest(prefix!.toLowerCase(), knownPrefixes);
+    if (meant !== undefined) throw new Unservable(`$${prefix}. is not a variable: did you mean $${meant}.?`);
+    if (foreignPrefix.test(prefix!) || prefix!.toLowerCase().startsWith('gw_'))
+      throw new Unservable(`$${prefix}. is not a variable: their names begin with $gw_context. or $gw_meta.`);
+  }
+  return text;
+}
+
+/** Metadata differ from key to key; context variables do not, so that a name that no request can have is an error. */
+function variableOf(from: string, name: string, { isContextName }: VariableTools): Variable {
+  if (from === 'gw_context' && !isContextName(name)) {
+    const meant = nearest(name, contextNames);
+    const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
+    throw new Unservable(`no request has the context variable ${name}${hint}`);
+  }
+  return { from: from.slice(3) as Variable['from'], name };
+}
+
 const isPlace = (text: string): text is SecretPlace => (secretPlaces as readonly string[]).includes(text);
 
-function secretOf(from: string, name: string, { settings }: Finds): string {
+function secretOf(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
   if (!isPlace(place)) throw new Unservable(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
-  const found = secretsOf(settings).find(place, name);
+  const found = secrets.find(place, name);
   if (found === undefined) throw new Unservable(`the secret $${from}.${name} is missing`);
   return found;
 }
@@ -76,7 +99,8 @@ export function variableValue({ from, name }: Variable, call: Known): string {
 }
 
 /** Whether it names something that may not be written down. */
-export const hasSecrets = (text: string): boolean => /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(asVariable(text));
+export const hasSecrets = (text: string): boolean =>
+  parseReference(text) !== undefined || /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(text);
 
 const asItIs = (value: string) => value;
 
@@ -86,7 +110,7 @@ const asItIs = (value: string) => value;
  */
 export function variables(
   text: string,
-  tools: Finds,
+  tools: VariableTools,
   escaped: (value: string) => string = asItIs,
 ): (call: Known) => string {
   const parts = partsOf(text, tools);

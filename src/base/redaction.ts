@@ -1,0 +1,76 @@
+import { domainToASCII } from 'node:url';
+import { asBytes } from './header-fields.ts';
+
+/** Redaction: secrets that reach a log line, an error text or a trace are replaced there, in every spelling they take on the way. */
+export interface Redactor {
+  add(secret: string): void;
+  redact(text: string): string;
+}
+
+export const redactedText = '********';
+
+/** Shorter ones stand in too much other text to be told from it. */
+const minSecretCharacters = 4;
+/** The oldest are forgotten first; an installation has far fewer. */
+const defaultMaxSecrets = 10_000;
+
+export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?: number } = {}): Redactor {
+  const secrets = new Set<string>();
+  let pattern: RegExp | undefined;
+
+  function compile(): RegExp {
+    const spellings = [...new Set([...secrets].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+    return new RegExp(spellings.map(escapePattern).join('|'), 'gi');
+  }
+
+  return {
+    add(secret) {
+      if (secret.length < minSecretCharacters || secrets.has(secret)) return;
+      secrets.add(secret);
+      if (secrets.size > maxSecrets) secrets.delete(secrets.values().next().value!);
+      pattern = undefined;
+    },
+    redact(text) {
+      if (secrets.size === 0) return text;
+      pattern ??= compile();
+      return text.replaceAll(pattern, redactedText);
+    },
+  };
+}
+
+const escapePattern = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+
+/** As it is, escaped for URLs, JSON and headers, and, of an address, the parts that system errors name on their own. */
+function spellingsOf(secret: string): string[] {
+  const wellFormed = secret.toWellFormed();
+  const parts = [
+    secret,
+    encodeURIComponent(wellFormed),
+    encodeURI(wellFormed),
+    JSON.stringify(secret).slice(1, -1),
+    asBytes(secret),
+    domainToASCII(secret),
+    ...addressParts(secret),
+  ];
+  return parts.filter(it => it.length >= minSecretCharacters);
+}
+
+function addressParts(secret: string): string[] {
+  const url = secret.includes('://') ? URL.parse(secret) : null;
+  if (!url) return [];
+  const { href, origin, host, hostname, username, password, pathname, search } = url;
+  const decoded = [username, password, pathname].map(it => decodeOrKeep(it));
+  // `new URL` adds the final slash: without it the text is a part of many others.
+  return [href, href.replace(/\/$/, ''), origin === 'null' ? '' : origin, host, hostname, username, password].concat(
+    [pathname, search, ...decoded].filter(it => it !== '/'),
+  );
+}
+
+function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A lone per cent sign stands for itself.
+    return text;
+  }
+}
