@@ -17,6 +17,7 @@ import { createAddressPolicies } from '#base/address-policies.ts';
 import { isoTime } from '#base/clock.ts';
 import { databaseId, publicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
+import { createRedactor } from '#base/redaction.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { createDataKey, vaultOf } from '#base/vault.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
@@ -34,6 +35,7 @@ import { Exchange, type Peer } from '#gateway/exchange.ts';
 import { HeaderList } from '#gateway/headers.ts';
 import { createTenantGrants } from '#gateway/tenant-grants.ts';
 import type { GatewayTools } from '#gateway/tools.ts';
+import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
 import { operatorGrants } from '#people/organisations/grants.ts';
 import { metaStore } from '#storage/meta.ts';
@@ -123,6 +125,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     sessions,
     certificates: certificatesOf(store, vault),
     ...tokens.tools,
+    secrets: createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }),
     fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
   } as Partial<GatewayTools> as GatewayTools;
 

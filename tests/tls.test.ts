@@ -146,7 +146,8 @@ for (const engine of engines)
       assert.equal(await shown('live.example'), own.fingerprint);
       const unserved = await ask(definition.proxy.listen_path, 'live.example');
       assert.equal(unserved.status, 503);
-      assert.match(unserved.text, new RegExp(`certificate ${ids[1]}`));
+      const { body } = await app.ask('GET', `/gw/apis/${definition.api_id}/status`);
+      assert.match(body.reason, new RegExp(`certificate ${ids[1]}`));
     });
 
     test('a certificate without its private key cannot serve a domain', async () => {

@@ -7,6 +7,7 @@ import { makeCertificate } from './certificates.ts';
 import { onEveryEngine } from './harness.ts';
 import { hook, issuer, publishTokens, tokenOf, type Wanted } from './oauth2.ts';
 import { type Publisher, startPublisher } from './tokens.ts';
+import { unservedReason } from './traffic.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
 import { type Receiver, startReceiver } from './webhooks.ts';
 
@@ -111,10 +112,9 @@ onEveryEngine(
         assert.equal(protectedHeader['x5t#S256'], hash('sha256', new X509Certificate(certPem).raw, 'base64url'));
       }
       const clientAuth = { method: 'private_key_jwt', clientId: 'me', certId: 'nothing' };
-      const { call, as } = await published([provider({ clientAuth })]);
-      const { status, text } = await call('/x', as({}));
-      assert.equal(status, 503);
-      assert.match(text, /the certificate nothing of the provider \w+ is not in the store with its key/);
+      const { url } = await published([provider({ clientAuth })]);
+      const reason = await unservedReason(app(), `${url}/x`);
+      assert.match(reason, /the certificate nothing of the provider \w+ is not in the store with its key/);
     });
 
     test('kept tokens are those of the same caller and target; calls that come together ask once', async () => {
@@ -233,10 +233,11 @@ onEveryEngine(
     });
 
     test('what secrets make of a definition is looked at again before it is served', async () => {
-      const { call, as } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
-      const { status, text } = await call('/x', as({}));
-      assert.equal(status, 503);
-      assert.match(text, /providers\[0\]\.tokenEndpoint must be an absolute http or https address/);
+      const { url } = await published([provider({ tokenEndpoint: 'secrets://endpoint' })]);
+      assert.match(
+        await unservedReason(app(), `${url}/x`),
+        /providers\[0\]\.tokenEndpoint must be an absolute http or https address/,
+      );
     });
   },
   { settings: { 'secrets.values': '{"endpoint":"nonsense"}' } },

@@ -35,4 +35,15 @@ export async function publish(app: TestApp, definition: Definition): Promise<str
 /** Waits until every traffic thread serves what was committed before the call. */
 export const settled = (app: TestApp): Promise<void> => app.application.trafficSettled();
 
+/** Why calls to this address get 503: callers are not told, the explanation of a call says it. */
+export async function unservedReason(app: TestApp, url: string, init: RequestInit = {}): Promise<string> {
+  const headers = { 'x-gw-explain': app.credentials.gateway_secret };
+  const reply = await fetch(url, { ...init, headers });
+  assert.deepEqual([reply.status, JSON.parse(await reply.text()).error], [503, 'This API is not available']);
+  const { id } = JSON.parse(reply.headers.get('x-gw-explanation') ?? '{}');
+  const { body } = await app.ask('GET', `/gw/explain/${id}`);
+  const [first] = body.logs.split('\n').map((line: string) => JSON.parse(line));
+  return first.msg.replace(/^The API is not served: /, '');
+}
+
 export { eventually };

@@ -22,7 +22,7 @@ import {
 import { startApp, type TestApp } from './harness.ts';
 import { call } from './hostile/raw.ts';
 import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './secure-upstream.ts';
-import { openApi, publish, settled } from './traffic.ts';
+import { openApi, publish, settled, unservedReason } from './traffic.ts';
 
 describe('upstreams behind TLS', () => {
   const authority = makeAuthority('Upstream authority');
@@ -138,7 +138,7 @@ describe('upstreams behind TLS', () => {
     const bare = await upload(makeClientCertificate(authority, 'bare'), false);
     const without = await reached(at(upstream), { upstream_certificates: { '*': bare }, proxy: lenient });
     assert.equal(without.status, 503);
-    assert.match(without.error, new RegExp(`upstream certificate ${bare}`));
+    assert.match(await unservedReason(app, without.url), new RegExp(`upstream certificate ${bare}`));
     const made = makeClientCertificate(authority, 'late');
     const id = await upload(made);
     const { url, caller } = await reached(at(upstream), { upstream_certificates: { '*': id }, proxy: lenient });

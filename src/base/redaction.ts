@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { asBytes } from './header-fields.ts';
 
-/** Redaction: secrets that reach a log line, an error text or a trace are replaced there, in every spelling they take on the way. */
+/** Redaction: secrets are replaced in log lines, error texts and traces, in every spelling they take on the way. */
 export interface Redactor {
   add(secret: string): void;
   redact(text: string): string;

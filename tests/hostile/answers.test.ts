@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import type { TestApp } from '../harness.ts';
-import { openApi, publish, settled } from '../traffic.ts';
+import { openApi, publish, settled, unservedReason } from '../traffic.ts';
 import { onGround } from './ground.ts';
 
 /** What one answer says of where it ends. */
@@ -68,7 +68,7 @@ onGround('what definitions make of answers', ground => {
         const { text, statuses } = await send(last(`${url.pathname}/x`));
         assert.deepEqual(statuses, [503], `${JSON.stringify(headers)}: ${text}`);
         assert.deepEqual(framingOf(text), ['content-length']);
-        assert.match(text, /an error override cannot be read/);
+        assert.match(await unservedReason(app, url.href), /an error override cannot be read/);
       }
       upstream.answer = undefined;
     });

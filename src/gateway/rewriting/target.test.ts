@@ -13,7 +13,7 @@ import { upstreamPath } from '../upstream/target.ts';
 import { rewriteTarget } from './target.ts';
 
 const model = modelOfClassic({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
-const tools = { settings: readSettings({}) } as GatewayTools;
+const tools = { settings: readSettings({}), isContextName: (_name: string) => true } as GatewayTools;
 const context: StepContext = { model, version: model.versions[0]!, tools };
 
 interface Given {
