@@ -218,7 +218,7 @@ function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools
   }
 }
 
-/** Results are read by people: an address that is a secret is not named in them. Of hosts that look alike then, the first counts. */
+/** Redacts results, which people read. Of hosts that look alike then, the first counts. */
 function redactHosts(hosts: readonly TestedHost[], redact: (text: string) => string): TestedHost[] {
   const named = hosts.map(it => ({ ...it, host: redact(it.host), url: redact(it.url), failure: redact(it.failure) }));
   return [...new Map(named.toReversed().map(it => [it.host, it])).values()].toReversed();
