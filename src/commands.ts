@@ -44,6 +44,7 @@ Usage
   gw credentials --rotate-master   a new key for the secrets at rest
   gw apis|keys|policies|certs ls|get|apply|rm
                                    what a running gateway keeps; gw keys --help says more
+  gw apis import -f FILE           an API of a plain OpenAPI document
   gw --version
 
 Settings come from gw.yaml (or the file named by --config), from GW_… in the environment, and from flags;

@@ -59,8 +59,11 @@ describe('gw as a client of a gateway', () => {
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} added\n`);
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} modified\n`);
     const listed = await gw('apis ls');
-    assert.match(listed, /^ID +NAME +LISTEN PATH +TARGET +FORM +ACTIVE\n/);
-    assert.match(listed, new RegExp(`^${id} +Name of ${id} +/${id}/ +http://127.0.0.1:9 +classic +yes$`, 'm'));
+    assert.match(listed, /^ID +NAME +LISTEN PATH +TARGET +FORM +ACTIVE +SERVED\n/);
+    assert.match(
+      listed,
+      new RegExp(`^${id} +Name of ${id} +/${id}/ +http://127.0.0.1:9 +classic +yes +(yes|no: .*)$`, 'm'),
+    );
     const shown = await gw(`apis get ${id}`);
     assert.match(shown, new RegExp(`^api_id: ["']?${id}`, 'm'));
     assert.equal(await gw(`apis apply -f ${file(shown)}`), `API ${id} modified\n`);
@@ -89,6 +92,82 @@ describe('gw as a client of a gateway', () => {
     assert.equal(shown['x-gw-api-gateway'].info.id, id);
     assert.match(await gw('apis ls'), new RegExp(`^${id} +.*openapi`, 'm'));
     assert.deepEqual(await gwJson(`apis rm ${id}`), [{ key: id, status: 'ok', action: 'deleted' }]);
+  });
+
+  const plain = (title: string, more: object = {}) => ({
+    openapi: '3.0.3',
+    info: { title, version: '1' },
+    servers: [{ url: 'http://127.0.0.1:9' }],
+    paths: { '/pets': { get: { operationId: 'list', responses: { 200: { description: 'ok' } } } } },
+    ...more,
+  });
+
+  test('a plain OpenAPI document is imported once, applied again it brings the newer document', async () => {
+    const word = publicId().slice(0, 8);
+    const [made] = await gwJson(`apis apply -f ${file(plain(`Pets of ${word}`))}`);
+    assert.deepEqual([made.action, made.key.startsWith(`pets-of-${word}-`)], ['added', true], made.key);
+    const next = plain(`Pets of ${word}`, {
+      paths: { '/cats': { get: { responses: { 200: { description: 'ok' } } } } },
+    });
+    assert.equal(await gw(`apis apply -f ${file(next)}`), `API ${made.key} modified\n`);
+    const shown = await gwJson(`apis get ${made.key}`);
+    assert.deepEqual(Object.keys(shown.paths), ['/cats']);
+    assert.equal(shown['x-gw-api-gateway'].server.listenPath.value, `/pets-of-${word}/`);
+    assert.equal(shown['x-gw-api-gateway'].upstream.url, 'http://127.0.0.1:9');
+    await app.ask('GET', '/gw/reload?block=true');
+    assert.match(await gw('apis ls'), new RegExp(`^${made.key} .*openapi +yes +yes$`, 'm'));
+    await gw(`apis rm ${made.key}`);
+  });
+
+  test('a plain OpenAPI document without a usable server, title or version is refused and makes nothing', async () => {
+    const before = await gwJson('apis ls');
+    const hint = /document 1: no usable server URL: use gw apis import with --upstream URL \(/;
+    for (const servers of [undefined, [{ url: '/v1' }], [{ url: 'https://{host}/' }]])
+      await refused(`apis apply -f ${file(plain('Pets', { servers }))}`, hint);
+    await refused(`apis apply -f ${file(plain('…'))}`, /no title to make a listen path of: give --listen-path/);
+    await refused(`apis apply -f ${file({ swagger: '2.0', info: { title: 'Old', version: '1' }, paths: {} })}`, /2\.0/);
+    await refused(
+      `apis apply -f ${file({ proxy: { target_url: 'http://127.0.0.1:9' } })}`,
+      /no id, listen path or name/,
+    );
+    assert.deepEqual(await gwJson('apis ls'), before);
+  });
+
+  test('import takes upstream, listen path, id and what to make of the document', async () => {
+    const id = publicId();
+    const path = file(plain('Pets', { servers: undefined }));
+    const flags = `--id ${id} --upstream http://127.0.0.1:10 --listen-path /${id}/ --domain ${id}.example --validate --allow-list`;
+    assert.equal(await gw(`apis import -f ${path} ${flags}`), `API ${id} added\n`);
+    assert.equal(await gw(`apis import -f ${path} --id ${id}`), `API ${id} modified\n`);
+    const { server, upstream, middleware } = (await gwJson(`apis get ${id}`))['x-gw-api-gateway'];
+    assert.deepEqual([server.listenPath.value, server.customDomain.name], [`/${id}/`, `${id}.example`]);
+    assert.equal(upstream.url, 'http://127.0.0.1:10');
+    assert.equal(middleware.operations.list.allow.enabled, true);
+    await gw(`apis rm ${id}`);
+  });
+
+  test('documents without an id make one API, however often they are applied', async () => {
+    const path = publicId();
+    const { api_id: _id, ...definition } = classic(path);
+    const extension = { info: { name: 'Pets', state: { active: true } }, upstream: { url: 'http://127.0.0.1:9' } };
+    const oas = {
+      ...plain('Pets'),
+      'x-gw-api-gateway': { ...extension, server: { listenPath: { value: `/oas-${path}/` } } },
+    };
+    for (const document of [definition, oas]) {
+      const [first] = await gwJson(`apis apply -f ${file(document)}`);
+      const [second] = await gwJson(`apis apply -f ${file(document)}`);
+      assert.deepEqual([first.action, second.action, second.key], ['added', 'modified', first.key]);
+      await gw(`apis rm ${first.key}`);
+    }
+    const slashed = { ...definition, proxy: { ...definition.proxy, listen_path: `/${path}/b/` } };
+    const dashed = { ...definition, proxy: { ...definition.proxy, listen_path: `/${path}-b/` } };
+    const made = await gwJson(`apis apply -f ${file([slashed, dashed])}`);
+    assert.deepEqual(
+      made.map((it: { action: string }) => it.action),
+      ['added', 'added'],
+    );
+    await gw(`apis rm ${made[0].key} ${made[1].key}`);
   });
 
   test('several documents of a file are applied in order, and the one that is refused is named', async () => {
@@ -153,11 +232,16 @@ describe('gw as a client of a gateway', () => {
 
   test('what is asked in the wrong way, of nobody, or with the wrong secret is refused in one sentence', async () => {
     const { GW_URL, GW_SECRET } = surroundings();
-    await refused('keys lists', /^gw keys does not know lists: it knows ls, get, apply and rm$/);
+    await refused('keys lists', /^gw keys does not know lists: it knows ls, get, apply, rm$/);
     await refused('keys constructor', /does not know constructor/);
     await refused('keys get', /^get takes one id/);
     await refused('keys rm', /^rm needs at least one id/);
     await refused('keys apply', /^apply needs -f FILE/);
+    await refused('apis exprot', /it knows ls, get, apply, rm, import$/);
+    await refused('keys import -f x', /^gw keys does not know import/);
+    await refused('apis import', /^import needs -f FILE/);
+    await refused('apis ls --filter x', /^ls takes no --filter/);
+    await refused('keys apply -f x --upstream http://a.example', /^apply takes no --upstream/);
     await refused('keys ls more', /^ls takes no id/);
     await refused('keys ls -o xml', /^-o takes json/);
     await refused('keys ls --colour', /^Unknown option '--colour'/);

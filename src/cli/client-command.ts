@@ -27,6 +27,14 @@ const options = {
   file: { type: 'string', short: 'f', multiple: true },
   filter: { type: 'string' },
   api: { type: 'string' },
+  id: { type: 'string' },
+  upstream: { type: 'string' },
+  'listen-path': { type: 'string' },
+  domain: { type: 'string' },
+  authentication: { type: 'boolean' },
+  'allow-list': { type: 'boolean' },
+  validate: { type: 'boolean' },
+  mock: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
@@ -37,7 +45,7 @@ Usage
   gw ${name} get ID                shows one
   gw ${name} apply -f FILE         ${applyHelp(name, noun)}
   gw ${name} rm ID …               removes them
-
+${name === 'apis' ? importHelp : ''}
 Options
   --url URL        the control interface; else GW_URL, the gw that runs on the data directory, or ${defaultUrl}
   --secret TEXT    the gateway secret; else GW_SECRET, or credentials.json of the data directory. A process list
@@ -45,6 +53,19 @@ Options
   --data-dir PATH  the data directory; else GW_DATA_DIR, or gw.yaml
   -o json          output for scripts
   -f -             reads standard input
+`;
+
+const importHelp = `  gw apis import -f FILE         makes an API of a plain OpenAPI document, or brings it a newer one
+
+Options of import
+  --upstream URL       the service behind the API; else the first server of the document
+  --listen-path PATH   where the gateway answers for it; else made of the title
+  --domain HOST        the host it has for itself
+  --id ID              its id; else made of domain and listen path
+  --authentication     asks callers for what the document asks for
+  --allow-list         allows the operations of the document and nothing else
+  --validate           checks calls against the document
+  --mock               answers from the examples of the document
 `;
 
 const applyHelp = (name: string, noun: string) =>
@@ -68,8 +89,10 @@ export async function clientCommand([name = '', ...rest]: readonly string[], aro
   const { positionals, values } = parsed(name, rest);
   const [action = '', ...ids] = positionals;
   if (values.help || action === 'help' || positionals.length === 0) return around.print(help(name, kind));
-  const run = actions.get(action);
-  if (!run) throw problem.unknown_action({ detail: { kind: name, action } });
+  const known = [...actions.keys()].filter(it => it !== 'import' || kind.import);
+  const run = known.includes(action) ? actions.get(action) : undefined;
+  if (!run) throw problem.unknown_action({ detail: { kind: name, action, known: known.join(', ') } });
+  checkFlags(name, action, values);
   if (values.output !== undefined && values.output !== 'json')
     throw problem.usage({ detail: { reason: '-o takes json', kind: name } });
   const { GW_URL, GW_SECRET } = around.environment;
@@ -78,6 +101,19 @@ export async function clientCommand([name = '', ...rest]: readonly string[], aro
   const misused = (reason: string) => problem.usage({ detail: { reason, kind: name } });
   const control = () => reach({ url, secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '' });
   await run({ name, kind, ids, flags: values, print: around.print, control, misused });
+}
+
+const flagsOfAll = ['url', 'secret', 'data-dir', 'output'];
+const flagsOf: Readonly<Record<string, readonly string[]>> = {
+  apply: ['file'],
+  import: ['file', 'id', 'upstream', 'listen-path', 'domain', 'authentication', 'allow-list', 'validate', 'mock'],
+};
+
+/** A flag that an action does not look at is refused. */
+function checkFlags(name: string, action: string, flags: Flags): void {
+  const own = name === 'keys' && action === 'ls' ? ['filter', 'api'] : (flagsOf[action] ?? []);
+  const other = Object.keys(flags).find(flag => !flagsOfAll.includes(flag) && !own.includes(flag));
+  if (other) throw problem.usage({ detail: { reason: `${action} takes no --${other}`, kind: name } });
 }
 
 interface Asked {
@@ -96,7 +132,8 @@ async function ls({ name, kind, ids, flags, print, control, misused }: Asked): P
   if (ids.length > 0) throw misused('ls takes no id');
   const items = await kind.list(control(), { filter: flags.filter, api: flags.api });
   if (forScripts(flags)) return print(json(items));
-  print(items.length > 0 ? table(kind.columns, items) : `There are no ${name}.\n`);
+  if (items.length === 0) return print(`There are no ${name}.\n`);
+  print(table(kind.columns, (await kind.describe?.(control(), items)) ?? items));
 }
 
 async function get({ kind, ids, flags, print, control, misused }: Asked): Promise<void> {
@@ -106,16 +143,24 @@ async function get({ kind, ids, flags, print, control, misused }: Asked): Promis
   print(forScripts(flags) ? json(item) : yaml(item));
 }
 
-async function apply({ kind, ids, flags, print, control, misused }: Asked): Promise<void> {
+const apply = (asked: Asked) => applyFiles(asked, 'apply', asked.kind.apply);
+
+const importDocuments = (asked: Asked) => {
+  const { kind, flags } = asked;
+  return applyFiles(asked, 'import', (call, document) => kind.import!(call, document, flags));
+};
+
+async function applyFiles(asked: Asked, action: string, applyOne: Kind['apply']): Promise<void> {
+  const { kind, ids, flags, print, control, misused } = asked;
   const paths = flags.file ?? [];
-  if (paths.length === 0 || ids.length > 0) throw misused('apply needs -f FILE');
+  if (paths.length === 0 || ids.length > 0) throw misused(`${action} needs -f FILE`);
   const call = control();
   // Everything is read before anything is changed: a file that cannot be read changes nothing.
   const read = paths.map(path => ({ path, documents: kind.read(readText(path), path) }));
   const done = [];
   for (const { path, documents } of read)
     for (const [index, document] of documents.entries()) {
-      const applied = await placed(path, index + 1, kind.apply(call, document));
+      const applied = await placed(path, index + 1, applyOne(call, document));
       if (forScripts(flags)) done.push(applied);
       else print(`${kind.noun} ${applied.key} ${applied.action}\n`);
     }
@@ -144,4 +189,6 @@ async function rm({ kind, ids, flags, print, control, misused }: Asked): Promise
   if (forScripts(flags)) print(json(done));
 }
 
-const actions: ReadonlyMap<string, (asked: Asked) => Promise<void>> = new Map(Object.entries({ ls, get, apply, rm }));
+const actions: ReadonlyMap<string, (asked: Asked) => Promise<void>> = new Map(
+  Object.entries({ ls, get, apply, rm, import: importDocuments }),
+);

@@ -1,3 +1,5 @@
+import { Problem } from '#base/problems.ts';
+import { applyApi, type ImportFlags, importApi } from './api-documents.ts';
 import { type Control, orNothing } from './control.ts';
 import { type Document, documentsIn, pemIn } from './documents.ts';
 
@@ -19,10 +21,14 @@ export interface Kind {
   /** The columns people see, and where they are found in an item of the list. */
   readonly columns: Readonly<Record<string, (item: Document) => unknown>>;
   list(call: Control, query: ListQuery): Promise<readonly Document[]>;
+  /** Adds to the items of a list what only people read. */
+  describe?(call: Control, items: readonly Document[]): Promise<readonly Document[]>;
   get(call: Control, id: string): Promise<unknown>;
   /** What a file holds: each is applied by itself. */
   read(text: string, path: string): readonly unknown[];
   apply(call: Control, document: unknown): Promise<Applied>;
+  /** Makes one of a document of another format. */
+  import?(call: Control, document: unknown, flags: ImportFlags): Promise<Applied>;
   remove(call: Control, id: string): Promise<unknown>;
 }
 
@@ -35,8 +41,6 @@ const under =
     names.reduce<unknown>(member, item);
 const yes = (value: unknown) => (value ? 'yes' : 'no');
 
-const gatewayPart = 'x-gw-api-gateway';
-
 const apis: Kind = {
   noun: 'API',
   columns: {
@@ -46,33 +50,52 @@ const apis: Kind = {
     TARGET: under('proxy', 'target_url'),
     FORM: item => (item.is_oas ? 'openapi' : 'classic'),
     ACTIVE: item => yes(item.active !== false),
+    SERVED: under('served'),
   },
+  describe: addServed,
   list: call => call('GET /gw/apis', {}),
   async get(call, apiId) {
     const classic = await call('GET /gw/apis/{apiId}', { params: { apiId } });
     return classic.is_oas ? call('GET /gw/apis/oas/{apiId}', { params: { apiId } }) : classic;
   },
   read: documentsIn,
-  apply: (call, given) => {
-    const document = given as Document;
-    return gatewayPart in document ? applyOas(call, document) : applyClassic(call, document);
-  },
+  apply: (call, document) => applyApi(call, document as Document),
+  import: (call, document, flags) => importApi(call, document as Document, flags),
   remove: (call, apiId) => call('DELETE /gw/apis/{apiId}', { params: { apiId } }),
 };
 
-const knownApi = (call: Control, apiId: string) =>
-  apiId === '' ? undefined : orNothing(call('GET /gw/apis/{apiId}', { params: { apiId } }));
+/** Status requests in flight at one time. */
+const maxStatusRequests = 8;
+/** A table has lines of a bearable length; GET /gw/apis/{apiId}/status has all of it. */
+const maxReasonLength = 60;
 
-async function applyClassic(call: Control, body: Document): Promise<Applied> {
-  const apiId = text(body.api_id);
-  if (await knownApi(call, apiId)) return call('PUT /gw/apis/{apiId}', { params: { apiId }, body });
-  return call('POST /gw/apis', { body });
+/** Adds to each API whether calls of it are answered, and if not, why. */
+async function addServed(call: Control, items: readonly Document[]): Promise<readonly Document[]> {
+  const described = [...items];
+  const rest = items.entries();
+  async function work(): Promise<void> {
+    for (const [at, item] of rest) described[at] = { ...item, served: await describeServed(call, text(item.api_id)) };
+  }
+  await Promise.all(Array.from({ length: maxStatusRequests }, work));
+  return described;
 }
 
-async function applyOas(call: Control, body: Document): Promise<Applied> {
-  const apiId = text(under(gatewayPart, 'info', 'id')(body));
-  if (await knownApi(call, apiId)) return call('PUT /gw/apis/oas/{apiId}', { params: { apiId }, body });
-  return call('POST /gw/apis/oas', { body });
+async function describeServed(call: Control, apiId: string): Promise<string> {
+  const status = await statusOf(call, apiId);
+  if (typeof status === 'string') return status;
+  if (status.served) return 'yes';
+  const { reason } = status;
+  return `no: ${reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength - 1)}…` : reason}`;
+}
+
+/** Removed meanwhile, or asked of a process without traffic: the list is shown all the same. */
+async function statusOf(call: Control, apiId: string) {
+  try {
+    return (await orNothing(call('GET /gw/apis/{apiId}/status', { params: { apiId } }))) ?? 'removed';
+  } catch (error) {
+    if (error instanceof Problem && error.status === 503) return 'unknown';
+    throw error;
+  }
 }
 
 /** The organisation a document names says where its id is to be found. */

@@ -2,7 +2,7 @@ import { problems } from '#base/problems.ts';
 
 /** What a client of the control interface says when it cannot do what it was asked; each is one sentence. */
 export const problem = problems('cli', {
-  unknown_action: { status: 400, message: 'gw {kind} does not know {action}: it knows ls, get, apply and rm' },
+  unknown_action: { status: 400, message: 'gw {kind} does not know {action}: it knows {known}' },
   usage: { status: 400, message: '{reason} (gw {kind} --help says more)' },
   no_secret: {
     status: 400,
@@ -20,6 +20,15 @@ export const problem = problems('cli', {
   not_documents: { status: 400, message: '{path}: cannot be read as JSON or YAML{where}' },
   not_object: { status: 400, message: '{path}: document {number} is not an object' },
   no_documents: { status: 400, message: '{path} holds nothing to apply' },
+  no_listen_path: {
+    status: 400,
+    message: 'The document has no title to make a listen path of: give --listen-path with gw apis import',
+  },
+  no_identity: {
+    status: 400,
+    message:
+      'The document has no id, listen path or name, so that applying it twice would make two APIs: give it an id',
+  },
   not_pem: { status: 400, message: '{path} holds no certificate: certificates are applied as PEM' },
   not_applied: { status: 400, message: '{path}, document {number}: {message}' },
 });

@@ -53,7 +53,7 @@ export const createOrganisationKey = operation({
     if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
     const keyId = body.org_id || tokenOf(orgId, publicId());
     audit(keyId, orgId);
-    return putKey(tools, { orgId, keyId, kind: 'organisation' }, body);
+    return (await putKey(tools, { orgId, keyId, kind: 'organisation' }, body)).issued;
   },
 });
 

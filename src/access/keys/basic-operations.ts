@@ -45,7 +45,7 @@ export const writeBasicUser = operation({
     await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
     if (stored) return changeKey(tools, stored, key);
     if (!key.basic_auth_data?.password) throw invalid([required('basic_auth_data.password')]);
-    return putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key);
+    return (await putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
   },
 });
 

@@ -25,7 +25,7 @@ async function desk(app: TestApp) {
     const made = await ask('POST', path, { org_id: orgId, access_rights: rights(), ...key });
     assert.equal(made.status, 200, made.text);
     rememberSecrets({ key: made.body.key });
-    return made.body as { key: string; key_hash: string };
+    return made.body as { key: string; key_hash: string; action: string };
   };
   const read = async (keyId: string, query = '') => {
     const { status, text, body } = await ask('GET', `/gw/keys/${encodeURIComponent(keyId)}${query}`);
@@ -86,7 +86,7 @@ onEveryEngine('keys of the control interface', app => {
     assert.equal((await read('my-own-name', `?org_id=${orgId}`)).alias, 'one');
     refused(await ask('GET', '/gw/keys/my-own-name'), 404, 'Key not found');
     const again = await add({ alias: 'two' }, '/gw/keys/my-own-name');
-    assert.deepEqual(again, made);
+    assert.deepEqual([made.action, again], ['added', { ...made, action: 'modified' }]);
     assert.equal((await read(made.key)).alias, 'two');
     assert.equal((await read(made.key_hash, '?hashed=true')).alias, 'two');
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body, { keys: [made.key] });
@@ -97,6 +97,7 @@ onEveryEngine('keys of the control interface', app => {
     const name = publicId();
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(alias => add({ alias }, `/gw/keys/${name}`)));
     assert.equal(new Set(answers.map(it => it.key)).size, 1);
+    assert.equal(answers.filter(it => it.action === 'added').length, 1);
     assert.match((await read(name, `?org_id=${orgId}`)).alias, /^[a-d]$/);
     assert.deepEqual((await ask('GET', `/gw/keys?filter=${orgId}`)).body.keys, [answers[0]!.key]);
   });

@@ -126,8 +126,9 @@ export const putGatewayKey = operation({
     const kind = kindOf(body);
     const keyId = keyIdOf(orgId, keyID, tools.settings);
     audit(tools.keys.hashOf(keyId), orgId);
-    const issued = await putKey(tools, { orgId, keyId, kind }, body, { suppressReset: query.suppress_reset });
-    return added(tools, kind, issued);
+    const options = { suppressReset: query.suppress_reset };
+    const { issued, action } = await putKey(tools, { orgId, keyId, kind }, body, options);
+    return modified(shownId(tools, kind, issued.key_id), action, issued.key_hash);
   },
 });
 

@@ -16,6 +16,8 @@ onEveryEngine('limits of organisations in the control interface', app => {
     assert.deepEqual((await ask('GET', `/gw/org/keys?filter=${orgId}`)).body, { keys: [orgId] });
     const shown = await ask('GET', path);
     assert.deepEqual([shown.status, shown.body.quota_max, shown.body.org_id], [200, 100, orgId]);
+    const again = await ask('POST', path, { quota_max: 150, quota_renewal_rate: 60 });
+    assert.deepEqual(again.body, { key: orgId, status: 'ok', action: 'modified' });
     const changed = await ask('PUT', path, { quota_max: 200, quota_renewal_rate: 60 });
     assert.deepEqual(changed.body, { key: orgId, status: 'ok', action: 'modified' });
     assert.equal((await ask('GET', path)).body.quota_max, 200);

@@ -25,7 +25,8 @@ async function keyOf(keys: KeyStore, orgId: string) {
 async function put(tools: GatewayOrganisationKeyTools, orgId: string, body: Key, resetQuota: boolean) {
   if (!(await tools.organisations.get(orgId))) throw problem.organisation_key_unknown();
   if (body.org_id && body.org_id !== orgId) throw problem.organisation_changed({ detail: { id: orgId } });
-  await putKey(tools, { orgId, keyId: orgId, kind: 'organisation' }, body, { suppressReset: !resetQuota });
+  const named = { orgId, keyId: orgId, kind: 'organisation' } as const;
+  return (await putKey(tools, named, body, { suppressReset: !resetQuota })).action;
 }
 
 export const listGatewayOrganisationKeys = operation({
@@ -69,9 +70,9 @@ export const addGatewayOrganisationKey = operation({
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
   async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
-    await put(tools, orgID, body, reset_quota);
+    const action = await put(tools, orgID, body, reset_quota);
     audit(orgID, orgID);
-    return modified(orgID, 'added');
+    return modified(orgID, action);
   },
 });
 

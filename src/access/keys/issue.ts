@@ -125,18 +125,23 @@ function told({ happened }: KeyTools, { kind, orgId, keyHash }: StoredKey, event
   if (kind !== 'organisation') happened(event, orgId, { message, key: keyHash });
 }
 
+export interface PutKey {
+  readonly issued: IssuedKey;
+  readonly action: 'added' | 'modified';
+}
+
 /** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
-export async function putKey(tools: KeyTools, named: Named, key: Key, options: ChangeOptions = {}): Promise<IssuedKey> {
+export async function putKey(tools: KeyTools, named: Named, key: Key, options: ChangeOptions = {}): Promise<PutKey> {
   const isIt = (it: StoredKey | undefined) => it?.kind === named.kind && it.orgId === named.orgId;
   const known = await tools.keys.getAnywhere(named.keyId);
   if (known && !isIt(known)) throw problem.exists();
-  if (known) return changeKey(tools, known, key, options);
+  if (known) return { issued: await changeKey(tools, known, key, options), action: 'modified' };
   try {
-    return await createKey(tools, named, key);
+    return { issued: await createKey(tools, named, key), action: 'added' };
   } catch (error) {
     const meanwhile = isExists(error) ? await tools.keys.getAnywhere(named.keyId) : undefined;
     if (!meanwhile || !isIt(meanwhile)) throw error;
-    return changeKey(tools, meanwhile, key, options);
+    return { issued: await changeKey(tools, meanwhile, key, options), action: 'modified' };
   }
 }
 

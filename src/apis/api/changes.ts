@@ -95,24 +95,29 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
   });
 }
 
+export interface PutApi {
+  readonly api: StoredApi;
+  readonly action: 'added' | 'modified';
+}
+
 /**
  * Stores an API under the id it brings, in place of the one that has that id. One of another organisation, or written in
  * the other form, is never replaced.
  */
-export function putApi(tools: ApiTools, given: NewApi): Promise<StoredApi> {
+export function putApi(tools: ApiTools, given: NewApi): Promise<PutApi> {
   const { records, apis } = tools;
   const { orgId, written, version } = given;
   return records.write(async () => {
     await apis.takeTurn();
     const before = await apis.withId(givenId(written));
-    if (!before) return addApi(tools, given);
+    if (!before) return { api: await addApi(tools, given), action: 'added' as const };
     if (before.org_id !== orgId) throw problem.same_id();
     const api = await changeApi(tools, orgId, before.api_id, ({ kind, wrapper }) => {
       if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
       return { ...written, wrapper };
     });
     if (version?.base_api_id) await addVersion(tools, api, version);
-    return api;
+    return { api, action: 'modified' as const };
   });
 }
 

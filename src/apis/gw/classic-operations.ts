@@ -48,7 +48,7 @@ export const createGatewayApi = operation({
   method: 'POST',
   path: '/gw/apis',
   about:
-    'Makes a classic API, by itself or as a version of another one. One that has the same id is replaced, within its organisation.',
+    'Makes a classic API, by itself or as a version of another one. One that has the same id is replaced, within its organisation, and the answer says modified.',
   query: versionQuery,
   body: classicDefinition,
   returns: modifiedAnswer,
@@ -56,9 +56,9 @@ export const createGatewayApi = operation({
   async handle({ query, body, audit }, tools: GwApiTools) {
     const written = checkedDefinition('classic', body, tools);
     const orgId = await ownerOfWritten(tools, written);
-    const api = await putApi(tools, { orgId, written, version: query });
+    const { api, action } = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
+    return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
 });
 

@@ -58,7 +58,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     const id = await made(undefined, { tags: ['old'] });
     const { id: dbId } = await read(id);
     await ask('PUT', `/api/apis/${id}/access`, { userIds: ['u1'], userGroupIds: [] });
-    await made(id, { slug: 'new' });
+    assert.deepEqual((await post(classic(id, { slug: 'new' }))).body, { ...added(id), action: 'modified' });
     const now = await read(id);
     assert.deepEqual([now.id, now.tags, now.slug], [dbId, undefined, 'new']);
     const { userIds } = (await ask('GET', `/api/apis/${id}/access`)).body;
@@ -191,7 +191,8 @@ onEveryEngine('classic APIs of the control interface', app => {
     const base = await made();
     const query = `?base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
     const child = await made(undefined, {}, query);
-    await made(child, { slug: 'again' }, query);
+    const again = await post(classic(child, { slug: 'again' }), query);
+    assert.deepEqual(again.body, { ...added(child), action: 'modified' });
     assert.deepEqual((await read(base)).definition.versions, { v2: child });
     assert.equal((await read(child)).slug, 'again');
   });
@@ -227,7 +228,9 @@ onEveryEngine('classic APIs of the control interface', app => {
     const { versions } = (await read(base)).definition;
     assert.deepEqual(versions, Object.fromEntries(names.map((name, at) => [name, children[at]])));
     const one = `a${publicId()}`;
-    await Promise.all(names.map(slug => made(one, { slug, tags: [slug] })));
+    const answers = await Promise.all(names.map(slug => post(classic(one, { slug, tags: [slug] }))));
+    assert.equal(answers.filter(({ body }) => body.action === 'added').length, 1);
+    assert.equal(answers.filter(({ body }) => body.action === 'modified').length, names.length - 1);
     const { slug, tags } = await read(one);
     assert.deepEqual(tags, [slug]);
     await Promise.all([

@@ -35,7 +35,7 @@ export const importGatewayDocument = operation({
   method: 'POST',
   path: '/gw/apis/oas/import',
   about:
-    'Makes an API from a plain OpenAPI document, set up as the parameters ask. One that has the same id is replaced, within its organisation.',
+    'Makes an API from a plain OpenAPI document, set up as the parameters ask. One that has the same id is replaced, within its organisation, and the answer says modified.',
   query: z.object({
     ...configurationQuery.shape,
     apiID: z.string().max(64).optional().describe('The public id of the new API; made when empty'),
@@ -51,9 +51,9 @@ export const importGatewayDocument = operation({
     if (extensionName in body) throw problem.extension_present();
     const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }), tools);
     const orgId = await ownerOf(tools, query.org_id ?? '');
-    const api = await putApi(tools, { orgId, written, version: query });
+    const { api, action } = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
+    return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
 });
 

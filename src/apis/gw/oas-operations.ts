@@ -48,7 +48,7 @@ export const createGatewayDocument = operation({
   method: 'POST',
   path: '/gw/apis/oas',
   about:
-    'Makes an API from an OpenAPI document that holds x-gw-api-gateway. One that has the same id is replaced, within its organisation.',
+    'Makes an API from an OpenAPI document that holds x-gw-api-gateway. One that has the same id is replaced, within its organisation, and the answer says modified.',
   query: versionQuery,
   body,
   accepts: 'document',
@@ -57,9 +57,9 @@ export const createGatewayDocument = operation({
   async handle({ query, body: given, audit }, tools: GwApiTools) {
     const written = checkedDocument(given, tools);
     const orgId = await ownerOfWritten(tools, written);
-    const api = await putApi(tools, { orgId, written, version: query });
+    const { api, action } = await putApi(tools, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, 'added'), ...listWarnings(written) };
+    return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
 });
 

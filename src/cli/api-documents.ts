@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { Problem } from '#base/problems.ts';
+import { type Control, orNothing } from './control.ts';
+import type { Document } from './documents.ts';
+import type { Applied } from './kinds.ts';
+import { problem } from './problems.ts';
+
+/** Applying API documents: classic definitions, OpenAPI documents with our extension, and plain OpenAPI documents. */
+
+const extensionName = 'x-gw-api-gateway';
+
+/** What an import may set beside the document. */
+export interface ImportFlags {
+  readonly id?: string | undefined;
+  readonly upstream?: string | undefined;
+  readonly 'listen-path'?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly authentication?: boolean | undefined;
+  readonly 'allow-list'?: boolean | undefined;
+  readonly validate?: boolean | undefined;
+  readonly mock?: boolean | undefined;
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
+const objectOf = (value: unknown): Document => (typeof value === 'object' && value !== null ? (value as Document) : {});
+
+export function applyApi(call: Control, document: Document): Promise<Applied> {
+  if (extensionName in document) return applyOas(call, document);
+  return isPlainOpenApi(document) ? importApi(call, document) : applyClassic(call, document);
+}
+
+const isPlainOpenApi = (document: Document) => 'openapi' in document || 'swagger' in document;
+
+const findApi = (call: Control, apiId: string) => orNothing(call('GET /gw/apis/{apiId}', { params: { apiId } }));
+
+async function applyClassic(call: Control, document: Document): Promise<Applied> {
+  const { listen_path } = objectOf(document.proxy);
+  const apiId = textOf(document.api_id) || deriveId(document.org_id, document.domain, listen_path, document.name);
+  const body = { ...document, api_id: apiId };
+  if (await findApi(call, apiId)) return call('PUT /gw/apis/{apiId}', { params: { apiId }, body });
+  return call('POST /gw/apis', { body });
+}
+
+async function applyOas(call: Control, document: Document): Promise<Applied> {
+  const extension = objectOf(document[extensionName]);
+  const info = objectOf(extension.info);
+  const server = objectOf(extension.server);
+  const domain = objectOf(server.customDomain).name;
+  const apiId = textOf(info.id) || deriveId(info.orgId, domain, objectOf(server.listenPath).value, info.name);
+  const body = { ...document, [extensionName]: { ...extension, info: { ...info, id: apiId } } };
+  if (await findApi(call, apiId)) return call('PUT /gw/apis/oas/{apiId}', { params: { apiId }, body });
+  return call('POST /gw/apis/oas', { body });
+}
+
+/**
+ * Makes an API of a plain OpenAPI document, and the next time brings it the newer document: what the gateway has been told
+ * of the API since stays. Without a listen path the title gives one, since two APIs cannot share `/`.
+ */
+export async function importApi(call: Control, body: Document, flags: ImportFlags = {}): Promise<Applied> {
+  const title = slugOf(textOf(objectOf(body.info).title));
+  const listenPath = flags['listen-path'] || (title && `/${title}/`);
+  if (!listenPath && 'openapi' in body) throw problem.no_listen_path();
+  const apiId = flags.id || deriveId('', flags.domain, listenPath, '');
+  const asked = {
+    ...(flags.upstream && { upstreamURL: flags.upstream }),
+    ...(flags.domain && { customDomain: flags.domain }),
+    ...(flags.authentication && { authentication: 'true' as const }),
+    ...(flags['allow-list'] && { allowList: 'true' }),
+    ...(flags.validate && { validateRequest: 'true' }),
+    ...(flags.mock && { mockResponse: 'true' }),
+  };
+  if (await findApi(call, apiId)) {
+    const moved = flags['listen-path'] ? { listenPath } : {};
+    return call('PATCH /gw/apis/oas/{apiId}', { params: { apiId }, query: { ...asked, ...moved }, body });
+  }
+  return withUpstreamHint(call('POST /gw/apis/oas/import', { query: { ...asked, listenPath, apiID: apiId }, body }));
+}
+
+/** The gateway names its parameter; a person at a terminal needs the flag. */
+async function withUpstreamHint(importing: Promise<Applied>): Promise<Applied> {
+  try {
+    return await importing;
+  } catch (cause) {
+    if (!(cause instanceof Problem) || cause.code !== problem.refused.code || !cause.message.includes('upstreamURL'))
+      throw cause;
+    const message = `no usable server URL: use gw apis import with --upstream URL (${cause.message})`;
+    throw problem.refused({ detail: { message }, cause });
+  }
+}
+
+/** Characters of the readable part of an id; an id has 64 at most. */
+const maxSlugLength = 40;
+
+const slugOf = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, maxSlugLength)
+    .replaceAll(/^-+|-+$/g, '');
+
+/**
+ * A stable id for a document that brings none: organisation, domain and listen path, which no two APIs share; the name
+ * where there is no listen path. The digest keeps `/a/b` and `/a-b` apart.
+ */
+function deriveId(orgId: unknown, domain: unknown, listenPath: unknown, name: unknown): string {
+  const path = textOf(listenPath).replaceAll(/^\/+|\/+$/g, '');
+  const named = path || textOf(name);
+  if (named === '') throw problem.no_identity();
+  const identity = [textOf(orgId), textOf(domain).toLowerCase(), path ? `/${path}` : textOf(name)].join('\n');
+  const digest = createHash('sha256').update(identity).digest('hex').slice(0, 8);
+  return [slugOf(named), digest].filter(Boolean).join('-');
+}
