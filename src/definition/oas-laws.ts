@@ -21,22 +21,28 @@ const missing = (...path: string[]): Fault => ({ path: memberPath([root, ...path
 const said = (value: unknown) => typeof value === 'string' && value.trim() !== '';
 
 /** Members without which there is no API to serve. Wrong types are told by the schema. */
-export function extensionLaws(document: Bag, asks: { upstream: boolean }): Fault[] {
-  const { info, server, upstream } = bag(document[root]);
+export function extensionLaws(document: Bag): Fault[] {
+  const { info, server } = bag(document[root]);
   const faults: Fault[] = [];
   if (info === undefined || info === null) faults.push(missing('info'));
   else if (needed(bag(info).name)) faults.push(missing('info', 'name'));
   if (server === undefined || server === null) faults.push(missing('server'));
-  else if (!isBare(bag(server).protocol) && needed(bag(bag(server).listenPath).value))
+  else if (!isBare(bag(server).protocol) && !isInternal(info) && needed(bag(bag(server).listenPath).value))
     faults.push(missing('server', 'listenPath', 'value'));
   else if (/\s/.test(String(bag(bag(server).listenPath).value)))
     faults.push({ path: `${root}.server.listenPath.value`, message: 'must not hold spaces' });
-  if (!asks.upstream) return faults;
-  if (upstream === undefined || upstream === null) faults.push(missing('upstream'));
-  else if (needed(bag(upstream).url) && bag(upstream).loadBalancing === undefined)
-    faults.push(missing('upstream', 'url'));
   return faults;
 }
+
+/** Whether the document names no upstream; whether it needs one is told by the model. */
+export function upstreamLaw(document: Bag): Fault[] {
+  const { upstream } = bag(document[root]);
+  if (upstream === undefined || upstream === null) return [missing('upstream')];
+  return needed(bag(upstream).url) && bag(upstream).loadBalancing === undefined ? [missing('upstream', 'url')] : [];
+}
+
+/** Internal APIs are reached by loops, which name them by their id. */
+const isInternal = (info: unknown) => bag(bag(info).state).internal === true;
 
 /** Services of bare connections have a port and no path. */
 const isBare = (protocol: unknown) => protocol === 'tcp' || protocol === 'tls';

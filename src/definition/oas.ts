@@ -6,7 +6,9 @@ import type { Checked } from './faults.ts';
 import { faultsOf, messageOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
 import { checkDefinitionMembers, toChecked } from './members.ts';
-import { documentLaws, extensionLaws, operationLaws, pathsLaw } from './oas-laws.ts';
+import { modelOfOas } from './model.ts';
+import { needsUpstream } from './needs.ts';
+import { documentLaws, extensionLaws, operationLaws, pathsLaw, upstreamLaw } from './oas-laws.ts';
 import { schemaOf } from './wire-schema.ts';
 
 /** The gateway's part, as it is on the wire. */
@@ -121,7 +123,11 @@ export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refus
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
-  if (isDocument(value)) faults.push(...pathsLaw(value), ...extensionLaws(value, { upstream: true }));
+  if (isDocument(value)) {
+    faults.push(...pathsLaw(value), ...extensionLaws(value));
+    const isExcused = faults.length === 0 && !needsUpstream(modelOfOas(value as OasDefinition));
+    if (!isExcused) faults.push(...upstreamLaw(value));
+  }
   if (faults.length === 0)
     faults.push(...documentLaws(value as OasDefinition), ...operationLaws(value as OasDefinition));
   return toChecked(members, faults);

@@ -63,7 +63,7 @@ export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'r
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
-  if (isDocument(value)) faults.push(...extensionLaws(value, { upstream: false }));
+  if (isDocument(value)) faults.push(...extensionLaws(value));
   if (faults.length === 0) {
     const document = value as StreamsDefinition;
     faults.push(...documentLaws(document), ...operationLaws(document));

@@ -17,7 +17,7 @@ async function someoneWaits(records: Records): Promise<boolean> {
 onEveryEngine('changes of APIs', app => {
   test('what a writer of APIs has checked still holds when it has written', async () => {
     const { records, tools } = app().application.installation;
-    const definition = { name: 'turn', proxy: { listen_path: '/turn/' } };
+    const definition = { name: 'turn', proxy: { listen_path: '/turn/', target_url: 'http://127.0.0.1:9/' } };
     const written = checkedDefinition('classic', definition, tools);
     let second: Promise<Answer> | undefined;
     await records.write(async () => {
@@ -37,7 +37,11 @@ onEveryEngine('changes of APIs', app => {
     const orgId = app().credentials.organisation_id;
     const before = await records.revision();
     const failing = { ...tools, apiChanged: () => Promise.reject(new Error('on purpose')) };
-    const written = checkedDefinition('classic', { name: 'half #half', api_id: 'half' }, tools);
+    const written = checkedDefinition(
+      'classic',
+      { name: 'half #half', api_id: 'half', proxy: { listen_path: '/half/', target_url: 'http://127.0.0.1:9/' } },
+      tools,
+    );
     await assert.rejects(addApi(failing, { orgId, written }), /on purpose/);
     assert.equal(await tools.apis.get(orgId, 'half'), undefined);
     assert.equal((await tools.apis.categoryMembers(orgId)).get('half'), undefined);

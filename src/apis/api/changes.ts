@@ -5,6 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
 import type { Checked } from '#definition/faults.ts';
 import type { UnknownMembers } from '#definition/members.ts';
+import { type MissingPart, missingParts } from '#definition/needs.ts';
 import { checkOas } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
 import { type Fault, faultText, invalid } from '#operations/faults.ts';
@@ -38,7 +39,12 @@ const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) =
 };
 
 /** A definition that passed its check, with the members that passed without effect. */
-export type CheckedWritten<K extends ApiKind = ApiKind> = Extract<Written, { kind: K }> & Warned;
+export type CheckedWritten<K extends ApiKind = ApiKind> = Extract<Written, { kind: K }> & Warned & Completeness;
+
+/** What a definition lacks, found at its check; whether it may depends on what else is stored. */
+export interface Completeness {
+  readonly missing?: readonly MissingPart[];
+}
 
 /** The definition as it was given, or every fault with its place below `prefix`. */
 export function checkedDefinition<K extends ApiKind>(
@@ -54,7 +60,8 @@ export function checkedDefinition<K extends ApiKind>(
   const written = { kind, definition, warnings: lines } as unknown as CheckedWritten<K>;
   const faults = boundFaults(written);
   if (faults.length > 0) throw invalid(faults.map(fault => below(prefix, fault)));
-  return written;
+  const missing = missingParts(modelOf(written)).map(part => ({ ...part, ...below(prefix, part) }));
+  return { ...written, missing };
 }
 
 /** What a write of a stored definition would be refused for or warned of today: older installations stored more. */
@@ -70,7 +77,7 @@ const below = (prefix: string, { path, message }: Fault): Fault => ({
 
 export interface NewApi {
   readonly orgId: string;
-  readonly written: Written;
+  readonly written: Written & Completeness;
   readonly wrapper?: Wrapper;
   /** Kept by an import; made otherwise. */
   readonly id?: string;
@@ -86,6 +93,7 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
   return records.write(async () => {
     await apis.takeTurn();
     if (await apis.isTaken(api)) throw problem.same_id();
+    await refuseIncomplete(tools, api, written.missing, Boolean(version?.base_api_id));
     await refuseClash(tools, api);
     if (version?.base_api_id) await addVersion(tools, api, version);
     await apis.insert(api);
@@ -126,7 +134,7 @@ export function changeApi(
   tools: ApiTools,
   orgId: string,
   ref: string,
-  change: (api: StoredApi) => Written & { readonly wrapper: Wrapper },
+  change: (api: StoredApi) => Written & Completeness & { readonly wrapper: Wrapper },
   missing: ProblemMaker = problem.definition_not_found,
 ): Promise<StoredApi> {
   const { records, apis, clock } = tools;
@@ -134,7 +142,8 @@ export function changeApi(
     await apis.takeTurn();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
-    const { wrapper, ...written } = change(before);
+    const { wrapper, missing: lacking, ...written } = change(before);
+    await refuseIncomplete(tools, before, lacking);
     const { id, api_id, org_id, created_at } = before;
     const names = { id, api_id, org_id };
     const updated_at = isoTime(clock.now());
@@ -189,6 +198,19 @@ const settled = (api: Omit<StoredApi, 'summary'> & Written): StoredApi => ({
   ...api,
   summary: summaryOf(api, api.wrapper),
 });
+
+/** A version of another API is reached through its base, and needs no listen path of its own. */
+async function refuseIncomplete(
+  { apis }: Pick<ApiTools, 'apis'>,
+  { org_id, api_id }: Pick<StoredApi, 'org_id' | 'api_id'>,
+  missing: readonly MissingPart[] = [],
+  becomesVersion = false,
+): Promise<void> {
+  if (missing.length === 0) return;
+  const isVersion = becomesVersion || (await apis.basesOf(org_id, api_id)).length > 0;
+  const faults = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
+  if (faults.length > 0) throw invalid(faults);
+}
 
 async function refuseClash(tools: ApiTools, api: StoredApi): Promise<void> {
   await refuseForeignRoute(tools, api);

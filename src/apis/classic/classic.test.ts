@@ -133,7 +133,7 @@ onEveryEngine('classic APIs', app => {
   test('two APIs cannot answer at the same place, however it is spelt and whoever owns them', async () => {
     const { accessKey } = await app().stranger();
     const at = (listen_path: string, more: object = {}) => ({
-      api_definition: { name: 'place', proxy: { listen_path }, ...more },
+      api_definition: { name: 'place', proxy: { listen_path, target_url: 'http://127.0.0.1:9/' }, ...more },
     });
     const first = await ask('POST', '/api/apis', at('/place/{id}/'));
     assert.equal(first.status, 200);
@@ -163,9 +163,16 @@ onEveryEngine('classic APIs', app => {
       return (await Promise.all(asked)).map(({ status }) => status).sort();
     };
     const once = [200, 409, 409, 409, 409, 409];
-    assert.deepEqual(await race(at => ({ name: `r${at}`, proxy: { listen_path: '/race' } })), once);
     assert.deepEqual(
-      await race(at => ({ name: `s${at}`, api_id: 'raced', proxy: { listen_path: `/race${at}` } })),
+      await race(at => ({ name: `r${at}`, proxy: { listen_path: '/race', target_url: 'http://127.0.0.1:9/' } })),
+      once,
+    );
+    assert.deepEqual(
+      await race(at => ({
+        name: `s${at}`,
+        api_id: 'raced',
+        proxy: { listen_path: `/race${at}`, target_url: 'http://127.0.0.1:9/' },
+      })),
       once,
     );
   });
@@ -256,7 +263,11 @@ onEveryEngine('classic APIs', app => {
       assert.equal(answer.status, 400);
       assert.match(answer.body.Message, new RegExp(`^api_definition\\.${path}: must be at most \\d+ characters$`));
     }
-    const widest = { name: '字'.repeat(500), domain: '字'.repeat(253), proxy: { listen_path: `/${'字'.repeat(499)}` } };
+    const widest = {
+      name: '字'.repeat(500),
+      domain: '字'.repeat(253),
+      proxy: { listen_path: `/${'字'.repeat(499)}`, target_url: 'http://127.0.0.1:9/' },
+    };
     assert.equal((await ask('POST', '/api/apis', { api_definition: widest })).status, 200);
   });
 

@@ -1,5 +1,5 @@
 import type { Settings } from '#base/settings.ts';
-import { type ApiTools, changeApi } from '../api/changes.ts';
+import { type ApiTools, type Completeness, changeApi } from '../api/changes.ts';
 import { type OwnerTools, ownerOf } from '../api/owner.ts';
 import { givenId, givenOrgId } from '../api/rules.ts';
 import type { StoredApi, Written } from '../api/schema.ts';
@@ -27,7 +27,7 @@ export const ownerOfWritten = (tools: OwnerTools, written: Written): Promise<str
   ownerOf(tools, givenOrgId(written));
 
 /** Replaces a definition by what `next` makes of it. It stays the API it is, and whose it is. */
-export async function replaceApi(tools: GwApiTools, ref: string, next: (before: StoredApi) => Written) {
+export async function replaceApi(tools: GwApiTools, ref: string, next: (before: StoredApi) => Written & Completeness) {
   const { api_id, org_id } = await foundApi(tools.apis, ref);
   const change = (before: StoredApi) => {
     const written = next(before);

@@ -41,7 +41,10 @@ onEveryEngine('documents of the control interface', app => {
   };
   const read = async (id: string) => (await ask('GET', `/gw/apis/oas/${id}`)).body;
   const classic = async () => {
-    const { body } = await ask('POST', '/gw/apis', { name: 'classic', proxy: { listen_path: `/c${publicId()}` } });
+    const { body } = await ask('POST', '/gw/apis', {
+      name: 'classic',
+      proxy: { listen_path: `/c${publicId()}`, target_url: 'http://127.0.0.1:9/' },
+    });
     return body.key as string;
   };
 

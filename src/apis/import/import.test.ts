@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { onEveryEngine } from '../../../tests/harness.ts';
 
 const classic = (api_id: string, more: object = {}) => ({
-  api_definition: { api_id, name: `${api_id} #moved`, proxy: { listen_path: `/${api_id}/` }, ...more },
+  api_definition: {
+    api_id,
+    name: `${api_id} #moved`,
+    proxy: { listen_path: `/${api_id}/`, target_url: 'http://127.0.0.1:9/' },
+    ...more,
+  },
 });
 
 onEveryEngine('import of APIs', app => {
@@ -61,7 +66,7 @@ onEveryEngine('import of APIs', app => {
     const { status, body } = await load([
       classic('fine'),
       classic('fine-2', { org_id: 'nowhere' }),
-      classic('fine-3', { proxy: { listen_path: '/fine/' } }),
+      classic('fine-3', { proxy: { listen_path: '/fine/', target_url: 'http://127.0.0.1:9/' } }),
       { api_definition: { name: 7 } },
       classic('last'),
     ]);

@@ -157,7 +157,7 @@ const declareLists = (app: () => TestApp) => {
     const { ask, add } = await owner();
     const base = await add('Base');
     const query = `base_api_id=${base}&base_api_version_name=v1&new_version_name=v2`;
-    const child = { api_definition: { name: 'Child', internal: true } };
+    const child = { api_definition: { name: 'Child', internal: true, proxy: { target_url: 'http://127.0.0.1:9/' } } };
     assert.equal((await ask('POST', `/api/apis?${query}`, child)).status, 200);
     assert.deepEqual(names(await ask('GET', '/api/apis?base_apis=true')), ['Base']);
     await ask('DELETE', `/api/apis/${base}`);

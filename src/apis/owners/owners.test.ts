@@ -4,8 +4,11 @@ import { onEveryEngine } from '../../../tests/harness.ts';
 
 onEveryEngine('owners of an API', app => {
   const made = async (name: string) =>
-    (await app().ask('POST', '/api/apis', { body: { api_definition: { name, proxy: { listen_path: `/${name}` } } } }))
-      .body.ID as string;
+    (
+      await app().ask('POST', '/api/apis', {
+        body: { api_definition: { name, proxy: { listen_path: `/${name}`, target_url: 'http://127.0.0.1:9/' } } },
+      })
+    ).body.ID as string;
 
   test('an update replaces both lists, which the API itself shows too', async () => {
     const path = `/api/apis/${await made('owned')}`;

@@ -113,7 +113,9 @@ onEveryEngine('streams APIs', app => {
     const again = await ask('POST', '/api/apis/streams', document('taken-2', { id }));
     assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID']);
     assert.equal((await ask('POST', '/api/apis/streams', document('taken'))).status, 409);
-    const classic = { api_definition: { name: 'c', proxy: { listen_path: '/taken' } } };
+    const classic = {
+      api_definition: { name: 'c', proxy: { listen_path: '/taken', target_url: 'http://127.0.0.1:9/' } },
+    };
     assert.equal((await app().ask('POST', '/api/apis', { body: classic })).status, 409);
   });
 
@@ -135,7 +137,7 @@ onEveryEngine('streams APIs', app => {
     assert.deepEqual([api_id, is_oas, name, proxy.listen_path], [id, true, 'listed', '/listed/']);
     assert.equal(entry.is_streams, true);
     assert.deepEqual(entry.oas, (await ask('GET', `/api/apis/streams/${id}`)).body);
-    const classic = { api_definition: { name: 'c' } };
+    const classic = { api_definition: { name: 'c', proxy: { listen_path: '/c', target_url: 'http://127.0.0.1:9/' } } };
     const refused = await app().ask('PUT', `/api/apis/${id}`, { body: classic });
     assert.equal(refused.status, 400);
     assert.match(refused.body.Message, new RegExp(`PUT /api/apis/streams/${id}$`));
@@ -145,7 +147,13 @@ onEveryEngine('streams APIs', app => {
 
   test('a deleted one is gone; a classic one, a foreign one and an unknown one were never there', async () => {
     const { id } = await made('deleted');
-    const classic = { api_definition: { name: 'not-streams', api_id: 'not-streams', proxy: { listen_path: '/ns' } } };
+    const classic = {
+      api_definition: {
+        name: 'not-streams',
+        api_id: 'not-streams',
+        proxy: { listen_path: '/ns', target_url: 'http://127.0.0.1:9/' },
+      },
+    };
     await app().ask('POST', '/api/apis', { body: classic });
     const { accessKey: credential } = await app().stranger();
     for (const [ref, more] of [

@@ -3,6 +3,7 @@ import { Lru } from '#base/lru.ts';
 import { addressKind } from '#base/outbound-addresses.ts';
 import { withoutFinalSlashes } from '#base/slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
+import { needsUpstream } from '#definition/needs.ts';
 import type { Exchange } from '../exchange.ts';
 import { type LoopControls, loopControls } from '../loops.ts';
 import { tidied } from '../path.ts';
@@ -110,6 +111,8 @@ function sharedTarget(model: Model, tools: TargetTools): Target {
       },
     };
   }
+  // What mocks, plugins and rewrites leave over is refused as by a registry that names no host.
+  if (upstream.url === '' && !needsUpstream(model)) return { next: () => undefined };
   if (!loadBalancing.enabled) return single(destinationOf(upstream.url));
   const list = loadBalancing.targets.flatMap(({ url, weight }) =>
     Array<Destination>(weight).fill(destinationOf(url, scheme)),
