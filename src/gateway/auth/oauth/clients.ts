@@ -1,6 +1,7 @@
 import type { StoredClient } from '#access/oauth/schema.ts';
 import type { OauthClientStore } from '#access/oauth/store.ts';
 import { type Denied, denied, isDenied } from './replies.ts';
+import type { Parameters } from './schema.ts';
 
 /** Which client asks, and where its answers may go. */
 
@@ -52,16 +53,26 @@ function unescaped({ id, secret }: BasicCredentials): BasicCredentials | undefin
 
 type Clients = Pick<OauthClientStore, 'get' | 'clientSecretMatches'>;
 
-/** Clients show their secret in the head only: bodies end up in more logs. */
-export async function authenticated(
+/**
+ * Client authentication (RFC 6749, 2.3.1): HTTP Basic, or `client_id` and `client_secret` in the body, never both. Unknown
+ * clients and wrong secrets are refused alike, after the same work.
+ */
+export async function authenticateClient(
   clients: Clients,
   apiId: string,
   authorization: string,
+  { client_id: id = '', client_secret: secret }: Parameters,
 ): Promise<StoredClient | Denied> {
-  const shown = readBasic(authorization);
-  if (!shown) return denied('invalid_request', 'The client must authenticate with HTTP Basic');
+  const basicShown = readBasic(authorization);
+  if (basicShown && secret !== undefined)
+    return denied('invalid_request', 'The client must authenticate in one way only: HTTP Basic, or the body');
+  if (basicShown && id !== '' && id !== basicShown.id && id !== unescaped(basicShown)?.id)
+    return denied('invalid_request', 'client_id is not the client that authenticates');
+  if (!basicShown && (secret === undefined || id === ''))
+    return denied('invalid_request', 'The client must authenticate with HTTP Basic, or client_id and client_secret');
+  const shown = basicShown ?? { id, secret: secret! };
   const found = await shownClient(clients, apiId, shown);
-  const other = isDenied(found) ? unescaped(shown) : undefined;
+  const other = isDenied(found) && basicShown ? unescaped(shown) : undefined;
   const client = other ? await shownClient(clients, apiId, other) : found;
   if (isDenied(client)) return client;
   return client.redirect_uri.trim() === '' ? denied('unauthorized_client', 'The client has no redirect_uri') : client;
@@ -74,6 +85,5 @@ async function shownClient(
 ): Promise<StoredClient | Denied> {
   const right = await clients.clientSecretMatches(apiId, id, secret);
   const client = await clients.get(apiId, id);
-  if (!client) return denied('server_error');
-  return right ? client : denied('unauthorized_client');
+  return client && right ? client : denied('invalid_client');
 }

@@ -301,17 +301,43 @@ describe('the OAuth provider', () => {
   describe('clients', () => {
     const asked = { grant_type: 'client_credentials' };
 
-    test('show their secret in the head, and only there', async () => {
+    const inBody = (id: string, secret: string, headers: Record<string, string> = {}) =>
+      post('/oauth/token', { ...asked, client_id: id, client_secret: secret }, { headers });
+    function refused({ status, json, headers }: Awaited<ReturnType<typeof post>>, byBasic: boolean): string {
+      assert.deepEqual([status, json.error], [401, 'invalid_client']);
+      assert.equal(headers.get('www-authenticate'), byBasic ? 'Basic realm="oauth"' : undefined);
+      return JSON.stringify(json);
+    }
+
+    test('show their secret in the head or in the body, and never in both', async () => {
+      assert.equal((await token(asked)).status, 200);
+      assert.equal((await inBody('shop', 'shop secret')).status, 200);
+      const Authorization = basic('shop', 'shop secret');
+      denied(await inBody('shop', 'shop secret', { Authorization }), 'invalid_request');
+      const named = (client_id: string) =>
+        post('/oauth/token', { ...asked, client_id }, { headers: { Authorization } });
+      denied(await named('other'), 'invalid_request');
+      assert.equal((await named('shop')).status, 200);
+    });
+
+    test('that are unknown, or whose secret is wrong, are refused alike', async () => {
+      const said = [
+        refused(await token(asked, 'shop', 'wrong'), true),
+        refused(await token(asked, 'shop', ''), true),
+        refused(await token(asked, 'nobody'), true),
+        refused(await inBody('shop', 'wrong'), false),
+        refused(await inBody('shop', ''), false),
+        refused(await inBody('nobody', 'x'), false),
+      ];
+      assert.equal(new Set(said).size, 1);
+    });
+
+    test('that show nothing, or nothing that can be read, are told how', async () => {
       denied(await post('/oauth/token', asked), 'invalid_request');
-      denied(
-        await post('/oauth/token', { ...asked, client_id: 'shop', client_secret: 'shop secret' }),
-        'invalid_request',
-      );
+      denied(await post('/oauth/token', { ...asked, client_id: 'shop' }), 'invalid_request');
+      denied(await post('/oauth/token', { ...asked, client_secret: 'shop secret' }), 'invalid_request');
       for (const Authorization of ['Basic', 'Basic !', 'Bearer x', `Basic ${Buffer.from('shop').toString('base64')}`])
         denied(await post('/oauth/token', asked, { headers: { Authorization } }), 'invalid_request');
-      denied(await token(asked, 'shop', 'wrong'), 'unauthorized_client');
-      denied(await token(asked, 'shop', ''), 'unauthorized_client');
-      denied(await token(asked, 'nobody'), 'server_error');
       denied(await token(asked, 'bare'), 'unauthorized_client');
       denied(await token(asked, 'poor'), 'unauthorized_client');
     });
@@ -321,8 +347,8 @@ describe('the OAuth provider', () => {
       assert.equal((await token(asked, 'a+b', 's%20 +/=')).status, 200);
       const escaped = (text: string) => encodeURIComponent(text).replaceAll('%20', '+');
       assert.equal((await token(asked, escaped('a+b'), escaped('s%20 +/='))).status, 200);
-      denied(await token(asked, escaped('a+b'), 's%20%20'), 'unauthorized_client');
-      denied(await token(asked, 'a+b', '%'), 'unauthorized_client');
+      refused(await token(asked, escaped('a+b'), 's%20%20'), true);
+      refused(await token(asked, 'a+b', '%'), true);
     });
 
     test('ask with POST, for a grant the API offers', async () => {
@@ -615,7 +641,7 @@ describe('the OAuth provider', () => {
       for (const [form, status, message] of [
         [{}, 401, 'client_id is required'],
         [{ client_id: 'ender' }, 401, 'client_secret is required'],
-        [{ client_id: 'nobody', client_secret: 'x' }, 404, 'error getting oauth client'],
+        [{ client_id: 'nobody', client_secret: 'x' }, 401, 'client secret is wrong'],
         [{ client_id: 'ender', client_secret: 'x' }, 401, 'client secret is wrong'],
       ] as [Record<string, string>, number, string][]) {
         const given = await all(form);

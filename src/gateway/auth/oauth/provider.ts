@@ -1,12 +1,23 @@
 import { revokeClient, revokeToken } from '#access/oauth/revocation.ts';
 import { publicId } from '#base/ids.ts';
 import { passwordCheck } from '../password-check.ts';
-import { authenticated, redirectOf, withParameters } from './clients.ts';
+import { authenticateClient, readBasic, redirectOf, withParameters } from './clients.ts';
 import { wayOf } from './grants.ts';
 import { challengeOf, issue, keyFor, newCode, newGrant, readRules, scopeOf, tokenReply } from './issuing.ts';
 import { tokenNotices } from './notices.ts';
 import type { Asking, ProviderTools } from './provider-tools.ts';
-import { type Denied, denied, errorReply, errors, isDenied, redirectReply, reply, statusReply } from './replies.ts';
+import { rejectedCredentials } from './rejected.ts';
+import {
+  clientRefusedReply,
+  type Denied,
+  denied,
+  errorReply,
+  errors,
+  isDenied,
+  redirectReply,
+  reply,
+  statusReply,
+} from './replies.ts';
 import type { OauthAsked, OauthReply, OauthRoute } from './schema.ts';
 
 /** The OAuth 2.0 provider of all APIs. It runs in the main thread, which alone may write. */
@@ -18,7 +29,6 @@ export interface OauthProvider {
 type Answering = (asked: OauthAsked) => Promise<OauthReply>;
 
 const millisecondsBetweenSweeps = 60_000;
-const refusedSecret = 'Attempted administrative access with invalid or missing key!';
 
 export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthProvider {
   const tools: ProviderTools = { ...given, passwords: passwordCheck(given.clock) };
@@ -29,6 +39,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     log,
     pauseMs: settings['oauth.notice_pause_seconds'] * 1000,
   });
+  const rejected = rejectedCredentials(tools);
   let sweptAtMs = 0;
 
   /** Now and then, whoever asks for a token sees what is past swept away. */
@@ -77,7 +88,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
   };
 
   const authorizeClient: Answering = async asked => {
-    if (!(await tools.secrets.matches('gateway', asked.gatewaySecret))) return statusReply(403, refusedSecret);
+    if (!(await tools.secrets.matches('gateway', asked.gatewaySecret))) return rejected.gatewaySecret(asked);
     const wanted = await wantedOf(asked);
     if (isDenied(wanted)) return errorReply(status, wanted, asked.parameters?.state);
     const rules = readRules(wanted.parameters.key_rules ?? '');
@@ -120,15 +131,20 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     });
   }
 
-  const token: Answering = async ({ method, provider, parameters, authorization }) => {
+  const token: Answering = async asked => {
+    const { method, provider, parameters, authorization } = asked;
     const refused = (why: Denied) => errorReply(status, why, parameters?.state);
     if (method !== 'POST' || !parameters) return refused(denied('invalid_request'));
     const { grant_type: type = '' } = parameters;
     if (type === '') return refused(denied('invalid_request', 'grant_type is required'));
     const way = wayOf(type, provider.grants);
     if (!way) return refused(denied('unsupported_grant_type'));
-    const client = await authenticated(oauthClients, provider.apiId, authorization);
-    if (isDenied(client)) return refused(client);
+    const client = await authenticateClient(oauthClients, provider.apiId, authorization, parameters);
+    if (isDenied(client)) {
+      if (client.error !== 'invalid_client') return refused(client);
+      rejected.client(asked);
+      return clientRefusedReply(client, readBasic(authorization) !== undefined, parameters.state);
+    }
     sweep();
     const asking: Asking = { provider, client, parameters };
     const granted = await way(tools, asking);
@@ -150,13 +166,17 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     return statusReply(200, 'token revoked successfully');
   };
 
-  const revokeAll: Answering = async ({ provider: { apiId }, parameters }) => {
+  const revokeAll: Answering = async asked => {
+    const { provider, parameters } = asked;
+    const { apiId } = provider;
     const { client_id: id = '', client_secret: secret = '' } = parameters ?? {};
     if (id === '') return statusReply(401, 'client_id is required');
     if (secret === '') return statusReply(401, 'client_secret is required');
-    const right = await oauthClients.clientSecretMatches(apiId, id, secret);
-    if (!(await oauthClients.get(apiId, id))) return statusReply(404, 'error getting oauth client');
-    if (!right) return statusReply(401, 'client secret is wrong');
+    // Unknown clients are refused like wrong secrets: who has no secret learns of no client.
+    if (!(await oauthClients.clientSecretMatches(apiId, id, secret))) {
+      rejected.client(asked);
+      return statusReply(401, 'client secret is wrong');
+    }
     await revokeClient(tools, apiId, id);
     return statusReply(200, 'tokens revoked successfully');
   };

@@ -3,6 +3,7 @@ import type { OauthReply } from './schema.ts';
 /** How the provider answers. */
 export const errors = {
   invalid_request: 'The request lacks a parameter, has one twice, or has one that cannot be understood',
+  invalid_client: 'The client is unknown, or its secret is wrong',
   unauthorized_client: 'The client may not ask for a token in this way',
   access_denied: 'Whoever the token would be for does not agree, or is not who they say',
   unsupported_response_type: 'This API gives no answer of that response type',
@@ -42,6 +43,12 @@ export const isDenied = <T extends object>(value: T | Denied): value is Denied =
 
 export const errorReply = (status: number, { error, description }: Denied, state = ''): OauthReply =>
   reply(status, { error, error_description: description ?? errors[error], ...(state && { state }) });
+
+/** RFC 6749, 5.2: 401 whatever the setting says, and the scheme to use where the client tried HTTP Basic. */
+export const clientRefusedReply = (why: Denied, usedBasic: boolean, state = ''): OauthReply => {
+  const { status, headers, body } = errorReply(401, why, state);
+  return { status, headers: usedBasic ? { ...headers, 'WWW-Authenticate': 'Basic realm="oauth"' } : headers, body };
+};
 
 /** The shape of the control interface, which some of the routes speak. */
 export const statusReply = (status: number, message: string): OauthReply =>

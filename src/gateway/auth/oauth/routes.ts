@@ -50,6 +50,7 @@ export function oauthRoutes({ model, tools }: RouteContext): [path: string, rout
         query: call.query,
         authorization: call.headers.get('authorization') ?? '',
         gatewaySecret: route === 'authorize-client' ? (call.headers.get('x-gw-authorization') ?? '') : '',
+        clientAddress: call.clientAddress,
       };
       return answerOf(await tools.ask('oauth', given, answerWithinMs));
     } catch (error) {

@@ -25,6 +25,7 @@ export interface OauthAsked {
   readonly query: string;
   readonly authorization: string;
   readonly gatewaySecret: string;
+  readonly clientAddress: string;
 }
 
 export interface OauthReply {

@@ -1,0 +1,40 @@
+import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
+import type { ProviderTools } from './provider-tools.ts';
+import { statusReply } from './replies.ts';
+import type { OauthAsked, OauthReply } from './schema.ts';
+
+const windowMs = 60_000;
+const maxKeys = 20_000;
+const refusedSecret = 'Attempted administrative access with invalid or missing key!';
+
+/**
+ * Wrong credentials on the OAuth routes. They are verified before anything is counted: a right one passes however many
+ * wrong ones came from its address. Logged are the first, the tenth, the hundredth … of a minute, never what was sent.
+ */
+export function rejectedCredentials({ settings, clock, log }: Pick<ProviderTools, 'settings' | 'clock' | 'log'>) {
+  const maxFailures = settings['management.failures_per_minute'];
+  const secrets = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
+  const clients = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
+
+  function note({ provider, route, clientAddress }: OauthAsked, failures: number): void {
+    if (isWorthLogging(failures))
+      log.warn({ api: provider.apiId, route, address: clientAddress, failures }, 'wrong credential');
+  }
+
+  return {
+    /** Of login pages, which show the gateway secret. */
+    gatewaySecret(asked: OauthAsked): OauthReply {
+      const { clientAddress } = asked;
+      const isOverLimit = secrets.isOverLimit(clientAddress);
+      note(asked, secrets.record(clientAddress));
+      if (!isOverLimit) return statusReply(403, refusedSecret);
+      const refused = statusReply(429, 'Too many wrong credentials; try again later');
+      const seconds = String(Math.max(1, secrets.retryAfterSeconds(clientAddress)));
+      return { ...refused, headers: { ...refused.headers, 'Retry-After': seconds } };
+    },
+    /** Of OAuth clients. */
+    client(asked: OauthAsked): void {
+      note(asked, clients.record(`${asked.provider.apiId} ${asked.clientAddress}`));
+    },
+  };
+}

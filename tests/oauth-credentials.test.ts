@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from './harness.ts';
+import { openApi, publish } from './traffic.ts';
+import { startUpstream, type Upstream } from './upstream.ts';
+
+describe('wrong credentials on the OAuth routes', () => {
+  const lines: string[] = [];
+  let app: TestApp;
+  let upstream: Upstream;
+  let url = '';
+  before(async () => {
+    const settings = { 'management.failures_per_minute': '3' };
+    [app, upstream] = await Promise.all([
+      startApp('sqlite', { settings, onLog: line => void lines.push(line) }),
+      startUpstream(),
+    ]);
+    const oauth_meta = { allowed_access_types: ['client_credentials'], allowed_authorize_types: ['code'] };
+    url = await publish(app, openApi(upstream, { use_keyless: false, use_oauth2: true, oauth_meta }));
+  });
+  after(async () => {
+    await app?.close();
+    await upstream?.close();
+  });
+  const logged = (route: string) =>
+    lines.filter(line => line.includes('wrong credential') && line.includes(`"route":"${route}"`));
+
+  test('guesses of the gateway secret are limited and logged, and the right one passes all the same', async () => {
+    const agree = (secret: string) =>
+      fetch(`${url}/gw/oauth/authorize-client/`, { method: 'POST', headers: { 'x-gw-authorization': secret } });
+    const statuses = [];
+    for (let n = 0; n < 12; n++) statuses.push((await agree(`guess-${n}`)).status);
+    assert.deepEqual(statuses, [403, 403, 403, ...Array(9).fill(429)]);
+    assert.ok(Number((await agree('guess')).headers.get('retry-after')) > 0);
+    const right = await agree(app.credentials.gateway_secret);
+    assert.deepEqual([right.status, ((await right.json()) as { error: string }).error], [403, 'invalid_request']);
+    const told = logged('authorize-client');
+    assert.deepEqual(
+      told.map(line => JSON.parse(line).failures),
+      [1, 10],
+    );
+    assert.match(told[0]!, /"address":"127\.0\.0\.1"/);
+    assert.ok(!lines.some(line => line.includes('guess-')), 'no credential in the log');
+  });
+
+  test('wrong secrets of clients are logged without them', async () => {
+    const headers = { authorization: `Basic ${btoa('nobody:canary-secret')}` };
+    const body = new URLSearchParams({ grant_type: 'client_credentials' });
+    assert.equal((await fetch(`${url}/oauth/token`, { method: 'POST', headers, body })).status, 401);
+    assert.equal(logged('token').length, 1);
+    assert.ok(!lines.some(line => line.includes('canary-secret')));
+  });
+});
