@@ -21,6 +21,8 @@ export interface Api {
   readonly databaseId: string;
   readonly orgId: string;
   readonly name: string;
+  /** When it was made; of two routes that overlap the older one answers. */
+  readonly createdAt: string;
   readonly model: Model;
   /** Empty, or why its calls get 503. */
   readonly unserved: string;
@@ -51,7 +53,7 @@ export interface Api {
   readonly recorded: RecordedApi;
 }
 
-export function compileApi(given: Model, thread: GatewayTools): Api {
+export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): Api {
   const { orgId: owner } = given.identity;
   const policy = thread.addresses.withNetworks(thread.grants.of(owner).networks);
   const secrets = thread.secrets.of(owner);
@@ -85,6 +87,7 @@ export function compileApi(given: Model, thread: GatewayTools): Api {
     databaseId,
     orgId,
     name,
+    createdAt,
     model,
     host,
     port: ownPort(model, tools.settings),

@@ -69,11 +69,11 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
-    const found = router?.find(call.host, call.path) ?? (idPaths ? foundById(current, call) : undefined);
+    const found = router?.find(call.host, call.path, current.guard) ?? (idPaths ? foundById(current, call) : undefined);
     if (!found || (call.within !== '' && found.value.id !== call.within))
       return deliver(call, sink, refusePlainly(call, 'route_unknown'));
     if (parameters !== 'pass' && holdsParameters(call.path)) {
-      const plainly = router?.find(call.host, plainSpelling(call.path));
+      const plainly = router?.find(call.host, plainSpelling(call.path), current.guard);
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
         return deliver(call, sink, refuse(call, 'path_twofold'));
       call.twofold = true;

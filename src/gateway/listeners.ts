@@ -2,6 +2,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Api } from './api.ts';
 import { isSecurePort } from './own-ports.ts';
+import { byAge } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import { createListener, type Listener, type Place } from './transport/listener.ts';
@@ -134,6 +135,7 @@ function passages({ apis }: Snapshot): ReadonlyMap<number, readonly Api[]> {
   let found = known.get(apis);
   if (!found) {
     const all = [...apis.values()].filter(({ passage, model }) => passage !== undefined && model.identity.active);
+    all.sort(byAge);
     found = Map.groupBy(all, ({ model }) => model.listen.port);
     known.set(apis, found);
   }

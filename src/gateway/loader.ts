@@ -56,9 +56,14 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
   }
 
   async function compiled(stored: readonly StoredApi[]): Promise<Api[]> {
-    const models = stored.flatMap(it => attempt(it.api_id, () => modelOfStored(it)));
+    const read = stored.flatMap(it =>
+      attempt(it.api_id, () => ({ model: modelOfStored(it), createdAt: it.created_at })),
+    );
+    const models = read.map(({ model }) => model);
     await prepared(models, tools);
-    const apis = models.flatMap(model => attempt(model.identity.id, () => compileApi(model, tools)));
+    const apis = read.flatMap(({ model, createdAt }) =>
+      attempt(model.identity.id, () => compileApi(model, tools, createdAt)),
+    );
     for (const { id, orgId, unserved } of apis)
       if (unserved !== '') tools.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
     return apis;
@@ -80,7 +85,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
 
   async function loadAll(revision: number): Promise<void> {
     const apis = await compiled(await store.allApis());
-    current = nextSnapshot(emptySnapshot(rules), revision, apis, []);
+    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], tools.grants.held());
   }
 
   async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
@@ -92,7 +97,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     const gone = ids.filter(id => !here.has(id));
     const known =
       gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
-    current = nextSnapshot(current, revision, await compiled(found), known);
+    current = nextSnapshot(current, revision, await compiled(found), known, tools.grants.held());
   }
 
   async function load(): Promise<void> {
@@ -115,7 +120,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
     async serve(known: readonly StoredApi[], grants: StoredGrants): Promise<void> {
       tools.grants.replace(grants);
-      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), []);
+      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], tools.grants.held());
       lent = true;
     },
     /** Resolves when the snapshot holds at least what was committed before the call. */

@@ -1,6 +1,6 @@
+import { isExtraPort } from '#base/extra-ports.ts';
 import type { Model } from '#definition/model.ts';
 import type { Api } from './api.ts';
-import { isExtraPort } from './own-ports.ts';
 import { type Doing, Unservable } from './step.ts';
 import type { GatewayTools } from './tools.ts';
 import { mayBeNamed } from './upstream/target.ts';

@@ -25,6 +25,14 @@ export interface RouterRules {
   readonly prefix: boolean;
 }
 
+/** Keeps routes from requests they fit and may not answer. */
+export interface RouteGuard<T> {
+  /** `isNamed`: the route names this very host. */
+  admits(value: T, router: Router<T>, host: string, path: string, isNamed: boolean): boolean;
+}
+
+type Admits<T> = ((value: T) => boolean) | undefined;
+
 interface Node<T> {
   readonly fixed: ReadonlyMap<string, Node<T>>;
   readonly open: readonly OpenChild<T>[];
@@ -84,6 +92,10 @@ export class Router<T> {
     return new Router(this.#rules);
   }
 
+  get isPrefix(): boolean {
+    return this.#rules.prefix;
+  }
+
   get isEmpty(): boolean {
     return this.#hosts.size === 0;
   }
@@ -94,37 +106,70 @@ export class Router<T> {
   }
 
   /** `host` is lower-case, without port and final dot; `path` is canonical. APIs with a host of their own come first. */
-  find(host: string, path: string): Found<T> | undefined {
+  find(host: string, path: string, guard?: RouteGuard<T>): Found<T> | undefined {
     const own = this.#hosts.get(host);
-    const found = own && host !== '' ? this.#below(own, path) : undefined;
-    return found ?? this.#openHost(host, path) ?? this.#anyHost(path);
+    const named: Admits<T> = guard && (value => guard.admits(value, this, host, path, true));
+    const found = own && host !== '' ? this.#below(own, path, named) : undefined;
+    if (found) return found;
+    const wide: Admits<T> = guard && (value => guard.admits(value, this, host, path, false));
+    return this.#openHost(host, path, wide) ?? this.#anyHost(path, wide);
   }
 
-  #anyHost(path: string): Found<T> | undefined {
+  /** Every route that fits, whichever would answer. */
+  *matches(host: string, path: string): Generator<{ readonly value: T; readonly isNamed: boolean }> {
+    const { prefix } = this.#rules;
+    const own = host === '' ? undefined : this.#hosts.get(host);
+    if (own) for (const value of fitting(own, path, 0, prefix)) yield { value, isNamed: true };
+    const ends = ['', ...[...host.matchAll(/\./g)].map(({ index }) => host.slice(index))];
+    const open = ends.flatMap(end => this.#openHosts.get(end) ?? []).filter(({ pattern }) => pattern.match(host));
+    for (const name of [...open.map(it => it.host), '']) {
+      const root = this.#hosts.get(name);
+      if (root) for (const value of fitting(root, path, 0, prefix)) yield { value, isNamed: false };
+    }
+  }
+
+  #anyHost(path: string, admits: Admits<T>): Found<T> | undefined {
     const root = this.#hosts.get('');
-    return root && this.#below(root, path);
+    return root && this.#below(root, path, admits);
   }
 
-  #openHost(host: string, path: string): Found<T> | undefined {
+  #openHost(host: string, path: string, admits: Admits<T>): Found<T> | undefined {
     if (this.#openHosts.size === 0) return undefined;
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
-      const found = this.#openHostAmong(this.#openHosts.get(host.slice(dot)), host, path);
+      const found = this.#openHostAmong(this.#openHosts.get(host.slice(dot)), host, path, admits);
       if (found) return found;
     }
-    return this.#openHostAmong(this.#openHosts.get(''), host, path);
+    return this.#openHostAmong(this.#openHosts.get(''), host, path, admits);
   }
 
-  #openHostAmong(open: readonly OpenHost[] = [], host: string, path: string): Found<T> | undefined {
+  #openHostAmong(open: readonly OpenHost[] = [], host: string, path: string, admits: Admits<T>): Found<T> | undefined {
     for (const { host: name, pattern } of open) {
       const values = pattern.match(host);
-      const found = values && this.#below(this.#hosts.get(name)!, path);
+      const found = values && this.#below(this.#hosts.get(name)!, path, admits);
       if (found) return { ...found, parameters: { ...found.parameters, ...named(pattern.names, values) } };
     }
     return undefined;
   }
 
-  #below(root: Node<T>, path: string): Found<T> | undefined {
-    return deepest(root, path, 0, this.#rules.prefix, undefined);
+  #below(root: Node<T>, path: string, admits: Admits<T>): Found<T> | undefined {
+    return deepest(root, path, 0, this.#rules.prefix, admits, undefined);
+  }
+}
+
+/** All routes of a host that fit a path. */
+function* fitting<T>(node: Node<T>, path: string, at: number, prefix: boolean): Generator<T> {
+  if (node.hereSlash !== undefined && at < path.length) yield node.hereSlash;
+  if (node.here !== undefined) yield node.here;
+  const end = path.indexOf('/', at + 1);
+  const next = end < 0 ? path.length : end;
+  const segment = path.slice(at + 1, next);
+  if (segment === '') return;
+  const child = node.fixed.get(segment);
+  if (child) yield* fitting(child, path, next, prefix);
+  for (const { pattern, node: open } of node.open) if (pattern.match(segment)) yield* fitting(open, path, next, prefix);
+  for (let length = segment.length - 1; prefix && length > 0; length--) {
+    const here = node.fixed.get(segment.slice(0, length))?.here;
+    if (here !== undefined) yield here;
   }
 }
 
@@ -193,18 +238,20 @@ function deepest<T>(
   path: string,
   at: number,
   prefix: boolean,
+  admits: Admits<T>,
   given: Record<string, string> | undefined,
 ): Found<T> | undefined {
   if (node.fixed !== noFixed || node.open !== noOpen) {
     const end = path.indexOf('/', at + 1);
     const next = end < 0 ? path.length : end;
     const segment = path.slice(at + 1, next);
-    const found = segment === '' ? undefined : deeper(node, path, at, segment, next, prefix, given);
+    const found = segment === '' ? undefined : deeper(node, path, at, segment, next, prefix, admits, given);
     if (found) return found;
   }
-  if (node.hereSlash !== undefined && at < path.length)
+  if (node.hereSlash !== undefined && at < path.length && (!admits || admits(node.hereSlash)))
     return { value: node.hereSlash, listenPath: path.slice(0, at + 1), parameters: given };
-  if (node.here !== undefined) return { value: node.here, listenPath: path.slice(0, at), parameters: given };
+  if (node.here !== undefined && (!admits || admits(node.here)))
+    return { value: node.here, listenPath: path.slice(0, at), parameters: given };
   return undefined;
 }
 
@@ -215,13 +262,14 @@ function deeper<T>(
   segment: string,
   next: number,
   prefix: boolean,
+  admits: Admits<T>,
   given: Record<string, string> | undefined,
 ): Found<T> | undefined {
   const child = node.fixed.get(segment);
   return (
-    (child && deepest(child, path, next, prefix, given)) ??
-    deepestOpen(node, path, segment, next, prefix, given) ??
-    (prefix ? byPrefix(node, path, at, segment, given) : undefined)
+    (child && deepest(child, path, next, prefix, admits, given)) ??
+    deepestOpen(node, path, segment, next, prefix, admits, given) ??
+    (prefix ? byPrefix(node, path, at, segment, admits, given) : undefined)
   );
 }
 
@@ -231,12 +279,13 @@ function deepestOpen<T>(
   segment: string,
   next: number,
   prefix: boolean,
+  admits: Admits<T>,
   given: Record<string, string> | undefined,
 ) {
   let longest: Found<T> | undefined;
   for (const { pattern, node: child } of node.open) {
     const values = pattern.match(segment);
-    const found = values && deepest(child, path, next, prefix, { ...given, ...named(pattern.names, values) });
+    const found = values && deepest(child, path, next, prefix, admits, { ...given, ...named(pattern.names, values) });
     if (found && !(longest && longest.listenPath.length >= found.listenPath.length)) longest = found;
   }
   return longest;
@@ -255,11 +304,12 @@ function byPrefix<T>(
   path: string,
   at: number,
   segment: string,
+  admits: Admits<T>,
   given: Record<string, string> | undefined,
 ): Found<T> | undefined {
   for (let length = segment.length - 1; length > 0; length--) {
     const child = node.fixed.get(segment.slice(0, length));
-    if (child?.here !== undefined)
+    if (child?.here !== undefined && (!admits || admits(child.here)))
       return { value: child.here, listenPath: path.slice(0, at + 1 + length), parameters: given };
   }
   return undefined;

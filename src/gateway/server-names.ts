@@ -1,8 +1,13 @@
 import type { Model } from '#definition/model.ts';
+import { isNamedHost } from '#definition/route-overlap.ts';
+import type { HeldHosts } from '#people/organisations/held-hosts.ts';
 import type { Api } from './api.ts';
 import type { Certificates, KnownCertificate } from './auth/certificates.ts';
+import { reachesHost } from './route-guard.ts';
+import { byAge } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Unservable } from './step.ts';
+import type { TenantGrants } from './tenant-grants.ts';
 import type { ServerIdentity } from './transport/secured.ts';
 
 /** The certificates an API shows for its own domain. All of them have to be there, with their keys. */
@@ -32,42 +37,87 @@ export interface ApiIdentity extends ServerIdentity {
 }
 
 interface Names {
+  readonly held: HeldHosts;
   readonly fixed: ReadonlyMap<string, ApiIdentity>;
-  /** Of domains that are patterns. */
-  readonly open: readonly ApiIdentity[];
+  /** Of domains that are patterns, the oldest first. */
+  readonly open: readonly Shown[];
+  /** Organisations with a domain of this name, the oldest first. */
+  readonly owners: ReadonlyMap<string, readonly Api[]>;
   readonly asksCallers: boolean;
 }
 
-/** Which API answers for a server name in TLS, always from the snapshot in service. */
-export function serverNames(snapshot: () => Snapshot) {
+interface Shown {
+  readonly api: Api;
+  readonly identity: ApiIdentity;
+}
+
+/** Whose the installation is; the operator may show certificates for hosts of tenants. */
+type Operator = Pick<TenantGrants, 'isOperator'>;
+
+/**
+ * Which API answers for a server name in TLS, always from the snapshot in service. A certificate is shown only for hosts
+ * of its organisation: those granted to it, or those none was granted and no other organisation had before.
+ */
+export function serverNames(snapshot: () => Snapshot, operator: Operator) {
   const known = new WeakMap<Snapshot['apis'], Names>();
   function names(): Names {
-    const { apis } = snapshot();
+    const { apis, held } = snapshot();
     let found = known.get(apis);
-    if (!found) {
-      found = namesOf([...apis.values()].filter(({ model }) => model.identity.active));
+    if (found?.held !== held) {
+      found = namesOf([...apis.values()].filter(({ model }) => model.identity.active).sort(byAge), held, operator);
       known.set(apis, found);
     }
     return found;
   }
   return {
     identity(serverName: string): ServerIdentity | undefined {
-      const { fixed, open } = names();
-      return fixed.get(serverName) ?? open.find(identity => identity.fits(serverName));
+      const { held, fixed, open, owners } = names();
+      const own = fixed.get(serverName);
+      if (own || open.length === 0) return own;
+      const first = owners.get(serverName)?.[0];
+      return open.find(
+        ({ api, identity }) =>
+          identity.fits(serverName) &&
+          (held.holders(serverName)
+            ? mayShow(held, operator, api.orgId, serverName)
+            : !first || first.orgId === api.orgId),
+      )?.identity;
     },
     asksCallers: () => names().asksCallers,
   };
 }
 
-function namesOf(apis: readonly Api[]): Names {
+const mayShow = (held: HeldHosts, { isOperator }: Operator, orgId: string, host: string): boolean =>
+  reachesHost(held, orgId, host) || isOperator(orgId);
+
+function namesOf(apis: readonly Api[], held: HeldHosts, operator: Operator): Names {
+  const owners = Map.groupBy(
+    apis.filter(({ host }) => isNamedHost(host)),
+    ({ host }) => host,
+  );
   const fixed = new Map<string, ApiIdentity>();
-  const open: ApiIdentity[] = [];
-  for (const { host, serverIdentity } of apis) {
-    if (!serverIdentity) continue;
-    if (host.includes('{')) open.push(serverIdentity);
-    else if (!fixed.has(host)) fixed.set(host, serverIdentity);
+  for (const [host, sharers] of owners) {
+    const identity = identityFor(host, sharers, held, operator);
+    if (identity) fixed.set(host, identity);
   }
-  return { fixed, open, asksCallers: apis.some(({ model }) => wantsCertificate(model)) };
+  const open = apis.flatMap(api =>
+    api.serverIdentity && api.host.includes('{') ? [{ api, identity: api.serverIdentity }] : [],
+  );
+  return { held, fixed, open, owners, asksCallers: apis.some(({ model }) => wantsCertificate(model)) };
+}
+
+/** Of the organisation that holds the host, then of the operator; of the one that had it first where none holds it. */
+function identityFor(
+  host: string,
+  sharers: readonly Api[],
+  held: HeldHosts,
+  { isOperator }: Operator,
+): ApiIdentity | undefined {
+  const of = (isTheirs: (orgId: string) => boolean) =>
+    sharers.find(({ orgId, serverIdentity }) => serverIdentity && isTheirs(orgId))?.serverIdentity;
+  const holders = held.holders(host);
+  if (holders) return of(orgId => holders.has(orgId)) ?? of(isOperator);
+  return of(orgId => orgId === sharers[0]!.orgId);
 }
 
 const wantsCertificate = ({ clientCertificates, token, modes }: Model) =>

@@ -1,5 +1,8 @@
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
+import type { HeldHosts } from '#people/organisations/held-hosts.ts';
+import type { Api } from './api.ts';
+import { isOlder, routesOverlap } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Whether calls of an API are answered, and if not, why. */
@@ -10,10 +13,16 @@ export interface ServedStatus {
   readonly warnings?: readonly string[];
 }
 
-export function servedStatus({ apis }: Pick<Snapshot, 'apis'>, apiId: string): ServedStatus {
+export function servedStatus(
+  { apis, held, router }: Pick<Snapshot, 'apis' | 'held' | 'router'>,
+  apiId: string,
+): ServedStatus {
   const api = apis.get(apiId);
   const reason = unservedReason(api);
-  const warnings = api?.model.events.handlers.flatMap(handlerWarning) ?? [];
+  const warnings = [
+    ...(api?.model.events.handlers.flatMap(handlerWarning) ?? []),
+    ...(api?.routed ? overlapWarnings(api, [...apis.values()], held, router.isPrefix) : []),
+  ];
   return { served: reason === '', reason, ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -31,4 +40,19 @@ function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
   if (api.unserved) return api.unserved;
   if (internal || api.routed || api.passage) return '';
   return api.model.listen.path.trim() === '' ? 'it has no listen path' : 'it is not reachable on this gateway';
+}
+
+/** Route overlap of organisations, from before it was refused. Whose the other route is, is not said. */
+function overlapWarnings(api: Api, apis: readonly Api[], held: HeldHosts, prefix: boolean): string[] {
+  const others = apis.filter(
+    other => other.routed && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
+  );
+  const older = others.some(other => isOlder(other, api));
+  const newer = others.some(other => isOlder(api, other));
+  return [
+    ...(older ? ['its route overlaps an older one of another organisation, which answers where both fit'] : []),
+    ...(newer
+      ? ['its route is overlapped by a newer one of another organisation; where both fit this one answers']
+      : []),
+  ];
 }

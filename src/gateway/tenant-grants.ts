@@ -7,6 +7,8 @@ import {
   resolveGrants,
 } from '#people/organisations/grants.ts';
 
+import { createHeldHosts, type HeldHosts, noHeldHosts } from '#people/organisations/held-hosts.ts';
+
 export interface GrantRow {
   readonly org_id: string;
   readonly body: string;
@@ -29,23 +31,27 @@ export interface TenantGrants {
   isOperator(orgId: string): boolean;
   /** Organisations with grants of their own. */
   organisations(): Iterable<string>;
+  /** Hosts that were granted by name; another object after each change. */
+  held(): HeldHosts;
   replace(stored: StoredGrants): void;
 }
 
 export function createTenantGrants(settings: Pick<Settings, 'tenants.grants'>): TenantGrants {
   const defaults = readTenantDefaults(settings);
   let operatorOrgId = '';
+  let held = noHeldHosts;
   let granted: ReadonlyMap<string, Grants> = new Map();
   const isOperator = (orgId: string) => orgId !== '' && orgId === operatorOrgId;
   return {
     of: orgId => (isOperator(orgId) ? operatorGrants : (granted.get(orgId) ?? defaults)),
     isOperator,
     organisations: () => granted.keys(),
+    held: () => held,
     replace(stored) {
+      const written = stored.rows.map(({ org_id, body }) => [org_id, JSON.parse(body) as GrantsWrite] as const);
+      held = createHeldHosts(written.map(([orgId, { domains = [] }]) => ({ orgId, domains })));
       operatorOrgId = stored.operatorOrgId;
-      granted = new Map(
-        stored.rows.map(({ org_id, body }) => [org_id, resolveGrants(JSON.parse(body) as GrantsWrite, defaults)]),
-      );
+      granted = new Map(written.map(([orgId, grants]) => [orgId, resolveGrants(grants, defaults)]));
     },
   };
 }

@@ -244,7 +244,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     http2: settings['gateway.http2'],
     handshakeMs: settings['gateway.headers_timeout_ms'],
     onFault: error => log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
-    ...serverNames(loader.snapshot),
+    ...serverNames(loader.snapshot, tools.grants),
   });
   const { host, port: wanted, reusePort } = data;
   const place = { host, port: wanted, reusePort };

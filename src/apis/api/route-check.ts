@@ -1,3 +1,4 @@
+import { servedPort } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import { isNamedHost, pathsOverlap, segmentsOf } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
@@ -21,10 +22,10 @@ interface Route {
   readonly segments: readonly string[];
 }
 
-/** The column holds host and port as one text. A port that is the gateway's own is none of the API's. */
-function routeOf({ org_id, domain, listen_path }: ClaimedRoute, gatewayPort: number): Route {
+/** The column holds host and port as one text. A port that APIs may not have is the gateway's own. */
+function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route {
   const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
-  const port = Number(digits) === gatewayPort ? 0 : Number(digits);
+  const port = servedPort(settings, Number(digits));
   const host = domain.slice(0, domain.length - suffix.length);
   return { orgId: org_id, host, port, path: listen_path, segments: segmentsOf(listen_path) };
 }
@@ -35,7 +36,7 @@ function routeOf({ org_id, domain, listen_path }: ClaimedRoute, gatewayPort: num
  */
 export async function refuseForeignRoute(tools: RouteCheckTools, { org_id, summary }: StoredApi): Promise<void> {
   if (summary.listen_path === '') return;
-  const route = routeOf({ org_id, ...summary }, tools.settings['gateway.port']);
+  const route = routeOf({ org_id, ...summary }, tools.settings);
   const held = await tools.grants.heldHosts();
   await refuseUngranted(tools, route, held);
   if (await overlapsForeign(tools, route, held))
@@ -55,25 +56,23 @@ async function refuseUngranted({ grants }: RouteCheckTools, route: Route, held: 
 
 async function overlapsForeign({ apis, settings }: RouteCheckTools, route: Route, held: HeldHosts): Promise<boolean> {
   const prefix = settings['gateway.listen_path_match'] === 'prefix';
-  const gatewayPort = settings['gateway.port'];
-  const search = searchOf(route, gatewayPort, prefix, settings['gateway.api_id_paths']);
+  const search = searchOf(route, prefix, settings['gateway.api_id_paths']);
   const { routes, byId } = await apis.foreignRoutes(route.orgId, search);
   const meets = (other: Route) => other.port === route.port && ownedHostsOverlap(held, route, other);
   return (
     routes.some(row => {
-      const other = routeOf(row, gatewayPort);
+      const other = routeOf(row, settings);
       // One way of speaking for each port: whoever shares one decides how the others are spoken to.
       if (route.port !== 0) return other.port === route.port;
       return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
-    }) || byId.some(row => meets(routeOf(row, gatewayPort)))
+    }) || byId.some(row => meets(routeOf(row, settings)))
   );
 }
 
 /** What of the routes has to be looked at: those above, those below, and those whose parameters may fit. */
-function searchOf({ host, port, path }: Route, gatewayPort: number, prefix: boolean, idPaths: boolean): RouteSearch {
+function searchOf({ host, port, path }: Route, prefix: boolean, idPaths: boolean): RouteSearch {
   if (port !== 0) return { port };
-  const suffixes = gatewayPort === 0 ? [''] : ['', `:${gatewayPort}`];
-  const domains = isNamedHost(host) ? ['', host].flatMap(name => suffixes.map(suffix => name + suffix)) : undefined;
+  const domains = isNamedHost(host) ? ['', host] : undefined;
   const open = path.indexOf('{');
   // The fixed segments before the first parameter; none for a route that begins with one, or is the root.
   const base = (open < 0 ? path : path.slice(0, path.lastIndexOf('/', open))).replace(/^\/$/, '');

@@ -39,7 +39,7 @@ export interface ClaimedRoute {
 export type RouteSearch =
   | { readonly port: number }
   | {
-      /** The only domains that can be meant, besides patterns; undefined: all of them. */
+      /** The only domains that can be meant, besides patterns and those with ports; undefined: all of them. */
       readonly domains: readonly string[] | undefined;
       readonly above: readonly string[];
       readonly below: { readonly from: string; readonly to: string };
@@ -140,11 +140,13 @@ export function apiStore(records: Records) {
         return { routes: await read(foreign().where(endsWith('domain', `:${search.port}`))), byId: [] };
       const { domains, above, below, id } = search;
       const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
+      // Patterns, and hosts with a port, which may turn out to be the gateway's own.
+      const unplain = () => foreign().where(eb => eb.or([contains('domain', '{'), contains('domain', ':')]));
       const routes = [
         ...(await read(named().where('listen_path', 'in', above))),
         ...(await read(named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to))),
         ...(await read(named().where(contains('listen_path', '{')))),
-        ...(domains ? await read(foreign().where(contains('domain', '{'))) : []),
+        ...(domains ? await read(unplain()) : []),
       ];
       if (id === undefined) return { routes, byId: [] };
       return { routes, byId: await read(id === '' ? foreign() : foreign().where('api_id', '=', id)) };

@@ -70,7 +70,7 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     const known = api && apis.get(api.id);
     if (!api || known) return known;
     try {
-      return kept(tracedApi(compileApi(api.model, tools), trace));
+      return kept(tracedApi(compileApi(api.model, tools, api.createdAt), trace));
     } catch (error) {
       tools.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
       return undefined;
@@ -83,6 +83,8 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     revision: current.revision,
     router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),
     ports: new Map(),
+    guard: undefined,
+    held: current.held,
     apis,
     byName: (orgId, name) =>
       orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))

@@ -21,7 +21,7 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
   };
   const port = call.peer.port ?? 0;
   const router = port ? current.ports.get(port) : current.router;
-  const found = router?.find(call.host, call.path)?.value;
+  const found = router?.find(call.host, call.path, current.guard)?.value;
   const own = current.router
     .empty()
     .changed(found ? [{ host: found.host, listenPath: found.listenPath, value: traced(found) }] : []);
@@ -29,6 +29,8 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
     revision: current.revision,
     router: port ? current.router : own,
     ports: port ? new Map([[port, own]]) : new Map(),
+    guard: current.guard,
+    held: current.held,
     apis: new TracedApis(current.apis, traced),
     byName(orgId, name) {
       const named = current.byName(orgId, name);

@@ -5,6 +5,8 @@ import { fixedEnd, hostsOverlap, isNamedHost } from '#definition/route-overlap.t
  * pattern, do not reach them; `*` grants the use of hosts and holds none.
  */
 export interface HeldHosts {
+  /** Names that were granted. */
+  readonly size: number;
   /** Who holds a host, or every host of a pattern; the longest name that was granted decides. Undefined: held by none. */
   holders(host: string): ReadonlySet<string> | undefined;
 }
@@ -24,6 +26,7 @@ export function createHeldHosts(grants: Iterable<HostGrant>): HeldHosts {
     }
   }
   return {
+    size: held.size,
     holders(host) {
       if (held.size === 0) return undefined;
       const name = isNamedHost(host) ? host : fixedEnd(host);
@@ -37,6 +40,8 @@ export function createHeldHosts(grants: Iterable<HostGrant>): HeldHosts {
     },
   };
 }
+
+export const noHeldHosts: HeldHosts = createHeldHosts([]);
 
 /** The host of a route and whose it is. */
 export interface OwnedHost {

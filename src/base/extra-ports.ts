@@ -1,0 +1,25 @@
+import { problems } from './problems.ts';
+import type { Settings } from './settings.ts';
+
+const problem = problems('ports', {
+  unreadable: {
+    status: 500,
+    message: 'gateway.extra_ports: {text} is neither a port nor a range of ports such as 9000-9010',
+  },
+});
+
+const range = /^(\d{1,5})(?:-(\d{1,5}))?$/;
+
+/** Whether APIs may have a port of their own: only those the operator names. */
+export function isExtraPort(settings: Pick<Settings, 'gateway.extra_ports'>, port: number): boolean {
+  return settings['gateway.extra_ports'].some(text => {
+    const [, from, to = from] = range.exec(text) ?? [];
+    if (from === undefined || Number(to) > 65_535 || Number(from) > Number(to))
+      throw problem.unreadable({ detail: { text } });
+    return port >= Number(from) && port <= Number(to);
+  });
+}
+
+/** The port an API that asks for one answers on; 0 for the gateway's own. */
+export const servedPort = (settings: Settings, port: number): number =>
+  port === settings['gateway.port'] || !isExtraPort(settings, port) ? 0 : port;

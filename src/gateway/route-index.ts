@@ -1,0 +1,128 @@
+import { pathsOverlap, segmentsOf, segmentsOverlap } from '#definition/route-overlap.ts';
+import { type HeldHosts, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
+import type { Api } from './api.ts';
+
+/** What is compared of an API: its route, whose it is, and its age. */
+export type RoutedApi = Pick<Api, 'id' | 'databaseId' | 'orgId' | 'host' | 'port' | 'listenPath' | 'createdAt'>;
+
+/** Of two routes that overlap, the older one answers. */
+export const isOlder = (one: RoutedApi, other: RoutedApi): boolean =>
+  one.createdAt === other.createdAt ? one.databaseId < other.databaseId : one.createdAt < other.createdAt;
+
+export const byAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
+
+/** Whether one request could be for both routes, of two organisations. */
+export const routesOverlap = (held: HeldHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
+  one.port === other.port &&
+  ownedHostsOverlap(held, one, other) &&
+  pathsOverlap(segmentsOf(one.listenPath), segmentsOf(other.listenPath), prefix);
+
+interface Node {
+  readonly fixed: Map<string, Node>;
+  readonly open: Map<string, Node>;
+  /** Routes that end here, and routes at or below, by organisation. */
+  readonly here: Map<string, RoutedApi[]>;
+  readonly counts: Map<string, number>;
+}
+
+const createNode = (): Node => ({ fixed: new Map(), open: new Map(), here: new Map(), counts: new Map() });
+const hasForeign = ({ counts }: Node, orgId: string) => counts.size > (counts.has(orgId) ? 1 : 0);
+
+/**
+ * Finds routes that overlap an older one of another organisation: they are `contested`, and traffic asks of each request
+ * whether the older one fits it too. Kept for installations that held such routes before they were refused.
+ */
+export class RouteIndex {
+  readonly contested = new Set<string>();
+  readonly #held: HeldHosts;
+  readonly #prefix: boolean;
+  readonly #root = createNode();
+  #newest: RoutedApi | undefined;
+
+  constructor(held: HeldHosts, prefix: boolean) {
+    this.#held = held;
+    this.#prefix = prefix;
+  }
+
+  /** Oldest first, so that one older route found is enough. */
+  add(apis: readonly RoutedApi[]): void {
+    for (const api of [...apis].sort(byAge)) {
+      this.#compare(api);
+      this.#insert(api);
+      if (!this.#newest || isOlder(this.#newest, api)) this.#newest = api;
+    }
+  }
+
+  remove(api: RoutedApi): void {
+    this.contested.delete(api.id);
+    take(this.#root, segmentsOf(api.listenPath), 0, api);
+  }
+
+  #insert(api: RoutedApi): void {
+    let node = this.#root;
+    count(node, api.orgId);
+    for (const segment of segmentsOf(api.listenPath)) {
+      const children = segment.includes('{') ? node.open : node.fixed;
+      const child = children.get(segment) ?? createNode();
+      children.set(segment, child);
+      node = child;
+      count(node, api.orgId);
+    }
+    node.here.set(api.orgId, [...(node.here.get(api.orgId) ?? []), api]);
+  }
+
+  #compare(api: RoutedApi): void {
+    const isNewest = !this.#newest || isOlder(this.#newest, api);
+    for (const other of overlapping(this.#root, segmentsOf(api.listenPath), 0, api.orgId, this.#prefix)) {
+      if (other.port !== api.port || !ownedHostsOverlap(this.#held, api, other)) continue;
+      this.contested.add(isOlder(other, api) ? api.id : other.id);
+      if (isNewest) return;
+    }
+  }
+}
+
+const count = ({ counts }: Node, orgId: string) => counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
+
+function take(node: Node, segments: readonly string[], at: number, api: RoutedApi): boolean {
+  const segment = segments[at];
+  if (segment === undefined) {
+    const listed = node.here.get(api.orgId) ?? [];
+    const left = listed.filter(({ id }) => id !== api.id);
+    if (left.length === listed.length) return false;
+    if (left.length > 0) node.here.set(api.orgId, left);
+    else node.here.delete(api.orgId);
+  } else {
+    const children = segment.includes('{') ? node.open : node.fixed;
+    const child = children.get(segment);
+    if (!child || !take(child, segments, at + 1, api)) return false;
+    if (child.counts.size === 0) children.delete(segment);
+  }
+  const left = (node.counts.get(api.orgId) ?? 1) - 1;
+  if (left > 0) node.counts.set(api.orgId, left);
+  else node.counts.delete(api.orgId);
+  return true;
+}
+
+/** Routes of other organisations above, at, below and across a path. Parts without any are passed over. */
+function* overlapping(
+  node: Node,
+  segments: readonly string[],
+  at: number,
+  orgId: string,
+  prefix: boolean,
+): Generator<RoutedApi> {
+  if (!hasForeign(node, orgId)) return;
+  for (const [owner, apis] of node.here) if (owner !== orgId) yield* apis;
+  const segment = segments[at];
+  if (segment !== undefined && !segment.includes('{') && !prefix) {
+    const child = node.fixed.get(segment);
+    if (child) yield* overlapping(child, segments, at + 1, orgId, prefix);
+  } else {
+    for (const [name, child] of node.fixed)
+      if (segment === undefined || prefix || segmentsOverlap(segment, name))
+        yield* overlapping(child, segments, at + 1, orgId, prefix);
+  }
+  for (const [name, child] of node.open)
+    if (segment === undefined || segmentsOverlap(segment, name))
+      yield* overlapping(child, segments, at + 1, orgId, prefix);
+}
