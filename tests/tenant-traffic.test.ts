@@ -211,6 +211,7 @@ onEveryEngine(
   {
     settings: {
       ...settings,
+      'gateway.headers_timeout_ms': '1000',
       'gateway.tls.enabled': 'true',
       'gateway.tls.certificate_file': files.cert,
       'gateway.tls.key_file': files.key,
