@@ -1,0 +1,191 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../tests/services/postgres.ts';
+import { startRedis } from '../tests/services/redis.ts';
+import { applyMutation, type Mutation, mutationsOf } from './mutation/mutations.ts';
+import { createTestSelection } from './mutation/test-selection.ts';
+import { ensureServices } from './services.ts';
+
+/**
+ * `npm run mutate`: changes the product in one place at a time, runs the tests a developer would run for that file, and
+ * lists the changes that no test noticed. Seeded: the same seed draws the same mutations of the same files.
+ */
+
+const root = join(import.meta.dirname, '..');
+const usage = `npm run mutate -- [options]
+  --files PART   mutate source files whose path contains PART; may be repeated
+  --base REF     mutate source files changed since REF (default: HEAD~1, when no --files are given)
+  --count N      mutations to draw (default 24)
+  --seed N       seed of the draw (default 1)
+  --tests N      test files to run for each, the nearest first (default 6)
+  --seconds N    time for the tests of one mutation (default 120)`;
+
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', multiple: true, default: [] },
+    base: { type: 'string' },
+    count: { type: 'string', default: '24' },
+    seed: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '120' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const selection = createTestSelection(root);
+/** Test files that pass without any mutation, found out once each. */
+const passing = new Map<string, boolean>();
+
+interface Drawn extends Mutation {
+  readonly file: string;
+}
+interface Result extends Drawn {
+  readonly outcome: 'killed' | 'survived' | 'untested';
+  readonly tests: readonly string[];
+  readonly by: string;
+}
+
+if (values.help) console.log(usage);
+else process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const drawn = draw(candidates(), Number(values.count), Number(values.seed));
+  if (drawn.length === 0) {
+    console.error('No source file to mutate: name some with --files, or a base with --base.');
+    return 1;
+  }
+  ensureServices();
+  const tree = copyTree();
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const env = { ...process.env, GW_TEST_POSTGRES_URL: postgres.url, GW_TEST_REDIS_URL: redis.url };
+  try {
+    const results: Result[] = [];
+    for (const [index, mutation] of drawn.entries()) {
+      const result = await judge(tree, mutation, env);
+      results.push(result);
+      const { file, line, kind, outcome, by } = result;
+      console.log(`${index + 1}/${drawn.length} ${outcome} ${file}:${line} (${kind})${by ? ` by ${by}` : ''}`);
+    }
+    report(results);
+    return 0;
+  } finally {
+    await Promise.all([postgres.stop(), redis.stop()]);
+    rmSync(tree, { recursive: true, force: true });
+  }
+}
+
+function candidates(): string[] {
+  const listed =
+    values.files.length > 0 ? ['ls-files', 'src'] : ['diff', '--name-only', values.base ?? 'HEAD~1', '--', 'src'];
+  const { stdout, status, stderr } = spawnSync('git', listed, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ${listed.join(' ')}: ${stderr}`);
+  return stdout
+    .split('\n')
+    .filter(file => file.endsWith('.ts') && !file.endsWith('.test.ts') && !/-table\.ts$|\/migrations\//.test(file))
+    .filter(file => values.files.length === 0 || values.files.some(part => file.includes(part)));
+}
+
+/** Files in turn, so that a long file is not drawn more often than the others; mutations of a file at random. */
+function draw(files: readonly string[], count: number, seed: number): Drawn[] {
+  const random = seeded(seed);
+  const pools = shuffle(files, random)
+    .map(file => shuffle(mutationsOf(readFileSync(join(root, file), 'utf8')), random).map(it => ({ ...it, file })))
+    .filter(pool => pool.length > 0);
+  const drawn: Drawn[] = [];
+  for (let round = 0; drawn.length < count && pools.some(pool => pool.length > round); round++)
+    for (const pool of pools) if (pool[round] && drawn.length < count) drawn.push(pool[round]!);
+  return drawn;
+}
+
+/** Mulberry32. */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  const shuffled = [...items];
+  for (let at = shuffled.length - 1; at > 0; at--) {
+    const other = Math.floor(random() * (at + 1));
+    [shuffled[at], shuffled[other]] = [shuffled[other]!, shuffled[at]!];
+  }
+  return shuffled;
+}
+
+function copyTree(): string {
+  const tree = mkdtempSync(join(tmpdir(), 'gw-mutate-'));
+  const skipped = /^(node_modules|\.git|data)(\/|$)/;
+  cpSync(root, tree, { recursive: true, filter: path => !skipped.test(path.slice(root.length + 1)) });
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  return tree;
+}
+
+async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Promise<Result> {
+  const tests: string[] = [];
+  for (const test of selection.testsFor(mutation.file, Number(values.tests)))
+    if (await passes(tree, test, env)) tests.push(test);
+  if (tests.length === 0) return { ...mutation, outcome: 'untested', tests, by: '' };
+  const path = join(tree, mutation.file);
+  const source = readFileSync(path, 'utf8');
+  unlinkSync(path);
+  writeFileSync(path, applyMutation(source, mutation));
+  try {
+    for (const test of tests)
+      if (!(await run(tree, test, env))) return { ...mutation, outcome: 'killed', tests, by: test };
+    return { ...mutation, outcome: 'survived', tests, by: '' };
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+/** Whether a test file passes without any mutation, found out once. */
+async function passes(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const known = passing.get(test);
+  if (known !== undefined) return known;
+  const passed = await run(tree, test, env);
+  if (!passed) console.log(`left out: ${test} does not pass without a mutation in the time given`);
+  passing.set(test, passed);
+  return passed;
+}
+
+async function run(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const timeoutMs = Number(values.seconds) * 1000;
+  const child = spawn(process.execPath, ['--test', '--test-reporter=dot', `--test-timeout=${timeoutMs}`, test], {
+    cwd: tree,
+    env,
+    stdio: 'ignore',
+    detached: true,
+  });
+  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), timeoutMs);
+  const [code] = await once(child, 'exit');
+  clearTimeout(timer);
+  return code === 0;
+}
+
+function report(results: readonly Result[]): void {
+  const survivors = results.filter(it => it.outcome !== 'killed');
+  const areaOf = (file: string) =>
+    file
+      .split('/')
+      .slice(1, file.startsWith('src/gateway/') ? 3 : 2)
+      .join('/');
+  const areas = Map.groupBy(results, it => areaOf(it.file));
+  console.log('\n| area | mutations | killed | rate |\n|---|---|---|---|');
+  for (const [area, of] of [...areas, ['all', results] as const]) {
+    const killed = of.filter(it => it.outcome === 'killed').length;
+    console.log(`| ${area} | ${of.length} | ${killed} | ${Math.round((100 * killed) / of.length)} % |`);
+  }
+  if (survivors.length === 0) return;
+  console.log('\n| survivor | change | tests run |\n|---|---|---|');
+  for (const { file, line, before, after, tests } of survivors)
+    console.log(`| ${file}:${line} | \`${before}\` → \`${after}\` | ${tests.join(', ') || 'none'} |`);
+}
