@@ -258,6 +258,7 @@ async function openListeners(
       log: around.log,
       version,
       bodyBytes: settings['management.body_bytes'],
+      unknownMembers: settings['management.unknown_members'],
       failures,
       trustedProxies: settings['management.trusted_proxies'],
       checkAnswers: settings['management.check_answers'],

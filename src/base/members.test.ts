@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
-import { checkMembers, freeForm, legacyMembers, unknownMemberMessage } from './members.ts';
+import {
+  checkMembers,
+  defaultMemberBounds,
+  freeForm,
+  legacyMembers,
+  meaningfulNull,
+  readOnlyMembers,
+  unknownMemberMessage,
+} from './members.ts';
 import { publishMembers } from './members-schema.ts';
 
 const texts = (schema: z.ZodType, value: unknown, bounds?: Parameters<typeof checkMembers>[2]) =>
@@ -28,6 +36,7 @@ const places: Record<string, [z.ZodType, (value: unknown) => unknown, string]> =
   refined: [inner.refine(() => true).describe('x'), value => value, ''],
   lazy: [z.lazy(() => inner), value => value, ''],
   union: [z.union([z.string(), z.array(z.string()), inner]), value => value, ''],
+  'union beside a union of texts': [z.union([z.union([z.string(), z.int()]), inner]), value => value, ''],
   'union of objects': [z.union([z.object({ other: z.string() }), inner]), value => value, ''],
   intersection: [
     z.intersection(z.looseObject({ b: z.string() }), inner),
@@ -166,5 +175,40 @@ describe('published JSON Schema', () => {
       required: ['name'],
       additionalProperties: false,
     });
+  });
+});
+
+describe('members of reads and of changes', () => {
+  const schema = readOnlyMembers(
+    z.looseObject({ name: z.string(), tags: meaningfulNull(z.array(z.string()).nullable().optional()) }),
+    ['id', 'name', 'created_at'],
+  );
+
+  test('a read-only member is accepted, left out, and never suggested', () => {
+    assert.deepEqual(checkMembers(schema, { id: 1, name: 'x', created_at: {} }), {
+      value: { name: 'x' },
+      unknown: [],
+      legacy: [],
+    });
+    assert.deepEqual(texts(schema, { created_att: '' }), ['created_att: no such member']);
+  });
+
+  test('a null with a meaning of its own reaches the schema', () => {
+    assert.deepEqual(checkMembers(schema, { name: 'x', tags: null }).value, { name: 'x', tags: null });
+    const published = z.toJSONSchema(schema, { io: 'input', override: publishMembers });
+    assert.deepEqual(published.properties?.tags, {
+      anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'null' }],
+    });
+  });
+
+  test('unknown members are left out where the caller asks for that', () => {
+    const deep = z.looseObject({ list: z.array(schema), map: z.record(z.string(), schema) });
+    const value = { list: [{ name: 'a', nme: 1 }], map: { k: { name: 'b', x: null } }, lst: [] };
+    const checked = checkMembers(deep, value, { ...defaultMemberBounds, dropsUnknown: true });
+    assert.deepEqual(checked.value, { list: [{ name: 'a' }], map: { k: { name: 'b' } } });
+    assert.deepEqual(
+      checked.unknown.map(({ path }) => path),
+      ['list[0].nme', 'map.k.x', 'lst'],
+    );
   });
 });

@@ -11,7 +11,7 @@ export interface UnknownMember {
 }
 
 export interface MemberCheck {
-  /** The value without the `null` of optional members: the very value that was passed where there is none. */
+  /** The value without the `null` of optional members and without read-only members: the very value where it has none. */
   readonly value: unknown;
   readonly unknown: readonly UnknownMember[];
   /** Paths of the declared legacy members that the value holds. */
@@ -21,6 +21,8 @@ export interface MemberCheck {
 export interface MemberBounds {
   readonly maxReported: number;
   readonly maxDepth: number;
+  /** Leaves unknown members out of the value, besides reporting them. */
+  readonly dropsUnknown?: boolean;
 }
 
 /** JSON bodies are at most 100 levels deep; what is deeper is reported, not trusted. */
@@ -35,16 +37,37 @@ const maxIndexedPlaces = 50_000;
 type Path = readonly (string | number)[];
 type Def = z.core.$ZodTypes['_zod']['def'];
 
-/** The two marks are schemas of their own, so that they survive `.extend()`, `.refine()` and the like. */
+/** The marks are schemas of their own, so that they survive `.extend()`, `.refine()` and the like. */
 const legacyMark = z
   .unknown()
   .optional()
   .meta({ deprecated: true, description: 'Legacy: kept and returned, without effect.' });
 const freeMark = z.unknown();
+const readOnlyMark = z
+  .unknown()
+  .optional()
+  .meta({ readOnly: true, description: 'Set by the server: accepted in requests, without effect.' });
+const nullMarks = new WeakSet<z.core.$ZodType>();
 
 /** Declares names that exports of other installations carry and that mean nothing here: kept, returned, reported. */
 export function legacyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
   return schema.safeExtend(Object.fromEntries(names.map(name => [name, legacyMark]))) as unknown as S;
+}
+
+/**
+ * Declares members that reads return and writes do not set (ids, times, hashes), so that what was read can be edited and
+ * sent back. They are left out of the value. Names that the schema already has stay as they are; `.partial()` and the like
+ * come before.
+ */
+export function readOnlyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
+  const added = names.filter(name => !Object.hasOwn(schema.shape, name));
+  return schema.safeExtend(Object.fromEntries(added.map(name => [name, readOnlyMark]))) as unknown as S;
+}
+
+/** Declares that `null` means something else than absence: none, where absence is "as before". Wraps last. */
+export function meaningfulNull<S extends z.ZodType>(schema: S): S {
+  nullMarks.add(schema);
+  return schema;
 }
 
 /** Declares an object in which any member is fine, beside those of its shape. Objects below it are still checked. */
@@ -151,7 +174,7 @@ function isUnspecific(schema: z.core.$ZodType): boolean {
 
 /** Whether `null` says the same as leaving the member out. */
 export const isNullAbsent = (schema: z.core.$ZodType): boolean =>
-  schema._zod.optin !== undefined && !isUnspecific(schema);
+  schema._zod.optin !== undefined && !nullMarks.has(schema) && !isUnspecific(schema);
 
 /** A member or item by its own schema: walked, or left out where it is `null` and may be absent. */
 function walkMember(walk: Walk, schema: z.core.$ZodType, value: unknown, path: Path): unknown {
@@ -164,14 +187,15 @@ function walkObject(walk: Walk, def: z.core.$ZodObjectDef, value: Record<string,
   const rest = restOf(def);
   return mapMembers(walk, value, path, (name, member, at) => {
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (declared === readOnlyMark) return dropped;
     if (declared === legacyMark) {
       if (walk.legacy.length < walk.bounds.maxReported) walk.legacy.push(memberPath(at));
       return member;
     }
     if (declared) return walkMember(walk, declared, member, at);
     if (rest) return walkMember(walk, rest, member, at);
-    reportUnknown(walk, at, name, () => Object.keys(shape).filter(known => shape[known] !== legacyMark));
-    return member;
+    reportUnknown(walk, at, name, () => Object.keys(shape).filter(known => isSuggested(shape[known]!)));
+    return walk.bounds.dropsUnknown ? dropped : member;
   });
 }
 
@@ -180,9 +204,12 @@ function walkRecord(walk: Walk, def: z.core.$ZodRecordDef, value: Record<string,
   return mapMembers(walk, value, path, (name, member, at) => {
     if (!names || names.has(name)) return walkMember(walk, def.valueType, member, at);
     reportUnknown(walk, at, name, () => [...names].map(String));
-    return member;
+    return walk.bounds.dropsUnknown ? dropped : member;
   });
 }
+
+/** Names without effect are no help to the author of a misspelt one. */
+const isSuggested = (schema: z.core.$ZodType) => schema !== legacyMark && schema !== readOnlyMark;
 
 type VisitMember = (name: string, member: unknown, path: Path) => unknown;
 
@@ -239,7 +266,7 @@ function walkUnion(walk: Walk, def: z.core.$ZodUnionDef, value: object, path: Pa
 
 function optionsFor(def: z.core.$ZodUnionDef, value: object): readonly z.core.$ZodType[] {
   const wanted = Array.isArray(value) ? listTypes : objectTypes;
-  const fitting = def.options.filter(option => wanted.has(bareType(option)));
+  const fitting = def.options.filter(option => canHold(option, wanted));
   const { discriminator } = def as { discriminator?: string };
   if (discriminator === undefined) return fitting;
   const given = (value as Record<string, unknown>)[discriminator] as z.core.util.Primitive;
@@ -247,12 +274,16 @@ function optionsFor(def: z.core.$ZodUnionDef, value: object): readonly z.core.$Z
   return chosen.length > 0 ? chosen : fitting;
 }
 
-const listTypes = new Set(['array', 'tuple', 'union', 'intersection', 'unknown', 'any']);
-const objectTypes = new Set(['object', 'record', 'union', 'intersection', 'unknown', 'any']);
+const listTypes = new Set(['array', 'tuple', 'unknown', 'any']);
+const objectTypes = new Set(['object', 'record', 'unknown', 'any']);
 
-function bareType(schema: z.core.$ZodType): string {
+/** Whether a value of one of these types can pass the schema at all; a union inside a union counts by its own options. */
+function canHold(schema: z.core.$ZodType, types: ReadonlySet<string>): boolean {
+  const def = defOf(schema);
+  if (def.type === 'union') return def.options.some(option => canHold(option, types));
+  if (def.type === 'intersection') return canHold(def.left, types) && canHold(def.right, types);
   const inner = innerOf(schema);
-  return inner ? bareType(inner) : defOf(schema).type;
+  return inner ? canHold(inner, types) : types.has(def.type);
 }
 
 /** A member of an intersection is declared where either side declares it. */
@@ -300,7 +331,7 @@ function buildIndex(root: z.core.$ZodType): Map<string, string | null> {
   for (let at = 0; at < waiting.length && at < maxIndexedPlaces; at++) {
     const [schema, path] = waiting[at]!;
     for (const [name, child] of placesIn(schema)) {
-      if (name !== undefined && child !== legacyMark)
+      if (name !== undefined && isSuggested(child))
         index.set(name, index.has(name) ? null : memberPath([...path, name]));
       waiting.push([child, name === undefined ? path : [...path, name]]);
     }

@@ -14,6 +14,13 @@ test('the closest wins, the first of equals', () => {
   assert.equal(nearest('abx', ['abc', 'abd']), 'abc');
 });
 
+test('a whole part of a name, and another case or separator, find the name', () => {
+  assert.equal(nearest('Rate', ['Name', 'RateLimit', 'Per']), 'RateLimit');
+  assert.equal(nearest('limits', ['trigger_limits']), 'trigger_limits');
+  assert.equal(nearest('listenPath', ['list_path', 'listen_path']), 'listen_path');
+  assert.equal(nearest('Urll', ['URL', 'Secret']), 'URL');
+});
+
 test('what resembles nothing finds nothing', () => {
   assert.equal(nearest('certificate', known), undefined);
   assert.equal(nearest('', known), undefined);

@@ -170,6 +170,19 @@ describe('gw as a client of a gateway', () => {
     await gw(`apis rm ${made[0].key} ${made[1].key}`);
   });
 
+  test('an unknown member of a file is named with the file, and members without effect are warned of', async () => {
+    const path = file({ id: publicId(), name: publicId(), rates: 5 });
+    await refused(
+      `policies apply -f ${path}`,
+      new RegExp(`^${path}, document 1: rates: no such member; did you mean rate\\?$`),
+    );
+    const legacy = file({ key_id: publicId(), quota_used: 3, access_rights: { a1: {} }, rate: 1, per: 1 });
+    assert.match(
+      await gw(`keys apply -f ${legacy}`),
+      new RegExp(`added\\nwarning: ${legacy}, document 1: quota_used: legacy member, kept without effect\\n$`),
+    );
+  });
+
   test('several documents of a file are applied in order, and the one that is refused is named', async () => {
     const [one, two] = [publicId(), publicId()];
     const yaml = `id: ${one}\nrate: 5\nper: 60\n---\nid: ${two}\nquota_max: 10\nquota_renewal_rate: 3600\n`;

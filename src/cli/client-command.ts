@@ -162,7 +162,10 @@ async function applyFiles(asked: Asked, action: string, applyOne: Kind['apply'])
     for (const [index, document] of documents.entries()) {
       const applied = await placed(path, index + 1, applyOne(call, document));
       if (forScripts(flags)) done.push(applied);
-      else print(`${kind.noun} ${applied.key} ${applied.action}\n`);
+      else {
+        print(`${kind.noun} ${applied.key} ${applied.action}\n`);
+        for (const warning of applied.warnings ?? []) print(`warning: ${path}, document ${index + 1}: ${warning}\n`);
+      }
     }
   if (forScripts(flags)) print(json(done));
 }

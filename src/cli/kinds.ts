@@ -7,6 +7,8 @@ import { type Document, documentsIn, pemIn } from './documents.ts';
 export interface Applied {
   readonly key: string;
   readonly action: string;
+  /** What was accepted without effect. */
+  readonly warnings?: readonly string[];
 }
 
 export interface ListQuery {

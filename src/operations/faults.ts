@@ -26,13 +26,14 @@ export function invalid(faults: readonly Fault[]) {
 export function check<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(
-    result.error.issues.map(issue => ({
-      path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
-      message: messageOf(shape, value, issue),
-    })),
-  );
+  throw invalid(schemaFaults(shape, value, result.error, prefix));
 }
+
+export const schemaFaults = (shape: z.ZodType, value: unknown, { issues }: z.ZodError, prefix = ''): Fault[] =>
+  issues.map(issue => ({
+    path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
+    message: messageOf(shape, value, issue),
+  }));
 
 /** The library's message for a missing member names a type or, after a conversion, `NaN`: neither says that it is missing. */
 function messageOf(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {

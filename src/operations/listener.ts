@@ -1,9 +1,11 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
 import { type Actor, type Authenticate, permits } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import { checkMediaType, readBody } from './body.ts';
+import { addWarnings, checkBody } from './body-members.ts';
 import { docsPage } from './docs-page.ts';
 import type { CredentialFailures } from './failures.ts';
 import { check } from './faults.ts';
@@ -23,6 +25,7 @@ export interface ListenerOptions {
   readonly log: Log;
   readonly version: string;
   readonly bodyBytes: number;
+  readonly unknownMembers: Settings['management.unknown_members'];
   /** Shared by the listeners of one door. */
   readonly failures: CredentialFailures;
   readonly trustedProxies: readonly string[];
@@ -106,10 +109,12 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
     await options.refuseHidden(actor, apisNamedBy(request));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
     const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
-    const body = it.body && check(it.body, await readBody(accepts, bytes, reading));
+    const { body, warnings } = it.body
+      ? checkBody({ ...it, body: it.body }, await readBody(accepts, bytes, reading), options.unknownMembers)
+      : { body: undefined, warnings: [] };
     const call = { params, query, body, actor, address: request.ip, audit, header };
     const value = await it.handle(call as never, options.tools as never);
-    return options.checkAnswers ? checkedAnswer(it, value) : value;
+    return addWarnings(options.checkAnswers ? checkedAnswer(it, value) : value, warnings, header);
   }
 
   async function record(request: FastifyRequest, status: number, { object, orgId }: Concerned) {

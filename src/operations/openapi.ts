@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
+import { publishMembers } from '#base/members-schema.ts';
 import type { AnyOperation, BodyKind, SurfaceName } from './operation.ts';
 import { surfaces } from './surfaces.ts';
 
@@ -38,7 +39,9 @@ function operationObject(it: AnyOperation): JsonObject {
     summary: it.about,
     security: [{ [it.surface]: [] }],
     parameters: [...parameters(it.params, 'path'), ...parameters(it.query, 'query')],
-    ...(it.body ? { requestBody: { required: true, content: bodyContent(it.accepts ?? 'json', it.body) } } : {}),
+    ...(it.body
+      ? { requestBody: { required: true, content: bodyContent(it.accepts ?? 'json', bodySchemaOf(it)) } }
+      : {}),
     responses: { [String(it.status ?? 200)]: success, ...failures(it) },
     'x-gw-permission': it.permission,
   };
@@ -50,12 +53,12 @@ const fileForm: JsonObject = {
   'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
 };
 
-function bodyContent(kind: BodyKind, shape: z.ZodType): JsonObject {
+function bodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
   if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
   if (kind === 'upload') return fileForm;
-  if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema: schemaOf(shape, 'input') } };
+  if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema } };
   const types = typeof kind === 'object' ? kind.only : kind === 'document' ? documentTypes : ['application/json'];
-  const plain = Object.fromEntries(types.map(type => [type, { schema: schemaOf(shape, 'input') }]));
+  const plain = Object.fromEntries(types.map(type => [type, { schema }]));
   return kind === 'document' ? { ...plain, ...fileForm } : plain;
 }
 
@@ -81,7 +84,19 @@ function failures(it: AnyOperation): JsonObject {
   );
 }
 
-function schemaOf(shape: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const { $schema: _ignored, ...schema } = z.toJSONSchema(shape, { io, unrepresentable: 'any', reused: 'inline' });
+/** The schema of a request body says what the check of members does: closed objects, `null` for what may be absent. */
+function bodySchemaOf({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'>): JsonObject {
+  const schema = schemaOf(body!, 'input', publishMembers);
+  if (!envelope) return schema;
+  const beside = Object.fromEntries(envelope.beside.map(name => [name, { readOnly: true }]));
+  const enveloped = { [envelope.body]: schema, ...beside };
+  return {
+    anyOf: [schema, { type: 'object', properties: enveloped, required: [envelope.body], additionalProperties: false }],
+  };
+}
+
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', override?: typeof publishMembers): JsonObject {
+  const options = { io, unrepresentable: 'any', reused: 'inline', ...(override && { override }) } as const;
+  const { $schema: _ignored, ...schema } = z.toJSONSchema(shape, options);
   return schema as JsonObject;
 }

@@ -12,6 +12,14 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  */
 export type BodyKind = 'json' | 'document' | 'text' | 'upload' | 'form' | { only: readonly string[] };
 
+/** The object that reads of a resource return around it: a write takes the resource alone, or inside it. */
+export interface BodyEnvelope {
+  /** The member that holds the resource. */
+  readonly body: string;
+  /** The other members, which a write passes over. */
+  readonly beside: readonly string[];
+}
+
 /** What a caller must hold: a dashboard permission and level, to be any active user, or the surface's own secret. */
 export type Permission = `${string}:${'read' | 'write'}` | 'admin' | 'any user' | 'secret';
 
@@ -50,6 +58,7 @@ export interface Operation<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  readonly envelope?: BodyEnvelope;
   readonly accepts?: BodyKind;
   readonly returns: R;
   /** Status of success; 200 unless said. */

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { portalTime } from '#base/clock.ts';
+import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 
 /**
- * Wire shapes the portal's operations share. Its callers are lenient: whole numbers and truths may come as text, and
- * members nobody declared, or that are only read, are passed over, so that what was read can be edited and sent back.
+ * Wire shapes the portal's operations share. Whole numbers and truths may come as text, and members that are only read
+ * are passed over, so that what was read can be edited and sent back.
  */
 
 const digits = /^\s*-?\d{1,15}\s*$/;
@@ -67,17 +68,22 @@ export const numberedId = z
 /** A persistent id a caller chose, to keep it across installations. */
 export const chosenCid = z.string().regex(/^[0-9A-Za-z]{27}$/, 'must be 27 letters and digits');
 
+/** An object as reads show it stands for its `ID`. */
+const withId = readOnlyMembers(z.object({ ID: lenientInt }), ['CID', 'Name', 'CreatedAt', 'UpdatedAt']);
+
 /**
  * Objects named in a body by number, by persistent id or, since that is how they are shown, by name. An object that
  * carries its `ID` counts as that.
  */
 export const references = z
   .array(
-    z.union([lenientInt, requiredLine(), z.looseObject({ ID: lenientInt }).transform(({ ID }) => ID)], {
+    z.union([lenientInt, requiredLine(), withId.transform(({ ID }) => ID)], {
       error: 'must be a number or a name',
     }),
   )
   .max(1000);
+/** Associations of a change: a list replaces them, null empties them, absence leaves them. */
+export const replacedReferences = meaningfulNull(references.nullable().optional());
 export type Reference = number | string;
 
 /** A text for addresses: small letters, digits and `-`. Empty when nothing of it fits. */

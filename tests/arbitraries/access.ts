@@ -112,7 +112,6 @@ export const keyArbitrary = (): fc.Arbitrary<Key> =>
     session_lifetime: seconds,
     tags: listOf(word),
     mtls_static_certificate_bindings: listOf(word),
-    beyond_the_documented: free,
   });
 
 const parts = some({ acl: fc.boolean(), complexity: fc.boolean(), quota: fc.boolean(), rate_limit: fc.boolean() });
@@ -142,5 +141,4 @@ export const policyArbitrary = (): fc.Arbitrary<Policy> =>
     partitions: nullable(fc.oneof(parts, fc.constant({ per_api: true }))),
     state: fc.constantFrom('deny', 'active', 'draft') as fc.Arbitrary<'deny' | 'active' | 'draft'>,
     tags: listOf(word),
-    beyond_the_documented: free,
   });

@@ -7,7 +7,7 @@ import { problem as accessProblem } from '../problems.ts';
 import { tokenOf } from './ids.ts';
 import { changeKey, type KeyTools, liveKey, putKey, removeKey } from './issue.ts';
 import { problem } from './problems.ts';
-import { Key, KeyEnvelope } from './schema.ts';
+import { KeyEnvelope, keyBody } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
 /** Keys of organisations: limits that all keys of one share. Only the operator sets them. */
@@ -45,7 +45,7 @@ export const createOrganisationKey = operation({
   method: 'POST',
   path: '/admin/org/keys',
   about: 'Sets the limits of the organisation in org_id, replacing earlier ones; without org_id the key gets an id.',
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [accessProblem.organisation_unknown],
   async handle({ body, audit }, tools: OrganisationKeyTools) {
@@ -78,7 +78,7 @@ export const updateOrganisationKey = operation({
   path: '/admin/org/keys/{keyId}',
   about: 'Replaces what the key of an organisation says; the organisation itself stays.',
   params,
-  body: Key,
+  ...keyBody,
   returns: statusAnswer,
   problems: [problem.not_found, problem.organisation_changed],
   async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {

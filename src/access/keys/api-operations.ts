@@ -16,7 +16,7 @@ import {
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
-import { Key, KeyEnvelope } from './schema.ts';
+import { KeyEnvelope, keyBody } from './schema.ts';
 
 /** Keys as an API sees them. */
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
@@ -108,7 +108,7 @@ export const updateKeyOfApi = operation({
   permission: 'keys:write',
   params,
   query: changeQuery,
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
   async handle({ actor, params: { apiId, keyId }, query, body, audit }, tools: KeyOperationTools) {

@@ -12,7 +12,7 @@ import {
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
-import { Key, KeyEnvelope } from './schema.ts';
+import { type Key, KeyEnvelope, keyBody } from './schema.ts';
 
 /** Keys of users with a password. Their id is that of the organisation and the name of the user. */
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
@@ -33,7 +33,7 @@ export const writeBasicUser = operation({
   about: 'Makes the key of a user with a password, or replaces what it says where there is one.',
   permission: 'keys:write',
   params,
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
   async handle({ actor, params: { username }, body, audit }, tools: KeyOperationTools) {
@@ -74,7 +74,7 @@ export const updateBasicUser = operation({
   permission: 'keys:write',
   params,
   query: changeQuery.pick({ suppress_reset: true }),
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.certificate_unknown],
   async handle({ actor, params: { username }, query, body, audit }, tools: KeyOperationTools) {

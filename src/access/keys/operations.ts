@@ -16,7 +16,7 @@ import {
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
-import { Key, KeyEnvelope } from './schema.ts';
+import { KeyEnvelope, keyBody } from './schema.ts';
 
 const declared = { surface: 'dashboard', noun: 'keys' } as const;
 
@@ -28,7 +28,7 @@ export const createKey = operation({
   about: 'Makes a key with a random id, or with basic_auth the key of a user with a password.',
   permission: 'keys:write',
   query: z.object({ basic_auth: truth.describe('Makes the key of the user in basic_auth_data') }),
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
   async handle({ actor, query, body, audit }, tools: KeyOperationTools) {
@@ -55,7 +55,7 @@ export const createCustomKey = operation({
   about: 'Makes a key with a name of one’s choice; callers may present the name or the whole id.',
   permission: 'keys:write',
   params: keyParams,
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
   async handle({ actor, params: { keyId: name }, body, audit }, tools: KeyOperationTools) {
@@ -93,7 +93,7 @@ export const updateKey = operation({
   permission: 'keys:write',
   params: keyParams,
   query: changeQuery,
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
   async handle({ actor, params: { keyId }, query, body, audit }, tools: KeyOperationTools) {
@@ -148,7 +148,7 @@ export const previewKeyOperation = operation({
   path: '/api/keys/preview',
   about: 'Shows what a key would be with its policies applied; nothing is made.',
   permission: 'keys:read',
-  body: Key,
+  ...keyBody,
   returns: KeyEnvelope,
   async handle({ actor, body }, tools: KeyOperationTools) {
     await refuseHiddenGrants(tools, actor, body);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { legacyMembers } from '#base/members.ts';
 import { amount, flag, listOf, objectOf, text, whole } from './schema-fields.ts';
 
 /** What keys and policies grant: limits, and rights per API. */
@@ -26,20 +27,23 @@ export type Smoothing = z.infer<typeof Smoothing>;
 export const noSmoothing = { delay: 1, enabled: false, step: 1, threshold: 1, trigger: 0 };
 
 /** Limits of one API inside a right. All zero means "not set": the limits of the key itself apply. */
-export const ApiLimit = z
-  .looseObject({
-    rate: amount,
-    per: amount,
-    smoothing: Smoothing.nullable(),
-    throttle_interval: amount,
-    throttle_retry_limit: whole,
-    max_query_depth: whole,
-    quota_max: whole,
-    quota_renews: whole,
-    quota_remaining: whole,
-    quota_renewal_rate: whole,
-  })
-  .partial();
+export const ApiLimit = legacyMembers(
+  z
+    .looseObject({
+      rate: amount,
+      per: amount,
+      smoothing: Smoothing.nullable(),
+      throttle_interval: amount,
+      throttle_retry_limit: whole,
+      max_query_depth: whole,
+      quota_max: whole,
+      quota_renews: whole,
+      quota_remaining: whole,
+      quota_renewal_rate: whole,
+    })
+    .partial(),
+  ['set_by_policy'],
+);
 export type ApiLimit = z.infer<typeof ApiLimit>;
 
 export const AllowedUrl = z.looseObject({ url: text, methods: listOf(text) }).partial();
@@ -81,6 +85,17 @@ export const AccessRight = z
   })
   .partial();
 export type AccessRight = z.infer<typeof AccessRight>;
+
+/** A right of a key; exports of older keys repeat its limits beside `limit`, where they have no effect. */
+export const KeyAccessRight = legacyMembers(AccessRight, [
+  'quota_max',
+  'quota_renews',
+  'quota_remaining',
+  'quota_reset',
+  'quota_used',
+  'per',
+  'expires',
+]);
 
 export const AccessRights = z.record(z.string(), AccessRight);
 export type AccessRights = z.infer<typeof AccessRights>;

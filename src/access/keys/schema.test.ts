@@ -28,7 +28,7 @@ test('any valid key passes through JSON and the check unchanged', () => {
   );
 });
 
-test('members nobody declared are kept, at every depth', () => {
+test('members nobody declared are read from what was stored before, at every depth', () => {
   const key = {
     beyond: { a: [1] },
     access_rights: { a: { beyond: 1, limit: { beyond: 2, smoothing: { beyond: 3 } } } },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { zeroTime } from '#base/clock.ts';
+import { legacyMembers } from '#base/members.ts';
 import {
   amount,
   type Full,
@@ -13,14 +14,14 @@ import {
   text,
   whole,
 } from './schema-fields.ts';
-import { AccessRight, noSmoothing, rightsWarnings, Smoothing, smoothingWarnings } from './schema-rights.ts';
+import { KeyAccessRight, noSmoothing, rightsWarnings, Smoothing, smoothingWarnings } from './schema-rights.ts';
 
 export * from './schema-rights.ts';
 
 /** The members every key shows, in the order it shows them. */
 const members = {
   access_rights: member(
-    mapOf(AccessRight),
+    mapOf(KeyAccessRight),
     {},
     'What the key may call, by API id. Empty means every API, where the settings allow that.',
   ),
@@ -83,8 +84,12 @@ const further = {
   post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
-/** A key as callers send it: everything may be left out, what nobody declared is kept. */
-export const Key = objectRule({ ...members, ...further });
+/** A key as callers send it: everything may be left out. */
+export const Key = legacyMembers(objectRule({ ...members, ...further }), [
+  'quota_reset',
+  'quota_used',
+  'access_rights_array',
+]);
 export type Key = z.infer<typeof Key>;
 
 /** A key as readers see it. */
@@ -113,6 +118,9 @@ export const KeyEnvelope = z.looseObject({
   key_id: text,
 });
 export type KeyEnvelope = z.infer<typeof KeyEnvelope>;
+
+/** The body of a write: a key, or the envelope that reads return around it. */
+export const keyBody = { body: Key, envelope: { body: 'data', beside: ['api_model', 'key_hash', 'key_id'] } } as const;
 
 export function keyEnvelope(key: Key, keyId: string, keyHash: string) {
   return { api_model: {}, data: fullKey({ ...key, key_id: keyId }), key_hash: keyHash, key_id: keyId };

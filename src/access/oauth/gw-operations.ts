@@ -10,7 +10,14 @@ import type { OauthCodeStore } from './code-store.ts';
 import type { OauthTools } from './operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
-import { listedClient, OauthClient, OauthClientWrite, type StoredClient, shownClient } from './schema.ts';
+import {
+  listedClient,
+  OauthClient,
+  OauthClientOfApi,
+  OauthClientWrite,
+  type StoredClient,
+  shownClient,
+} from './schema.ts';
 import type { OauthTokenStore } from './token-store.ts';
 import { newClient } from './writing.ts';
 
@@ -54,7 +61,7 @@ export const createGatewayOauthClient = operation({
   method: 'POST',
   path: '/gw/oauth/clients/create',
   about: 'Makes an OAuth client of the API in api_id, or of every OAuth2 and JWT API that policy_id grants.',
-  body: OauthClientWrite.extend({ api_id: z.string().optional() }),
+  body: OauthClientOfApi,
   returns: OauthClient,
   problems: [
     problem.api_unknown,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 
 /** A program that obtains tokens for the users of an API, or for itself. */
 
@@ -21,7 +22,7 @@ const metaData = z.record(z.string(), z.unknown()).nullable();
 const name = z.string().max(200);
 
 /** What somebody sends to make one; ids that are sent are kept. */
-export const OauthClientWrite = z.looseObject({
+const writable = z.looseObject({
   client_id: z
     .string()
     .max(200)
@@ -38,6 +39,10 @@ export const OauthClientWrite = z.looseObject({
     .partial()
     .nullish(),
 });
+/** The API is in the path. */
+export const OauthClientWrite = readOnlyMembers(writable, ['api_id']);
+/** The API is in the body. */
+export const OauthClientOfApi = writable.extend({ api_id: z.string().optional() });
 export type OauthClientWrite = z.output<typeof OauthClientWrite>;
 
 export const OauthClient = z.looseObject({

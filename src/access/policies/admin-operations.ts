@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { done } from '#operations/shapes.ts';
@@ -24,7 +25,7 @@ export const importPolicies = operation({
   method: 'POST',
   path: '/admin/policies/import',
   about: 'Makes policies with the ids they had elsewhere. Meta says of each id whether it was made.',
-  body: z.object({ Data: z.array(identified).max(importAtMost) }),
+  body: readOnlyMembers(z.object({ Data: z.array(identified).max(importAtMost) }), ['Pages']),
   returns: z.object({ Status: z.string(), Message: z.string(), Meta: z.record(z.string(), z.boolean()) }),
   problems: [accessProblem.organisation_unknown],
   async handle({ body, audit }, tools: PolicyImportTools) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { checkMembers } from '#base/members.ts';
 import { policyArbitrary } from '../../../tests/arbitraries/access.ts';
 import { type Answer, onEveryEngine, type TestApp } from '../../../tests/harness.ts';
-import { fullPolicy } from './schema.ts';
+import { fullPolicy, Policy } from './schema.ts';
 
 const members = [
   '_id',
@@ -109,7 +110,7 @@ onEveryEngine('policies', app => {
         assert.equal(status, 200, text);
         const read = (await ask('GET', `/api/portal/policies/${body.Message}`)).body;
         const { _id, org_id, date_created, last_updated } = read;
-        const expected = fullPolicy(JSON.parse(JSON.stringify(policy)));
+        const expected = fullPolicy(checkMembers(Policy, JSON.parse(JSON.stringify(policy))).value as Policy);
         assert.deepEqual(read, { ...expected, _id, org_id, date_created, last_updated });
       }),
       { numRuns: 40 },
@@ -132,14 +133,14 @@ onEveryEngine('policies', app => {
 
   test('an update replaces everything but ids, organisation and day of birth', async () => {
     const { ask, make, orgId } = await tenant(app());
-    await make({ id: 'p', name: 'P', rate: 10, per: 1, tags: ['a'], extra: 1, org_id: 'ignored' });
+    await make({ id: 'p', name: 'P', rate: 10, per: 1, tags: ['a'], org_id: 'ignored' });
     const before = (await ask('GET', '/api/portal/policies/p')).body;
     const put = await ask('PUT', '/api/portal/policies/p', { name: 'Q', per: 2, date_created: 'x', org_id: 'x' });
     assert.equal(put.status, 200);
     const after = (await ask('GET', '/api/portal/policies/p')).body;
     assert.deepEqual(
-      [after.name, after.rate, after.per, after.tags, after.extra, after.org_id, after._id, after.date_created],
-      ['Q', 0, 2, [], undefined, orgId, before._id, before.date_created],
+      [after.name, after.rate, after.per, after.tags, after.org_id, after._id, after.date_created],
+      ['Q', 0, 2, [], orgId, before._id, before.date_created],
     );
     refused(await ask('PUT', '/api/portal/policies/p', { id: 'q', name: 'Q' }), 400, /^id: is p and cannot change/);
     refused(await ask('PUT', '/api/portal/policies/nobody', { name: 'Q' }), 404, /not found/);

@@ -93,7 +93,7 @@ const further = {
   post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
-/** A policy as callers send it: everything may be left out, what nobody declared is kept. */
+/** A policy as callers send it: everything may be left out. */
 export const Policy = objectRule({ ...members, ...further });
 export type Policy = z.infer<typeof Policy>;
 

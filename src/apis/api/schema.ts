@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeForm, meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import { publishMembers } from '#base/members-schema.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicSchema } from '#definition/classic.ts';
@@ -45,16 +46,16 @@ const ids = z.array(z.string().max(64)).max(1000);
 const hookReference = z.looseObject({
   event_name: z.string().max(100),
   event_timeout: z.number().optional(),
-  hook: z.looseObject({}).nullish(),
+  hook: freeForm(z.looseObject({})).nullish(),
 });
 
-/** The members around a definition that a caller may write. Members we do not know are kept. */
+/** The members around a definition that a caller may write. A list that is left out stays; null empties it. */
 const wrapperMembers = {
-  hook_references: z.array(hookReference).max(1000).nullish(),
+  hook_references: meaningfulNull(z.array(hookReference).max(1000).nullish()),
   is_site: z.boolean().optional(),
   sort_by: z.int().optional(),
-  user_owners: ids.nullish(),
-  user_group_owners: ids.nullish(),
+  user_owners: meaningfulNull(ids.nullish()),
+  user_group_owners: meaningfulNull(ids.nullish()),
 };
 
 export interface Wrapper {
@@ -91,7 +92,14 @@ export const documented = (shape: z.ZodType) => {
 export const classicDefinition = documented(classicSchema);
 
 /** What a caller sends to make or replace a classic API. */
-export const ClassicWrite = z.looseObject({ api_definition: classicDefinition, ...wrapperMembers });
+export const ClassicWrite = readOnlyMembers(z.looseObject({ api_definition: classicDefinition, ...wrapperMembers }), [
+  'api_model',
+  'categories',
+  'created_at',
+  'updated_at',
+  'is_streams',
+  'oas',
+]);
 
 const longestCategory = 200;
 const mostCategories = 200;
@@ -104,13 +112,16 @@ export const cleanCategories = (given: readonly string[]): string[] =>
   [...new Set(given.map(label => label.toWellFormed().trim()))].filter(Boolean);
 
 /** What the operator imports: the same in either form, as lists show it. */
-export const ImportedApi = z.looseObject({
-  api_definition: z.looseObject({}),
-  oas: z.looseObject({}).nullish(),
-  is_streams: z.boolean().optional(),
-  categories: categoryList.nullish(),
-  ...wrapperMembers,
-});
+export const ImportedApi = readOnlyMembers(
+  z.looseObject({
+    api_definition: freeForm(z.looseObject({})),
+    oas: freeForm(z.looseObject({})).nullish(),
+    is_streams: z.boolean().optional(),
+    categories: categoryList.nullish(),
+    ...wrapperMembers,
+  }),
+  ['api_model', 'created_at', 'updated_at'],
+);
 
 type Given = z.output<typeof ImportedApi> | z.output<typeof ClassicWrite>;
 const notKept = ['api_definition', 'oas', 'api_model', 'is_streams', 'categories', 'created_at', 'updated_at'];

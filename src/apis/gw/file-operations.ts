@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeForm } from '#base/members.ts';
 import { extensionName } from '#definition/document-members.ts';
 import { fileName } from '#definition/oas-export.ts';
 import { importedOas } from '#definition/oas-import.ts';
@@ -42,7 +43,7 @@ export const importGatewayDocument = operation({
     org_id: z.string().max(64).optional().describe('Whose it is; the organisation made first unless given'),
     ...versionQuery.shape,
   }),
-  body: z.looseObject({}),
+  body: freeForm(z.looseObject({})),
   accepts: 'document',
   returns: modifiedAnswer,
   problems: [problem.extension_present, ...makingProblems],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeForm } from '#base/members.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchedOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
@@ -112,7 +113,7 @@ export const patchGatewayDocument = operation({
     'Replaces the OpenAPI part of a document and keeps what the gateway knows of the API, changed as the parameters ask. A document that holds x-gw-api-gateway replaces that too.',
   params,
   query: configurationQuery,
-  body: z.looseObject({}),
+  body: freeForm(z.looseObject({})),
   accepts: 'document',
   returns: modifiedAnswer,
   problems: [problem.oas_for_classic, ...changingProblems, ...routeProblems],

@@ -72,7 +72,7 @@ onEveryEngine('documents of the control interface', app => {
     assert.equal((await fetch(`${app().url.gateway}/${id}/pets`)).status, 200);
   });
 
-  test('documents may be YAML, also where no content type says so', async () => {
+  test('documents may be YAML, unless the content type says JSON', async () => {
     const id = `d${publicId()}`;
     assert.deepEqual(await told('POST', '/gw/apis/oas', stringify(document(id)), yaml), [200, answered(id, 'added')]);
     const next = stringify(document(id, { info: { title: 'Newer', version: '2' } }));
@@ -82,6 +82,8 @@ onEveryEngine('documents of the control interface', app => {
     assert.equal(status, 400);
     assert.match(body.message, /^Request body malformed: it is not YAML at character \d+$/);
     assert.deepEqual(await told('POST', '/gw/apis/oas', stringify(document(id))), [200, answered(id, 'modified')]);
+    const json = { headers: { 'content-type': 'application/json' } };
+    assert.equal((await ask('POST', '/gw/apis/oas', stringify(document(id)), json)).status, 400);
   });
 
   test('an API without an id is given one, and is of the organisation it names', async () => {

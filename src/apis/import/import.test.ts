@@ -18,7 +18,7 @@ onEveryEngine('import of APIs', app => {
     const { accessKey, orgId } = await app().stranger();
     const own = { credential: accessKey };
     const gateway = { info: { name: 'Flow' }, server: { listenPath: { value: '/flow/' } } };
-    await app().ask('POST', '/api/apis', { ...own, body: { ...classic('moved'), user_owners: ['u1'], extra: [1] } });
+    await app().ask('POST', '/api/apis', { ...own, body: { ...classic('moved'), user_owners: ['u1'] } });
     const streams = await app().ask('POST', '/api/apis/streams', {
       ...own,
       headers: { 'content-type': 'application/vnd.gw.streams.oas' },

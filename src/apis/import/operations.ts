@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { streamingName } from '#definition/document-members.ts';
 import { operation } from '#operations/operation.ts';
@@ -22,7 +23,7 @@ export const importApis = operation({
   about:
     'Stores APIs as lists show them, with the ids they had elsewhere. Meta says of each whether it was stored, Errors why not.',
   permission: 'secret',
-  body: z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }),
+  body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   returns: statusAnswer.extend({ Errors: z.record(z.string(), z.string()) }),
   problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, tools: ImportTools) {

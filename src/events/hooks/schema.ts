@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { compileTemplate } from '#base/templates/template.ts';
 import { isTemplateText } from '../body-template.ts';
 import { headerName, headerValue, maxHeaders, webhookMethod, webhookUrl } from '../webhook-shapes.ts';
@@ -23,21 +24,6 @@ function checkTemplate(template: string, context: z.RefinementCtx): void {
   }
 }
 
-/** What a caller writes. What is left out is empty, also when a hook is replaced. */
-export const HookWrite = z.object({
-  method: webhookMethod,
-  target_path: webhookUrl,
-  event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
-  header_map: headerMap.nullish().transform(map => map ?? {}),
-  name: z.string().max(200).default(''),
-  template_path: z.string().max(longestTemplate).superRefine(checkTemplate).default(''),
-  webhook_id: z
-    .string()
-    .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')
-    .default(''),
-});
-export type HookWrite = z.output<typeof HookWrite>;
-
 export const Hook = z.object({
   api_model: z.object({}),
   id: z.string(),
@@ -51,3 +37,19 @@ export const Hook = z.object({
   webhook_id: z.string(),
 });
 export type Hook = z.infer<typeof Hook>;
+
+/** What a caller writes. What is left out is empty, also when a hook is replaced. */
+const writable = z.object({
+  method: webhookMethod,
+  target_path: webhookUrl,
+  event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
+  header_map: headerMap.nullish().transform(map => map ?? {}),
+  name: z.string().max(200).default(''),
+  template_path: z.string().max(longestTemplate).superRefine(checkTemplate).default(''),
+  webhook_id: z
+    .string()
+    .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')
+    .default(''),
+});
+export const HookWrite = readOnlyMembers(writable, Object.keys(Hook.shape));
+export type HookWrite = z.output<typeof HookWrite>;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { meaningfulNull } from '#base/members.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { listenPathSpelling } from '#definition/listen-path.ts';
@@ -65,10 +66,10 @@ export const GrantsWrite = z.strictObject({
   networks: entries(network)
     .optional()
     .describe('Where its upstreams, webhooks and plugins may connect: `public`, `private`, `loopback`, networks'),
-  max_apis: maxCount.optional().describe('Most APIs; null is no bound'),
-  max_keys: maxCount.optional().describe('Most keys; null is no bound'),
-  max_policies: maxCount.optional().describe('Most policies; null is no bound'),
-  max_hooks: maxCount.optional().describe('Most webhooks; null is no bound'),
+  max_apis: meaningfulNull(maxCount.optional().describe('Most APIs; null is no bound')),
+  max_keys: meaningfulNull(maxCount.optional().describe('Most keys; null is no bound')),
+  max_policies: meaningfulNull(maxCount.optional().describe('Most policies; null is no bound')),
+  max_hooks: meaningfulNull(maxCount.optional().describe('Most webhooks; null is no bound')),
 });
 export type GrantsWrite = z.output<typeof GrantsWrite>;
 

@@ -8,7 +8,7 @@ import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
-import { fullOrganisation, Organisation, StoredOrganisation } from './schema.ts';
+import { fullOrganisation, OrganisationBody, OrganisationImport, StoredOrganisation } from './schema.ts';
 import type { OrganisationStore } from './store.ts';
 
 export interface OrganisationTools {
@@ -47,7 +47,7 @@ export const createOrganisation = operation({
   method: 'POST',
   path: '/admin/organisations',
   about: 'Makes an organisation; its id is the Meta of the answer.',
-  body: Organisation,
+  body: OrganisationBody,
   returns: statusAnswer,
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
     const id = databaseId();
@@ -63,9 +63,7 @@ export const importOrganisation = operation({
   method: 'POST',
   path: '/admin/organisations/import',
   about: 'Makes an organisation with the id it had elsewhere.',
-  body: Organisation.extend({
-    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
-  }),
+  body: OrganisationImport,
   returns: statusAnswer,
   problems: [problem.organisation_exists],
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
@@ -98,7 +96,7 @@ export const updateOrganisation = operation({
   path: '/admin/organisations/{orgId}',
   about: 'Replaces an organisation’s record.',
   params,
-  body: Organisation,
+  body: OrganisationBody,
   returns: statusAnswer,
   problems: [problem.organisation_not_found],
   async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationTools) {

@@ -33,8 +33,8 @@ onEveryEngine('organisations', app => {
     });
   });
 
-  test('what was read can be sent back, and members nobody declared stay', async () => {
-    const id = await made({ owner_name: 'Back', beyond: { a: 1 } });
+  test('what was read can be sent back, free-form members included', async () => {
+    const id = await made({ owner_name: 'Back', ui: { login_page: { a: 1 } }, org_options_meta: { a: [1] } });
     const before = (await ask('GET', `/${id}`)).body;
     assert.equal((await ask('PUT', `/${id}`, before)).body.Message, 'Org updated');
     assert.deepEqual((await ask('GET', `/${id}`)).body, before);

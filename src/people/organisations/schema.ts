@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { freeForm, readOnlyMembers } from '#base/members.ts';
 
-/** An organisation: everything an operator keeps about a tenant. Members we do not know are kept. */
+/** An organisation: everything an operator keeps about a tenant. Its pages and options are free-form. */
 export const Organisation = z.looseObject({
   owner_name: z.string().min(1).max(200),
   owner_slug: z.string().max(200).optional(),
@@ -15,8 +16,17 @@ export const Organisation = z.looseObject({
   org_options_meta: z.record(z.string(), z.unknown()).nullish(),
   additional_permissions: z.record(z.string(), z.string()).nullish(),
   open_policy: z.looseObject({ enabled: z.boolean().optional(), rules: z.string().optional() }).nullish(),
-  ui: z.looseObject({}).nullish(),
+  ui: freeForm(z.looseObject({})).nullish(),
 });
+
+/** What an operator sends, also after a read. */
+export const OrganisationBody = readOnlyMembers(Organisation, ['id', 'created_at']);
+export const OrganisationImport = readOnlyMembers(
+  Organisation.extend({
+    id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ or -'),
+  }),
+  ['created_at'],
+);
 
 export const StoredOrganisation = Organisation.extend({ id: z.string(), created_at: z.string() });
 export type StoredOrganisation = z.infer<typeof StoredOrganisation>;

@@ -7,7 +7,7 @@ import { done } from '#operations/shapes.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
 import { problem } from '../problems.ts';
 import { passwordHash } from './operations.ts';
-import { AdminUserWrite, newUser, type StoredUser, shownUser, User } from './schema.ts';
+import { AdminUserChange, AdminUserWrite, newUser, type StoredUser, shownUser, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
 export interface AdminUserTools {
@@ -66,7 +66,7 @@ export const adminUpdateUser = operation({
   path: '/admin/users/{userId}',
   about: 'Changes any user, the password too. What is not sent stays as it was.',
   params,
-  body: AdminUserWrite.partial(),
+  body: AdminUserChange,
   returns: userAnswer,
   problems: [problem.user_not_found, problem.email_exists, problem.organisation_unknown, problem.bad_password],
   async handle({ params: { userId }, body, audit }, { users, organisations, clock, settings }: AdminUserTools) {

@@ -8,7 +8,7 @@ import { operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
 import { done, pageNumber, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
-import { newUser, type StoredUser, shownUser, User, UserWrite } from './schema.ts';
+import { newUser, type StoredUser, shownUser, User, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
 
 export interface UserTools {
@@ -170,7 +170,7 @@ export const updateUser = operation({
   about: 'Changes a user. The password has an operation of its own.',
   permission: 'users:write',
   params,
-  body: UserWrite.omit({ password: true }),
+  body: UserChange,
   returns: statusAnswer,
   problems: [
     problem.user_not_found,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { zeroTime } from '#base/clock.ts';
+import { readOnlyMembers } from '#base/members.ts';
 
 /** A person who signs in to the dashboard, or a script that calls it with an access key. */
 const email = z
@@ -9,7 +10,28 @@ const email = z
 const name = z.string().min(1).max(100);
 export const permissionMap = z.record(z.string().min(1).max(64), z.enum(['read', 'write', 'deny', 'admin']));
 
-/** The members both surfaces let a caller write. `api_model` is always empty and ignored. */
+export const User = z.object({
+  access_key: z.string(),
+  active: z.boolean(),
+  api_model: z.object({}),
+  created_at: z.string(),
+  email_address: z.string(),
+  first_name: z.string(),
+  group_id: z.string(),
+  id: z.string(),
+  last_login_date: z.string(),
+  last_name: z.string(),
+  org_id: z.string(),
+  password_max_days: z.int(),
+  password_updated: z.string(),
+  user_permissions: z.record(z.string(), z.string()),
+});
+export type User = z.output<typeof User>;
+
+/** Reads return these; what a write does not declare of them is passed over. */
+const shownMembers = Object.keys(User.shape);
+
+/** The members both surfaces let a caller write. */
 const writable = {
   active: z.boolean().optional(),
   group_id: z.string().max(64).optional(),
@@ -18,17 +40,20 @@ const writable = {
 };
 
 /** What an administrator of an organisation sends to make or change a colleague. */
-export const UserWrite = z.object({
+const ofColleague = z.object({
   ...writable,
   email_address: email,
   first_name: name,
   last_name: name,
   user_permissions: permissionMap.refine(map => Object.keys(map).length > 0, 'needs at least one permission'),
 });
+export const UserWrite = readOnlyMembers(ofColleague, shownMembers);
 export type UserWrite = z.output<typeof UserWrite>;
+/** The password has an operation of its own. */
+export const UserChange = readOnlyMembers(ofColleague.omit({ password: true }), shownMembers);
 
 /** What the operator sends: three members are enough. */
-export const AdminUserWrite = z.object({
+const ofAnybody = z.object({
   ...writable,
   email_address: email,
   first_name: name,
@@ -37,6 +62,8 @@ export const AdminUserWrite = z.object({
   user_permissions: permissionMap.optional(),
   access_key: z.string().min(8).max(256).optional(),
 });
+export const AdminUserWrite = readOnlyMembers(ofAnybody, shownMembers);
+export const AdminUserChange = readOnlyMembers(ofAnybody.partial(), shownMembers);
 export type AdminUserWrite = z.output<typeof AdminUserWrite>;
 
 export interface StoredUser {
@@ -56,24 +83,6 @@ export interface StoredUser {
   created_at: string;
   last_login_date: string;
 }
-
-export const User = z.object({
-  access_key: z.string(),
-  active: z.boolean(),
-  api_model: z.object({}),
-  created_at: z.string(),
-  email_address: z.string(),
-  first_name: z.string(),
-  group_id: z.string(),
-  id: z.string(),
-  last_login_date: z.string(),
-  last_name: z.string(),
-  org_id: z.string(),
-  password_max_days: z.int(),
-  password_updated: z.string(),
-  user_permissions: z.record(z.string(), z.string()),
-});
-export type User = z.output<typeof User>;
 
 /** As others see a user: never the password. */
 export function shownUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { intBetween, lenientBool, lenientInt, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
 
 /** Something a developer builds, which asks for access and holds credentials. */
@@ -9,8 +10,12 @@ const writable = {
   RedirectURLs: orNothing(line(10_000)),
   Visibility: orNothing(visibility),
 };
-export const AppWrite = z.object({ ...writable, Name: requiredLine(), UserID: lenientInt });
-export const AppChange = z.object({ ...writable, Name: orNothing(requiredLine()), UserID: orNothing(lenientInt) });
+const readOnly = ['ID', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
+export const AppWrite = readOnlyMembers(z.object({ ...writable, Name: requiredLine(), UserID: lenientInt }), readOnly);
+export const AppChange = readOnlyMembers(
+  z.object({ ...writable, Name: orNothing(requiredLine()), UserID: orNothing(lenientInt) }),
+  readOnly,
+);
 
 export const Provision = z.object({
   PlanID: lenientInt,

@@ -1,19 +1,21 @@
 import { z } from 'zod';
-import { chosenCid, orNothing, references, requiredLine, shownTime } from '../shapes.ts';
+import { readOnlyMembers } from '#base/members.ts';
+import { chosenCid, orNothing, replacedReferences, requiredLine, shownTime } from '../shapes.ts';
 
 /** A shelf of products and plans. Public is for everybody; Private for developers who signed in. */
 const visibility = z.enum(['Private', 'Public']);
 
-export const CatalogueWrite = z.object({
+const writable = z.object({
   CID: orNothing(chosenCid),
   Name: requiredLine(),
   NameWithSlug: orNothing(requiredLine()),
   VisibilityStatus: orNothing(visibility),
-  /** Left out: as they were; null: none. */
-  Plans: references.nullable().optional(),
-  Products: references.nullable().optional(),
+  Plans: replacedReferences,
+  Products: replacedReferences,
 });
-export const CatalogueChange = CatalogueWrite.extend({ Name: orNothing(requiredLine()) });
+const readOnly = ['ID', 'OrgCatalogues', 'CreatedAt', 'UpdatedAt'];
+export const CatalogueWrite = readOnlyMembers(writable, readOnly);
+export const CatalogueChange = readOnlyMembers(writable.extend({ Name: orNothing(requiredLine()) }), readOnly);
 
 export interface StoredCatalogue {
   ID: number;

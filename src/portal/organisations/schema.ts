@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { chosenCid, shownTime } from '../shapes.ts';
 import { UserRow } from '../users/schema.ts';
 
@@ -13,7 +14,13 @@ const plainName = z
   .transform(text => text.replaceAll(/<[^>]*>/g, '').trim())
   .refine(text => text !== '', 'must not be empty');
 
-export const OrganisationWrite = z.object({ Name: plainName, CID: chosenCid.optional() });
+export const OrganisationWrite = readOnlyMembers(z.object({ Name: plainName, CID: chosenCid.optional() }), [
+  'ID',
+  'Teams',
+  'Users',
+  'CreatedAt',
+  'UpdatedAt',
+]);
 
 interface Dated {
   ID: number;

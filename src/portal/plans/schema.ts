@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import {
   chosenCid,
   intBetween,
@@ -6,7 +7,7 @@ import {
   lenientInt,
   line,
   orNothing,
-  references,
+  replacedReferences,
   requiredLine,
   shownTime,
 } from '../shapes.ts';
@@ -20,7 +21,7 @@ const writable = {
   DisplayName: orNothing(line()),
   Description: orNothing(z.string().max(100_000)),
   AutoApproveAccessRequests: orNothing(lenientBool),
-  Catalogues: references.nullable().optional(),
+  Catalogues: replacedReferences,
   JWTScope: orNothing(line(1000)),
   KeyExpiresIn: orNothing(intBetween(0, 10_000_000_000)),
   MetaData: orNothing(z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()]))),
@@ -33,12 +34,15 @@ const writable = {
   PlanQuota: orNothing(intBetween(0, 1_000_000_000)),
   PlanQuotaRenewalRate: orNothing(intBetween(0, 10_000_000_000)),
 };
-export const PlanWrite = z.object({ ...writable, Name: requiredLine(), ProviderID: lenientInt });
-export const PlanChange = z.object({
-  ...writable,
-  Name: orNothing(requiredLine()),
-  ProviderID: orNothing(lenientInt),
-});
+const readOnly = ['ID', 'ReferenceID', 'Hidden', 'CreatedAt', 'UpdatedAt'];
+export const PlanWrite = readOnlyMembers(
+  z.object({ ...writable, Name: requiredLine(), ProviderID: lenientInt }),
+  readOnly,
+);
+export const PlanChange = readOnlyMembers(
+  z.object({ ...writable, Name: orNothing(requiredLine()), ProviderID: orNothing(lenientInt) }),
+  readOnly,
+);
 export type PlanChange = z.output<typeof PlanChange>;
 
 export interface StoredPlan {

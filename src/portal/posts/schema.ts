@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import { lenientBool, line, references, requiredLine, shownTime } from '../shapes.ts';
 
 /**
@@ -11,7 +12,7 @@ const status = z.string().toLowerCase().pipe(z.enum(statuses));
 const path = requiredLine().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
 const mostLabels = 50;
 /** Left out: as they were; null: none. */
-const labels = references.max(mostLabels).nullable().optional();
+const labels = meaningfulNull(references.max(mostLabels).nullable().optional());
 
 const optional = {
   Lede: line(5000).nullish(),
@@ -22,14 +23,20 @@ const optional = {
   PreviewContent: z.string().nullish(),
 };
 
-export const PostWrite = z.object({
+const writable = z.object({
   ...optional,
   Title: requiredLine(),
   Content: z.string().min(1, 'must not be empty'),
   Status: status,
   Path: path,
 });
-export const PostChange = PostWrite.extend({ Content: z.string().nullish(), Path: path.nullish() });
+/** `Type` is in lists. */
+const readOnly = ['ID', 'Type', 'CreatedAt', 'UpdatedAt'];
+export const PostWrite = readOnlyMembers(writable, readOnly);
+export const PostChange = readOnlyMembers(
+  writable.extend({ Content: z.string().nullish(), Path: path.nullish() }),
+  readOnly,
+);
 export type PostChange = z.output<typeof PostChange>;
 
 export interface StoredPost {

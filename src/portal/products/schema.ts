@@ -1,15 +1,27 @@
 import { z } from 'zod';
-import { chosenCid, lenientBool, lenientInt, line, orNothing, references, requiredLine, shownTime } from '../shapes.ts';
+import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
+import {
+  chosenCid,
+  lenientBool,
+  lenientInt,
+  line,
+  orNothing,
+  replacedReferences,
+  requiredLine,
+  shownTime,
+} from '../shapes.ts';
 
 /** APIs, or documents about them, published together: access to one product is one access policy of its provider. */
 const longText = z.string().max(1_000_000);
 
-const ApiDetailWrite = z.object({
-  APIID: requiredLine(),
-  Description: orNothing(longText),
-  OASUrl: orNothing(line(2048)),
-});
-const SpecWrite = z.object({ SpecAlias: requiredLine(), OASUrl: orNothing(line(2048)), Name: orNothing(line()) });
+const ApiDetailWrite = readOnlyMembers(
+  z.object({ APIID: requiredLine(), Description: orNothing(longText), OASUrl: orNothing(line(2048)) }),
+  ['Name', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
+);
+const SpecWrite = readOnlyMembers(
+  z.object({ SpecAlias: requiredLine(), OASUrl: orNothing(line(2048)), Name: orNothing(line()) }),
+  ['ID', 'CID'],
+);
 
 const path = requiredLine(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
 
@@ -17,9 +29,9 @@ const writable = {
   CID: orNothing(chosenCid),
   ProviderID: orNothing(lenientInt),
   IsDocumentationOnly: orNothing(lenientBool),
-  APIDetails: z.array(ApiDetailWrite).max(1000).nullable().optional(),
-  SpecDetails: z.array(SpecWrite).max(1000).nullable().optional(),
-  Catalogues: references.nullable().optional(),
+  APIDetails: meaningfulNull(z.array(ApiDetailWrite).max(1000).nullable().optional()),
+  SpecDetails: meaningfulNull(z.array(SpecWrite).max(1000).nullable().optional()),
+  Catalogues: replacedReferences,
   Content: orNothing(longText),
   DCREnabled: orNothing(lenientBool),
   Description: orNothing(longText),
@@ -27,10 +39,22 @@ const writable = {
   Feature: orNothing(lenientBool),
   Path: orNothing(path),
   Scopes: orNothing(line(10_000)),
-  Tags: z.array(requiredLine()).max(100).nullable().optional(),
+  Tags: meaningfulNull(z.array(requiredLine()).max(100).nullable().optional()),
 };
-export const ProductWrite = z.object({ ...writable, Name: requiredLine() });
-export const ProductChange = z.object({ ...writable, Name: orNothing(requiredLine()) });
+const readOnly = [
+  'ID',
+  'ReferenceID',
+  'AuthType',
+  'AuthTypes',
+  'Preview',
+  'Logo',
+  'Templates',
+  'Hidden',
+  'CreatedAt',
+  'UpdatedAt',
+];
+export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: requiredLine() }), readOnly);
+export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: orNothing(requiredLine()) }), readOnly);
 export type ProductChange = z.output<typeof ProductChange>;
 
 const ApiDetail = z.object({

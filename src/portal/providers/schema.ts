@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseUniqueJson } from '#base/json.ts';
+import { checkMembers, freeForm, readOnlyMembers, unknownMemberMessage } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { chosenCid, lenientBool, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
 
@@ -20,15 +21,16 @@ const tagList = z.union([
   line(10_000).transform(text => text.split(',').map(tag => tag.trim())),
 ]);
 
-const MetaData = z
-  .object({
-    URL: orNothing(webAddress),
-    Secret: orNothing(line(4096)),
-    OrgID: orNothing(line(64)),
-    Gateway: orNothing(webAddress),
-    PoliciesTags: orNothing(tagList),
-    InsecureSkipVerify: orNothing(lenientBool),
-  })
+const metaDataMembers = z.object({
+  URL: orNothing(webAddress),
+  Secret: orNothing(line(4096)),
+  OrgID: orNothing(line(64)),
+  Gateway: orNothing(webAddress),
+  PoliciesTags: orNothing(tagList),
+  InsecureSkipVerify: orNothing(lenientBool),
+});
+
+const MetaData = metaDataMembers
   .transform(given => ({
     URL: given.URL ?? '',
     Secret: given.Secret ?? '',
@@ -43,13 +45,21 @@ const MetaData = z
   });
 type MetaData = z.output<typeof MetaData>;
 
-/** The configuration travels as a JSON document written as text. */
+/**
+ * The configuration travels as a JSON document written as text, which the check of bodies does not look into: unknown members
+ * of it are refused here.
+ */
 const metaDataText = z
-  .union([z.string().max(65_536), z.looseObject({})], { error: 'must be a JSON document as text' })
+  .union([z.string().max(65_536), freeForm(z.looseObject({}))], { error: 'must be a JSON document as text' })
   .transform((given, context): unknown => {
-    if (typeof given !== 'string') return given;
     try {
-      return parseUniqueJson(given);
+      const { value, unknown } = checkMembers(
+        metaDataMembers,
+        typeof given === 'string' ? parseUniqueJson(given) : given,
+      );
+      for (const member of unknown)
+        context.addIssue({ code: 'custom', path: [member.path], message: unknownMemberMessage(member) });
+      return value;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       context.addIssue({ code: 'custom', message: 'must be a JSON document as text' });
@@ -58,16 +68,23 @@ const metaDataText = z
   })
   .pipe(MetaData);
 
-const Configuration = z.object({ MetaData: metaDataText });
+const Configuration = readOnlyMembers(z.object({ MetaData: metaDataText }), ['ID']);
 
-export const ProviderWrite = z.object({
-  CID: orNothing(chosenCid),
-  Name: requiredLine(),
-  Type: z.literal(providerType, { error: `must be ${providerType}` }),
-  Configuration,
-});
-/** The type of a provider does not change. */
-export const ProviderChange = z.object({ Name: orNothing(requiredLine()), Configuration: orNothing(Configuration) });
+const readOnly = ['ID', 'Status', 'LastSyncedAt', 'CreatedAt', 'UpdatedAt'];
+export const ProviderWrite = readOnlyMembers(
+  z.object({
+    CID: orNothing(chosenCid),
+    Name: requiredLine(),
+    Type: z.literal(providerType, { error: `must be ${providerType}` }),
+    Configuration,
+  }),
+  readOnly,
+);
+/** The type and the persistent id of a provider do not change. */
+export const ProviderChange = readOnlyMembers(
+  z.object({ Name: orNothing(requiredLine()), Configuration: orNothing(Configuration) }),
+  [...readOnly, 'CID', 'Type'],
+);
 
 export interface StoredProvider {
   ID: number;

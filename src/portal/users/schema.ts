@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { chosenCid, lenientBool, lenientInt, line, orNothing, references } from '../shapes.ts';
 
 /** Somebody who signs in to the portal: an app developer, or an administrator who stands above organisations. */
@@ -6,7 +7,7 @@ export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'co
 export type UserRole = (typeof userRoles)[number];
 export const isPortalAdmin = (role: UserRole) => role === 'super-admin' || role === 'provider-admin';
 
-export const UserWrite = z.object({
+const writable = z.object({
   CID: orNothing(chosenCid),
   Email: z
     .string()
@@ -24,6 +25,7 @@ export const UserWrite = z.object({
   ResetPassword: orNothing(lenientBool),
   Teams: orNothing(references),
 });
+export const UserWrite = readOnlyMembers(writable, ['ID']);
 export type UserWrite = z.output<typeof UserWrite>;
 
 export interface StoredPortalUser {

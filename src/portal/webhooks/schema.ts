@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readOnlyMembers } from '#base/members.ts';
 import { headerName, headerValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
 import { intBetween, requiredLine, shownTime } from '../shapes.ts';
 
@@ -32,21 +33,27 @@ const timeoutSeconds = intBetween(0, 300);
 
 export const defaultTimeoutSeconds = 10;
 
-export const WebhookWrite = z.object({
+const writable = z.object({
   Name: requiredLine(),
   URL: webhookUrl,
   Method: method,
   Timeout: timeoutSeconds.nullish(),
   Events: events.nullish(),
 });
-export const WebhookChange = WebhookWrite.extend({
-  Name: requiredLine().nullish(),
-  URL: webhookUrl.nullish(),
-  Method: method.nullish(),
-});
+/** Headers have operations of their own. */
+const readOnly = ['ID', 'Headers', 'CreatedAt', 'UpdatedAt'];
+export const WebhookWrite = readOnlyMembers(writable, readOnly);
+export const WebhookChange = readOnlyMembers(
+  writable.extend({ Name: requiredLine().nullish(), URL: webhookUrl.nullish(), Method: method.nullish() }),
+  readOnly,
+);
 
-export const HeaderWrite = z.object({ Name: headerName, Value: headerValue });
-export const HeaderChange = z.object({ Name: headerName.nullish(), Value: headerValue.nullish() });
+const readOnlyOfHeader = ['ID', 'WebhookID'];
+export const HeaderWrite = readOnlyMembers(z.object({ Name: headerName, Value: headerValue }), readOnlyOfHeader);
+export const HeaderChange = readOnlyMembers(
+  z.object({ Name: headerName.nullish(), Value: headerValue.nullish() }),
+  readOnlyOfHeader,
+);
 
 export interface WebhookHeader {
   ID: number;

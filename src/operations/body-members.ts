@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { checkMembers, defaultMemberBounds, unknownMemberMessage } from '#base/members.ts';
+import type { Settings } from '#base/settings.ts';
+import { type Fault, faultText, invalid, schemaFaults } from './faults.ts';
+import type { BodyEnvelope } from './operation.ts';
+
+interface CheckedBody {
+  readonly body: unknown;
+  readonly warnings: readonly string[];
+}
+
+interface BodyRules {
+  readonly body: z.ZodType;
+  readonly envelope?: BodyEnvelope;
+}
+
+/**
+ * Checks a request body, its members first: one that the schema does not declare is refused with the nearest known name, or
+ * left out and reported, as the installation asks; `null` of an optional member is absent. All faults come at once.
+ */
+export function checkBody(
+  { body: schema, envelope }: BodyRules,
+  given: unknown,
+  unknownMembers: Settings['management.unknown_members'],
+): CheckedBody {
+  const isRefused = unknownMembers === 'refuse';
+  const bounds = { ...defaultMemberBounds, dropsUnknown: true };
+  const { value, unknown, legacy } = checkMembers(schema, openEnvelope(given, envelope), bounds);
+  const found = unknown.map((member): Fault => ({ path: member.path, message: unknownMemberMessage(member) }));
+  const result = schema.safeParse(value);
+  if ((isRefused && found.length > 0) || !result.success)
+    throw invalid([...(isRefused ? found : []), ...(result.success ? [] : schemaFaults(schema, value, result.error))]);
+  const ignored = found.map(fault => `${faultText(fault)} (ignored)`);
+  return {
+    body: result.data,
+    warnings: [...ignored, ...legacy.map(path => `${path}: legacy member, kept without effect`)],
+  };
+}
+
+/** The body inside the envelope that reads return, so that what was read can be edited and sent back. */
+function openEnvelope(given: unknown, envelope: BodyEnvelope | undefined): unknown {
+  if (!envelope || typeof given !== 'object' || given === null || !Object.hasOwn(given, envelope.body)) return given;
+  const { [envelope.body]: inside, ...beside } = given as Record<string, unknown>;
+  return Object.keys(beside).every(name => envelope.beside.includes(name)) ? inside : given;
+}
+
+/** A longer header than this is cut: clients and proxies bound the size of a response head. */
+const maxWarningsHeaderLength = 2000;
+
+/** Puts the warnings of a write into its response: a member of an object, a header where the response is none. */
+export function addWarnings(
+  response: unknown,
+  warnings: readonly string[],
+  setHeader: (name: string, value: string) => void,
+): unknown {
+  if (warnings.length === 0) return response;
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) {
+    setHeader('X-Gw-Warnings', toHeaderText(warnings.join(' | ')));
+    return response;
+  }
+  const { warnings: own = [] } = response as { warnings?: readonly string[] };
+  return { ...response, warnings: [...own, ...warnings] };
+}
+
+const toHeaderText = (text: string) =>
+  text
+    .toWellFormed()
+    .slice(0, maxWarningsHeaderLength)
+    .toWellFormed()
+    .replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent);

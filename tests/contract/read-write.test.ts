@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { catalogue } from '../../src/catalogue.ts';
+import { type Asked, startApp, type TestApp } from '../harness.ts';
+
+/** Read, change, write: what a GET answers is accepted by the PUT of the same path, read-only members included. */
+
+let app: TestApp;
+before(async () => {
+  app = await startApp('sqlite');
+});
+after(() => app?.close());
+
+const ok = async (method: string, path: string, body?: unknown, more: Asked = {}) => {
+  const answer = await app.ask(method, path, { ...more, ...(body === undefined ? {} : { body }) });
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.text}`);
+  return answer.body;
+};
+
+const definition = (more: object = {}) => ({
+  name: `Round ${publicId()}`,
+  use_keyless: true,
+  proxy: { listen_path: `/r${publicId()}/`, target_url: 'http://127.0.0.1:1/' },
+  version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
+  ...more,
+});
+const gatewayPart = () => ({
+  info: { name: `Round ${publicId()}`, state: { active: true } },
+  upstream: { url: 'http://127.0.0.1:1/' },
+  server: { listenPath: { value: `/r${publicId()}/`, strip: true } },
+});
+const document = (more: object = {}) => ({
+  openapi: '3.0.3',
+  info: { title: 'Round', version: '1' },
+  paths: {},
+  'x-gw-api-gateway': gatewayPart(),
+  ...more,
+});
+const streams = { headers: { 'content-type': 'application/vnd.gw.streams.oas' } };
+
+async function newApi(more: object = {}): Promise<string> {
+  return (await ok('POST', '/api/apis', { api_definition: definition(more) })).ID;
+}
+
+const limits = () => ({
+  rate: 5,
+  per: 60,
+  quota_max: 100,
+  quota_renewal_rate: 3600,
+  smoothing: { enabled: true, threshold: 1, step: 1, delay: 1, trigger: 0.5 },
+});
+async function rights() {
+  const apiId = await newApi({ use_keyless: false });
+  return {
+    [apiId]: { api_id: apiId, versions: ['Default'], limit: limits(), allowed_urls: [{ url: '/a', methods: ['GET'] }] },
+  };
+}
+const key = async () => ({
+  ...limits(),
+  access_rights: await rights(),
+  tags: ['a'],
+  meta_data: { any: { thing: [1] } },
+});
+const policy = async () => ({
+  name: `P ${publicId()}`,
+  ...limits(),
+  access_rights: await rights(),
+  partitions: { acl: true },
+});
+
+const portal = {
+  product: async () =>
+    ok('POST', '/portal-api/products', {
+      Name: `Product ${publicId()}`,
+      ProviderID: 1,
+      APIDetails: [{ APIID: await newApi({ use_keyless: false }) }],
+      Tags: ['t'],
+    }),
+  plan: () =>
+    ok('POST', '/portal-api/plans', {
+      Name: `Plan ${publicId()}`,
+      ProviderID: 1,
+      RateLimit: 5,
+      Per: 60,
+      MetaData: { a: 'b' },
+    }),
+  async app() {
+    const user = {
+      Email: `${publicId()}@example.org`,
+      First: 'A',
+      Last: 'B',
+      OrganisationID: 1,
+      Role: 'consumer-team-member',
+    };
+    const { ID: UserID } = await ok('POST', '/portal-api/users', user);
+    return ok('POST', '/portal-api/apps', { Name: 'App', UserID });
+  },
+  webhook: () =>
+    ok('POST', '/portal-api/webhooks', {
+      Name: 'Hook',
+      URL: 'http://127.0.0.1:1/h',
+      Method: 'POST',
+      Events: ['UserRegistered'],
+    }),
+  post: () =>
+    ok('POST', '/portal-api/posts', {
+      Title: 'T',
+      Content: 'c',
+      Status: 'draft',
+      Path: publicId(),
+      Tags: ['one'],
+      Categories: ['two'],
+    }),
+};
+
+interface Resource {
+  /** Makes one; the path it is read and written at. */
+  make(): Promise<string>;
+  readonly asked?: Asked;
+}
+
+const resources: Record<string, Resource> = {
+  '/admin/organisations/{orgId}': {
+    make: async () =>
+      `/admin/organisations/${(await ok('POST', '/admin/organisations', { owner_name: 'R', ui: { login_page: {} } })).Meta}`,
+  },
+  '/admin/organisations/{orgId}/grants': {
+    make: async () =>
+      `/admin/organisations/${(await ok('POST', '/admin/organisations', { owner_name: 'R' })).Meta}/grants`,
+  },
+  '/admin/users/{userId}': { make: async () => `/admin/users/${(await newUser()).id}` },
+  '/api/users/{userId}': { make: async () => `/api/users/${(await newUser()).id}` },
+  '/api/hooks/{hookId}': {
+    async make() {
+      const hook = { method: 'POST', target_path: 'http://127.0.0.1:1/', header_map: { a: 'b' }, name: publicId() };
+      return `/api/hooks/${(await ok('POST', '/api/hooks', hook)).ID}`;
+    },
+  },
+  '/api/apis/{apiId}': { make: async () => `/api/apis/${await newApi()}` },
+  '/api/apis/{apiId}/access': { make: async () => `/api/apis/${await newApi()}/access` },
+  '/api/apis/streams/{apiId}': {
+    async make() {
+      const body = JSON.stringify(document({ 'x-gw-streaming': { streams: {} } }));
+      return `/api/apis/streams/${(await ok('POST', '/api/apis/streams', body, streams)).ID}`;
+    },
+    asked: streams,
+  },
+  '/gw/apis/{apiId}': { make: async () => `/gw/apis/${await newApi()}` },
+  '/gw/apis/oas/{apiId}': { make: async () => `/gw/apis/oas/${(await ok('POST', '/gw/apis/oas', document())).key}` },
+  '/api/portal/policies/{policyId}': {
+    make: async () => `/api/portal/policies/${(await ok('POST', '/api/portal/policies', await policy())).Message}`,
+  },
+  '/api/keys/{keyId}': { make: async () => `/api/keys/${(await ok('POST', '/api/keys', await key())).key_id}` },
+  '/api/apis/{apiId}/keys/{keyId}': {
+    async make() {
+      const body = await key();
+      const [apiId] = Object.keys(body.access_rights);
+      return `/api/apis/${apiId}/keys/${(await ok('POST', '/api/keys', body)).key_id}`;
+    },
+  },
+  '/api/apis/keys/basic/{username}': {
+    async make() {
+      const path = `/api/apis/keys/basic/u${publicId()}`;
+      await ok('POST', path, { ...(await key()), basic_auth_data: { password: 'a long password' } });
+      return path;
+    },
+  },
+  '/admin/org/keys/{keyId}': {
+    async make() {
+      const { Meta } = await ok('POST', '/admin/organisations', { owner_name: 'R' });
+      await ok('POST', '/admin/org/keys', { org_id: Meta, ...limits() });
+      return `/admin/org/keys/${Meta}`;
+    },
+  },
+  '/gw/keys/{keyID}': { make: async () => `/gw/keys/${(await ok('POST', '/gw/keys', await key())).key}` },
+  '/gw/org/keys/{orgID}': {
+    async make() {
+      const { Meta } = await ok('POST', '/admin/organisations', { owner_name: 'R' });
+      await ok('POST', `/gw/org/keys/${Meta}`, limits());
+      return `/gw/org/keys/${Meta}`;
+    },
+  },
+  '/gw/policies/{policyID}': {
+    make: async () => `/gw/policies/${(await ok('POST', '/gw/policies', { id: publicId(), ...(await policy()) })).key}`,
+  },
+  '/gw/oauth/clients/{apiID}/{clientID}': {
+    async make() {
+      const apiId = await newApi({ use_keyless: false, use_oauth2: true });
+      const client = { redirect_uri: 'http://127.0.0.1/cb', meta_data: { a: 1 }, dcr_registration: { provider: 'p' } };
+      return `/gw/oauth/clients/${apiId}/${(await ok('POST', `/api/apis/oauth/${apiId}`, client)).client_id}`;
+    },
+  },
+  '/portal-api/providers/{provider_id}': { make: async () => '/portal-api/providers/1' },
+  '/portal-api/products/{product_id}': { make: async () => `/portal-api/products/${(await portal.product()).ID}` },
+  '/portal-api/plans/{plan_id}': { make: async () => `/portal-api/plans/${(await portal.plan()).ID}` },
+  '/portal-api/catalogues/{catalogue_id}': {
+    async make() {
+      const [product, plan] = [await portal.product(), await portal.plan()];
+      const body = { Name: `C ${publicId()}`, Products: [product.ID], Plans: [plan.ID] };
+      return `/portal-api/catalogues/${(await ok('POST', '/portal-api/catalogues', body)).ID}`;
+    },
+  },
+  '/portal-api/apps/{app_id}': {
+    async make() {
+      const [{ ID }, product, plan] = [await portal.app(), await portal.product(), await portal.plan()];
+      const wanted = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: true };
+      await ok('PUT', `/portal-api/apps/${ID}/provision`, wanted);
+      return `/portal-api/apps/${ID}`;
+    },
+  },
+  '/portal-api/posts/{post_id}': { make: async () => `/portal-api/posts/${(await portal.post()).ID}` },
+  '/portal-api/webhooks/{webhook_id}': { make: async () => `/portal-api/webhooks/${(await portal.webhook()).ID}` },
+  '/portal-api/webhooks/{webhook_id}/headers/{header_id}': {
+    async make() {
+      const path = `/portal-api/webhooks/${(await portal.webhook()).ID}/headers`;
+      return `${path}/${(await ok('POST', path, { Name: 'x-a', Value: 'b' })).ID}`;
+    },
+  },
+  '/portal-api/sso_profiles/{profile_id}': {
+    async make() {
+      const profile = {
+        Name: 'Ldap',
+        ActionType: 'GenerateOrLoginDeveloperProfile',
+        ProviderName: 'ADProvider',
+        ProviderConfig: { LDAPServer: '127.0.0.1', LDAPPort: '389', LDAPUserDN: 'cn=*USERNAME*', any: { member: [1] } },
+        UserGroupMapping: { a: '1' },
+      };
+      return `/portal-api/sso_profiles/${(await ok('POST', '/portal-api/sso_profiles', profile)).ID}`;
+    },
+  },
+};
+
+async function newUser(): Promise<{ id: string }> {
+  const user = { email_address: `${publicId()}@example.org`, first_name: 'R', last_name: 'W', active: true };
+  return (await ok('POST', '/admin/users', user)).Meta;
+}
+
+const all = catalogue as readonly { method: string; path: string; body?: unknown }[];
+const written = all.filter(it => it.method === 'PUT' && it.body).map(({ path }) => path);
+const paths = written.filter(path => all.some(it => it.method === 'GET' && it.path === path));
+
+/** What a write changes by itself. */
+const changing = ['last_updated', 'updated_at', 'UpdatedAt', 'LastSyncedAt', 'quota_renews', 'quota_remaining'];
+const stable = (value: unknown) =>
+  JSON.parse(JSON.stringify(value, (name, member) => (changing.includes(name) ? undefined : member)));
+
+describe('read, change, write', () => {
+  test('covers every path that is both read and written', () => {
+    assert.deepEqual(Object.keys(resources).sort(), [...paths].sort());
+  });
+
+  for (const [path, { make, asked = {} }] of Object.entries(resources)) {
+    test(`${path}: what was read can be sent back, and stays what it was`, async () => {
+      const at = await make();
+      const read = await ok('GET', at);
+      const body = asked.headers ? JSON.stringify(read) : read;
+      const answer = await ok('PUT', at, body, asked);
+      assert.equal(answer.warnings, undefined, JSON.stringify(answer.warnings));
+      assert.deepEqual(stable(await ok('GET', at)), stable(read));
+    });
+  }
+});
