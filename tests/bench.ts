@@ -61,6 +61,8 @@ export interface Sent {
 }
 
 export interface Outcome {
+  /** Steps of the chain that were not run: a test of one of them needs sockets, and `startApp`. */
+  skipped: readonly string[];
   /** 0 when nothing stopped the call. */
   status: number;
   body: string;
@@ -184,6 +186,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       return read.id;
     },
 
+    /** Runs the steps of `guards`; the others of the chain are named in `skipped`. */
     async send(api: Api, sent: Sent = {}): Promise<Outcome> {
       events = [];
       const call = exchangeOf(api, sent, time.nowMs);
@@ -195,6 +198,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
         headers: answer?.headers ?? new HeaderList(),
         events,
         call,
+        skipped: api.served[0]!.chain.names.request.filter(name => !guards.has(name)),
       };
     },
 

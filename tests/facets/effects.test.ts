@@ -45,7 +45,7 @@ test('every field has such a test, in every form that can say it', () => {
   assert.deepEqual(
     missing.filter(([name]) => !excused.has(name!)),
     [],
-    'no test turns these on',
+    'no test in tests/facets/effects/ turns these on',
   );
   const lacking = new Set(missing.map(([name]) => name));
   assert.deepEqual(
