@@ -90,7 +90,7 @@ describe('HTTP/2', () => {
     const options: TransportOptions = {
       handler: { handle: (call, sink) => void doing(call, sink) },
       clock: systemClock,
-      paths: { keepEncodedSlashes: false },
+      paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
       clientAddress: clientAddressReader([]),
       limits: {
         headerBytes: 8192,

@@ -47,7 +47,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       const transport = factory({
         handler: { handle: (call, sink) => void doing(call, sink) },
         clock: systemClock,
-        paths: { keepEncodedSlashes: false },
+        paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
         clientAddress: clientAddressReader([]),
         limits: { ...limits, ...more },
         webSockets: true,

@@ -43,11 +43,23 @@ export const settingsTable = {
     'How patterns of endpoint lists fit a path: as a whole, from its beginning, up to its end, or anywhere in it.',
   ),
   'gateway.endpoint_ignore_case': flag(false, 'Lets patterns of endpoint lists fit in any case.'),
+  'gateway.allowed_urls_whole_path': flag(
+    false,
+    'Lets `allowed_urls` of keys fit the whole path too, listen path included, and not only what is below it.',
+  ),
   'gateway.api_id_paths': flag(false, 'Lets APIs answer at `/` and their id too, where no API has that listen path.'),
   'gateway.encoded_slashes': choice(
     ['refuse', 'keep'],
     'refuse',
     'What happens to calls with `%2F` or `%5C` in the path.',
+  ),
+  'gateway.double_encoding': choice(
+    ['refuse', 'pass'],
+    'refuse',
+    'What happens to calls with `%25` before two hexadecimal digits in the path, which is another path to an upstream that decodes twice.',
+  ),
+  'gateway.client_claim_headers': list(
+    'Headers about the caller that are dropped unless a trusted proxy sends them, beside the usual ones: names, or beginnings of names with `*` behind. A name with `!` in front is passed on as it is.',
   ),
   'gateway.path_parameters': choice(
     ['check', 'pass', 'refuse'],

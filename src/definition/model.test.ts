@@ -105,7 +105,7 @@ test('older ways of writing endpoint lists give the entries of today', () => {
   );
   assert.deepEqual(
     version!.endpoints.allow.map(({ path, method }) => `${method} ${path}`),
-    ['GET /w'],
+    ['GET /w', 'POST /w'],
   );
   assert.deepEqual(
     version!.endpoints.mockResponse.map(({ method, code, body }) => [method, code, body]),

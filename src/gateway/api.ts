@@ -1,6 +1,7 @@
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { hostSpelling, openFault } from '#definition/open-segment.ts';
+import { placesOfApi } from './auth/sources.ts';
 import { buildChain } from './chain.ts';
 import { checkOwnPort, ownPort } from './own-ports.ts';
 import { isRaw, type Passage, passageOf } from './passage.ts';
@@ -8,7 +9,9 @@ import { RecordedApi } from './recorder/recorded-api.ts';
 import { type Route, routesOf } from './routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './server-names.ts';
 import { Unservable } from './step.ts';
+import { createOptionsAccess } from './steps/options-access.ts';
 import type { GatewayTools } from './tools.ts';
+import { isOwnCredential } from './transport/head.ts';
 import { createPlainLink, type Links, linksOf } from './upstream/link.ts';
 import { targetsOf } from './upstream/target.ts';
 import { contextNameCheck } from './variables/context-names.ts';
@@ -35,6 +38,8 @@ export interface Api {
   readonly routed: boolean;
   /** OPTIONS calls go to the upstream past every step. */
   readonly passesOptions: boolean;
+  /** Whether callers send their key in this header, by its lower-case name. */
+  readonly readsKeyFrom: (name: string) => boolean;
   /** What it answers itself, by the path below the listen path. */
   readonly routes: ReadonlyMap<string, Route>;
   readonly versions: VersionChoice;
@@ -74,8 +79,9 @@ export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): 
     routes: routesOf({ model, tools }),
     versions: noVersions,
     only: undefined,
-    passesOptions: model.cors.enabled && model.cors.optionsPassthrough,
+    passesOptions: passesOptions(model),
     links: () => plainLink,
+    readsKeyFrom: readsKeyFromOf(model),
     strips: listen.strip,
     keepsSlash: model.upstream.preserveTrailingSlash,
     keepsHost: model.upstream.preserveHostHeader,
@@ -123,6 +129,14 @@ export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): 
   }
 }
 
+/** Shared by the many that read keys from no header of ours. */
+const readsNone = () => false;
+
+function readsKeyFromOf(model: Model): (name: string) => boolean {
+  const headers = placesOfApi(model).map(({ header }) => header.toLowerCase());
+  return headers.some(isOwnCredential) ? name => headers.includes(name) : readsNone;
+}
+
 /** Nobody asks an API that is not served for its versions. */
 const noVersions: VersionChoice = {
   choose() {
@@ -130,12 +144,15 @@ const noVersions: VersionChoice = {
   },
 };
 
+const passesOptions = ({ cors }: Model): boolean => cors.enabled && cors.optionsPassthrough;
+
 function servedOf(model: Model, tools: GatewayTools): Served[] {
   const targets = targetsOf(model, tools);
   return model.versions.map(version => ({
     kind: 'own',
     version,
     chain: buildChain({ model, version, tools }),
+    optionsAccess: passesOptions(model) ? createOptionsAccess({ model, version, tools }) : undefined,
     target: targets.get(version.key)!,
     fixed: targets.get(version.key)!.fixed,
   }));

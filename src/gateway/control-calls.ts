@@ -4,7 +4,7 @@ import { problem as bodyProblem } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { framing, hopByHop } from './headers.ts';
 import type { GatewayTools } from './tools.ts';
-import { isAboutCaller } from './transport/head.ts';
+import { isUsualClientClaim } from './transport/client-claims.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 
 /** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
@@ -71,7 +71,7 @@ function passedOn({ headers }: Exchange): string[] {
   const kept: string[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
-    if (!framing.has(lower) && !isAboutCaller(lower)) kept.push(lower, value);
+    if (!framing.has(lower) && !isUsualClientClaim(lower)) kept.push(lower, value);
   }
   return kept;
 }

@@ -53,9 +53,14 @@ export function endpointMatcher<T extends Endpoint>(
     add(ignoreCase ? bothCases : sameCase, { place, entry, ignoreCase, mode });
   }
   const hasBoth = !isEmpty(bothCases);
-  const look = (path: string, method: string): T | undefined => {
+  const lookFor = (path: string, method: string): T | undefined => {
     const found = search(sameCase, path, method, undefined);
     return (hasBoth ? search(bothCases, path.toLowerCase(), method, found) : found)?.entry;
+  };
+  // HEAD is GET without the body (RFC 9110, 9.3.2): entries for GET hold for it, unless it has one of its own.
+  const look = (path: string, method: string): T | undefined => {
+    const found = lookFor(path, method);
+    return method !== 'HEAD' || found?.method === 'HEAD' ? found : lookFor(path, 'GET');
   };
   const withoutVersion = versionRemover(model);
   return {
@@ -69,10 +74,13 @@ export function endpointMatcher<T extends Endpoint>(
     all(call, spell = matchSpelling) {
       const whole = mode === 'strict' ? [] : [call.path];
       const paths = new Set([withoutVersion(call), call.innerPath, ...whole].map(spell));
-      const found = [...paths].flatMap(path => [
-        ...everyOne(sameCase, path, call.method),
-        ...everyOne(bothCases, path.toLowerCase(), call.method),
-      ]);
+      const every = (method: string) =>
+        [...paths].flatMap(path => [
+          ...everyOne(sameCase, path, method),
+          ...everyOne(bothCases, path.toLowerCase(), method),
+        ]);
+      const own = every(call.method);
+      const found = call.method !== 'HEAD' || own.some(({ method }) => method === 'HEAD') ? own : every('GET');
       return [...new Set(found)].sort((a, b) => a.place - b.place).map(({ entry }) => entry);
     },
   };

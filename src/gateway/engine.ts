@@ -14,6 +14,7 @@ import { noRoutes, type Route } from './routes.ts';
 import { foundById, inService, type Snapshot } from './snapshot.ts';
 import type { GatewayTools } from './tools.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from './transport/grpc.ts';
+import { dropOwnCredentials } from './transport/head.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 import { handOut, type Receiver } from './upstream/forward.ts';
 import type { UpstreamPools } from './upstream/pools.ts';
@@ -97,9 +98,17 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     const chosen = api.only ?? api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
-    if (api.passesOptions && call.method === 'OPTIONS') return forward(call, api, chosen, sink, current);
+    if (call.headers.holdsOwnCredentials) dropOwnCredentials(call.headers, api.readsKeyFrom);
+    if (api.passesOptions && call.method === 'OPTIONS') return passOptions(call, api, chosen, sink, current);
     call.chain = chosen.chain;
     walk(call, api, chosen, sink, current);
+  }
+
+  function passOptions(call: Exchange, api: Api, served: Served, sink: Sink, current: Snapshot): void {
+    Promise.try(() => served.optionsAccess?.(call)).then(
+      refused => (refused ? deliver(call, sink, refused) : forward(call, api, served, sink, current)),
+      error => failed(call, sink, error),
+    );
   }
 
   /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */

@@ -5,6 +5,8 @@
 export class HeaderList {
   /** `[name, value, name, value, …]` */
   readonly flat: string[];
+  /** A credential of the installation is among them. */
+  holdsOwnCredentials = false;
 
   constructor(flat: string[] = []) {
     this.flat = flat;

@@ -1,3 +1,5 @@
+import type { Settings } from '#base/settings.ts';
+
 /**
  * One spelling for every path. It is made once, when a call arrives, and used for routing, rules, limits, rewriting, logs
  * and the upstream: what is matched is what is forwarded.
@@ -5,7 +7,14 @@
 export interface PathRules {
   /** `%2F` and `%5C` divide segments for some readers and not for others; unless kept they are refused. */
   readonly keepEncodedSlashes: boolean;
+  /** `%25` before two hexadecimal digits is another path to readers that decode twice; unless kept it is refused. */
+  readonly keepDoubleEncoding: boolean;
 }
+
+export const pathRulesOf = (settings: Settings): PathRules => ({
+  keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep',
+  keepDoubleEncoding: settings['gateway.double_encoding'] === 'pass',
+});
 
 /** Patterns are run over paths: what is longer is no path anybody serves. */
 export const longestPath = 8192;
@@ -59,7 +68,7 @@ export function tidied(path: string): string {
 }
 
 /** Escapes that need not be are undone, those that stay are written one way, and what no path may hold is refused. */
-function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): string | BadPath {
+function decodeUnreserved(given: string, { keepEncodedSlashes, keepDoubleEncoding }: PathRules): string | BadPath {
   let text = '';
   for (let at = 0; at < given.length; at++) {
     const character = given[at]!;
@@ -77,6 +86,8 @@ function decodeUnreserved(given: string, { keepEncodedSlashes }: PathRules): str
     const code = Number.parseInt(hex, 16);
     if (code < 0x20 || code === 0x7f) return { fault: 'the path holds an escaped control character' };
     if ((code === 0x2f || code === 0x5c) && !keepEncodedSlashes) return { fault: 'the path holds an escaped slash' };
+    if (code === 0x25 && !keepDoubleEncoding && /^[0-9A-Fa-f]{2}/.test(given.slice(at + 3, at + 5)))
+      return { fault: 'the path is encoded twice' };
     const decoded = String.fromCharCode(code);
     text += code < 0x80 && unreserved.test(decoded) ? decoded : `%${hex.toUpperCase()}`;
     at += 2;

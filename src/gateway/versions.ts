@@ -5,6 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { operatorPattern } from './operator-pattern.ts';
 import { plainSpelling } from './path.ts';
 import { type RefusalCode, refuse } from './refusals.ts';
+import type { Made } from './step.ts';
 import type { Destination, Target } from './upstream/target.ts';
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
@@ -16,6 +17,8 @@ export interface Served {
   readonly kind: 'own';
   readonly version: VersionModel;
   readonly chain: Chain;
+  /** Set where OPTIONS requests pass the chain: what counts for them still. */
+  readonly optionsAccess: Made['request'] | undefined;
   readonly target: Target;
   /** The one place there is to go to, where there is one. */
   readonly fixed: Destination | undefined;

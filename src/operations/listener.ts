@@ -223,7 +223,10 @@ function addDocuments(
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', "default-src 'none'; style-src 'self'")
+      .header(
+        'content-security-policy',
+        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+      )
       .send(page().html),
   );
   app.get('/docs.css', async (_request, reply) => reply.type('text/css; charset=utf-8').send(page().css));

@@ -22,7 +22,8 @@ export function currentLists(version: Bag): Record<string, Bag[]> {
   const given = bagOf(version.extended_paths);
   const lists: Record<string, Bag[]> = {};
   for (const { classic } of Object.values(features)) if (classic) lists[classic] = listOf(given[classic]).filter(isBag);
-  for (const name of accessLists) lists[name] = lists[name]!.flatMap(entry => byMethod(entry, lists.mock_response!));
+  for (const name of accessLists)
+    lists[name] = lists[name]!.flatMap(entry => byMethod(entry, name, lists.mock_response!));
   const cached = listOf(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
   lists.advance_cache_config!.push(...cached);
   return lists;
@@ -36,15 +37,19 @@ function legacyLists(paths: Bag): Record<string, Bag[]> {
   return Object.fromEntries(accessLists.map(name => [name, listOf(paths[name]).map(path => ({ path, method: '' }))]));
 }
 
-/** An entry that names its methods one by one is that many entries; a method with a reply of its own is a mock. */
-function byMethod(entry: Bag, mocks: Bag[]): Bag[] {
+/**
+ * An entry that names its methods one by one is that many entries; a method with a reply of its own is a mock as well. It
+ * stays in its list: an allow list of replies alone still closes every other endpoint. In a block list the reply stands in
+ * place of the refusal.
+ */
+function byMethod(entry: Bag, list: string, mocks: Bag[]): Bag[] {
   const { method_actions, ...rest } = entry;
   if (isSilent(method_actions)) return [rest];
   return Object.entries(bagOf(method_actions)).flatMap(([method, action]) => {
     const { action: kind, code, data, headers } = bagOf(action);
     if (kind !== 'reply') return [{ ...rest, method }];
     mocks.push({ ...rest, method, code: code ?? 0, body: data ?? '', headers: headers ?? {} });
-    return [];
+    return list === 'black_list' ? [] : [{ ...rest, method }];
   });
 }
 

@@ -6,7 +6,8 @@ import type { Exchange } from '../exchange.ts';
 import { explainHeader } from '../explain/header.ts';
 import { framing, HeaderList } from '../headers.ts';
 import { type ArrivalOptions, arrive } from '../transport/arrival.ts';
-import { type BadHead, isAboutCaller } from '../transport/head.ts';
+import { isUsualClientClaim } from '../transport/client-claims.ts';
+import type { BadHead } from '../transport/head.ts';
 
 const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
 
@@ -50,7 +51,8 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
   );
   if (!('fault' in call)) {
     call.within = whole.api!.id;
-    for (const [name, value] of whole.headers) if (isAboutCaller(name.toLowerCase())) call.headers.append(name, value);
+    for (const [name, value] of whole.headers)
+      if (isUsualClientClaim(name.toLowerCase())) call.headers.append(name, value);
   }
   return call;
 }

@@ -3,6 +3,7 @@ import { findJsonExcess } from '#base/json-scan.ts';
 import { Answer, answer, jsonAnswer } from '../answer.ts';
 import { clientAddressReader } from '../client-address.ts';
 import type { Exchange } from '../exchange.ts';
+import { pathRulesOf } from '../path.ts';
 import { refusals, refuse } from '../refusals.ts';
 import type { Inside, Route, RouteContext } from '../routes.ts';
 import { type ArrivalOptions, badHeadAnswer } from '../transport/arrival.ts';
@@ -31,7 +32,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
   const timeoutMs = settings['gateway.batch_timeout_ms'];
   const options: ArrivalOptions = {
     clock,
-    paths: { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' },
+    paths: pathRulesOf(settings),
     clientAddress: clientAddressReader([]),
     limits: { headers: settings['gateway.header_count'] },
   };

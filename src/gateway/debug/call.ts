@@ -5,7 +5,7 @@ import { bodyOf, noBody } from '../body.ts';
 import { clientAddressReader } from '../client-address.ts';
 import type { Exchange } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
-import { canonicalPath, isBad, splitTarget } from '../path.ts';
+import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../path.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { GatewayTools } from '../tools.ts';
 import { arrive } from '../transport/arrival.ts';
@@ -23,7 +23,7 @@ export interface Arrived {
 
 export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, tools: GatewayTools): Arrived {
   const { settings, clock } = tools;
-  const paths = { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' };
+  const paths = pathRulesOf(settings);
   const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
   const method = request.method ?? 'GET';
   const target = targetOf(world, api.listenPath, asBytes(request.path ?? ''), paths);

@@ -53,7 +53,7 @@ const dotted = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$)/i;
 function settled(path: string, query: string): Below | BadPath {
   const begun = path.startsWith('/') ? path : `/${path}`;
   if (dotted.test(begun)) return { fault: 'the path holds dotted segments' };
-  const canonical = canonicalPath(begun, { keepEncodedSlashes: true });
+  const canonical = canonicalPath(begun, { keepEncodedSlashes: true, keepDoubleEncoding: true });
   return isBad(canonical) ? canonical : { path: canonical, query };
 }
 

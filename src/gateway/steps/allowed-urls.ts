@@ -17,7 +17,10 @@ export const allowedUrls: Step = {
   make({ model, tools }) {
     if (model.modes.length === 0) return undefined;
     const { id } = model.identity;
-    const patterns = patternsOf(tools.settings['gateway.endpoint_match']);
+    const mode = tools.settings['gateway.endpoint_match'];
+    const patterns = patternsOf(mode);
+    // Whole paths would let `/a/b` open `/b` of the API at `/a`: they count for those who ask for it.
+    const matchesWhole = mode !== 'strict' || tools.settings['gateway.allowed_urls_whole_path'];
     const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
     return {
       request(call) {
@@ -25,7 +28,7 @@ export const allowedUrls: Step = {
         if (!right || right.allowedUrls.length === 0) return undefined;
         let allows = prepared.get(right);
         if (!allows) {
-          allows = prepare(right, patterns);
+          allows = prepare(right, patterns, matchesWhole);
           prepared.set(right, allows);
         }
         return allows(call) ? undefined : refuse(call, 'url_not_granted');
@@ -35,13 +38,17 @@ export const allowedUrls: Step = {
 };
 
 /** A right is compiled when it is first used, with the session it belongs to. */
-function prepare({ allowedUrls: urls }: Right, pattern: (url: string) => Fits): (call: Exchange) => boolean {
+function prepare(
+  { allowedUrls: urls }: Right,
+  pattern: (url: string) => Fits,
+  matchesWhole: boolean,
+): (call: Exchange) => boolean {
   const rules = urls.map(({ url, methods }) => ({
-    methods: new Set(methods),
+    methods: new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods),
     fits: url === '' ? always : pattern(url),
   }));
   const allows = (method: string, path: string, innerPath: string) =>
-    rules.some(({ methods, fits }) => methods.has(method) && (fits(path) || fits(innerPath)));
+    rules.some(({ methods, fits }) => methods.has(method) && (fits(innerPath) || (matchesWhole && fits(path))));
   return ({ method, path, innerPath, twofold }) =>
     allows(method, path, innerPath) && (!twofold || allows(method, plainSpelling(path), plainSpelling(innerPath)));
 }

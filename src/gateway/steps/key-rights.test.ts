@@ -81,7 +81,7 @@ describe('the state and the rights of a key', () => {
 
   test('an endpoint or a method that is not granted: 403', async () => {
     const keyId = await bench.key(
-      urls({ url: '/bench/a/{id}', methods: ['GET'] }, { url: '/b/.*', methods: ['GET', 'POST'] }),
+      urls({ url: '/a/{id}', methods: ['GET'] }, { url: '/b/.*', methods: ['GET', 'POST'] }),
     );
     const allowed = [
       ['/a/1', 'GET'],

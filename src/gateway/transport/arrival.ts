@@ -18,7 +18,7 @@ export interface Arriving {
 }
 
 /** What it takes to tell. */
-export type ArrivalOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientAddress'> & {
+export type ArrivalOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientAddress' | 'isClientClaim'> & {
   readonly limits: Pick<Limits, 'headers'>;
 };
 
@@ -33,7 +33,7 @@ export function arrive(given: Arriving, options: ArrivalOptions): Exchange | Bad
   const { headers, peer } = given;
   if (!method.test(given.method)) return bad('the method is not one', 400);
   if (refusedMethods.has(given.method)) return bad('the method is not available', 405);
-  const fault = inspectHead(headers, peer.trusted === true, options.limits.headers);
+  const fault = inspectHead(headers, peer.trusted === true, options.limits.headers, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(given.target);
   if (isBad(target)) return bad(target.fault);

@@ -1,4 +1,5 @@
 import { dropNamed, type HeaderList, hopByHop } from '../headers.ts';
+import { type IsClientClaim, isUsualClientClaim } from './client-claims.ts';
 
 /** Why a call is refused before it is one, in words for the caller. */
 export interface BadHead {
@@ -20,29 +21,15 @@ const authority = /^(?:[A-Za-z0-9_~.-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5
 /** A host and perhaps a port, in characters that every reader takes for the same. */
 export const isAuthority = (text: string): boolean => authority.test(text);
 
-/**
- * What stands between a caller and us says about the caller, or about the address it asked for. From anybody but a
- * trusted proxy it is the caller's own claim, and some upstreams believe it.
- */
-const claims = [
-  'client-ip',
-  'forwarded',
-  'forwarded-for',
-  'true-client-ip',
-  'x-client-ip',
-  'x-cluster-client-ip',
-  'x-host',
-  'x-http-host-override',
-  'x-original-forwarded-for',
-  'x-original-host',
-  'x-original-url',
-  'x-originating-ip',
-  'x-proxyuser-ip',
-  'x-real-ip',
-  'x-remote-addr',
-  'x-remote-ip',
-  'x-rewrite-url',
-];
+/** Credentials of this installation. Whoever sends them by mistake to an API does not hand them to its upstream. */
+const ownCredentials: ReadonlySet<string> = new Set(['x-gw-authorization', 'admin-auth', 'x-gw-explain']);
+
+export const isOwnCredential = (name: string): boolean => ownCredentials.has(name);
+
+/** Takes the installation's own credentials off a request, but for a header the API reads its keys from. */
+export function dropOwnCredentials(headers: HeaderList, isKeptHeader: (name: string) => boolean): void {
+  for (const name of ownCredentials) if (!isKeptHeader(name)) headers.remove(name);
+}
 
 /** Read by us and by the upstream: with two of them, each could take another one for the right one. */
 const single = { host: 1, 'content-type': 2, authorization: 4, 'content-length': 8, 'transfer-encoding': 16 } as const;
@@ -50,23 +37,26 @@ const bothFramings = single['content-length'] | single['transfer-encoding'];
 const isSingle = 31;
 const isClaim = 32;
 const isHop = 64;
+const isOwn = 128;
 
 /** What is particular about a name. Most names are not here. */
 const kinds: ReadonlyMap<string, number> = new Map([
   ...[...hopByHop].map(name => [name, isHop] as const),
-  ...claims.map(name => [name, isClaim] as const),
+  ...[...ownCredentials].map(name => [name, isOwn] as const),
   ...Object.entries(single),
 ]);
-const kindOf = (name: string) => kinds.get(name) ?? (name.startsWith('x-forwarded') ? isClaim : 0);
-
-/** Whether a header, by its lower-case name, says who calls or what was asked for. */
-export const isAboutCaller = (name: string): boolean => kindOf(name) === isClaim;
+const kindOf = (name: string, isClientClaim: IsClientClaim) => kinds.get(name) ?? (isClientClaim(name) ? isClaim : 0);
 
 /**
  * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
  * drops what a caller may not say. A name with `_` for `-` counts as the name, since some upstreams take them for the same.
  */
-export function inspectHead(headers: HeaderList, trusted: boolean, most: number): BadHead | undefined {
+export function inspectHead(
+  headers: HeaderList,
+  trusted: boolean,
+  most: number,
+  isClientClaim: IsClientClaim = isUsualClientClaim,
+): BadHead | undefined {
   const { flat } = headers;
   if (flat.length > most * 2) return bad(`more than ${most} headers`, 431);
   let kept = 0;
@@ -76,14 +66,15 @@ export function inspectHead(headers: HeaderList, trusted: boolean, most: number)
     const name = flat[at]!.toLowerCase();
     const value = flat[at + 1]!;
     const isAlias = name.includes('_');
-    const kind = kindOf(isAlias ? name.replaceAll('_', '-') : name);
+    const kind = kindOf(isAlias ? name.replaceAll('_', '-') : name, isClientClaim);
     if (kind !== 0) {
       if (isAlias || (kind === isClaim && !trusted)) continue;
       if (kind & isSingle) {
         const fault = singleFault(name, value, (seen & kind) !== 0);
         if (fault) return fault;
         seen |= kind;
-      } else if (name === 'connection') named = named ? `${named},${value}` : value;
+      } else if (kind === isOwn) headers.holdsOwnCredentials = true;
+      else if (name === 'connection') named = named ? `${named},${value}` : value;
     }
     if (kept !== at) {
       flat[kept] = flat[at]!;

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import type { ClientAddress } from '../client-address.ts';
 import type { PathRules } from '../path.ts';
+import type { IsClientClaim } from './client-claims.ts';
 import type { Handler } from './sink.ts';
 
 /**
@@ -24,6 +25,8 @@ export interface TransportOptions {
   readonly clock: Clock;
   readonly paths: PathRules;
   readonly clientAddress: ClientAddress;
+  /** Headers dropped unless a trusted proxy sends them; the usual ones when absent. */
+  readonly isClientClaim?: IsClientClaim;
   readonly limits: Limits;
   /** Whether calls may ask for a WebSocket. */
   readonly webSockets: boolean;

@@ -2,6 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { clientAddressReader } from '../client-address.ts';
+import { pathRulesOf } from '../path.ts';
+import { createClientClaims } from './client-claims.ts';
 import { http1Transport } from './http1.ts';
 import { http2Transport } from './http2.ts';
 import type { Handler } from './sink.ts';
@@ -19,8 +21,9 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
   const options: TransportOptions = {
     handler,
     clock,
-    paths: { keepEncodedSlashes: settings['gateway.encoded_slashes'] === 'keep' },
+    paths: pathRulesOf(settings),
     clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
+    isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: {
       headerBytes: settings['gateway.header_bytes'],
       headers: settings['gateway.header_count'],

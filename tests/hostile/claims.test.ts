@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApi, publish } from '../traffic.ts';
+import { withSettings } from '../with-settings.ts';
+import { rawRequest } from './raw-request.ts';
+
+const claims = [
+  ...['CF-Connecting-IP', 'True-Client-IP', 'Fastly-Client-IP', 'X-Envoy-External-Address', 'X-Azure-ClientIP'],
+  ...['WL-Proxy-Client-IP', 'X-Appengine-User-IP', 'X-Client-Cert', 'X-Client-Cert-Chain', 'SSL-Client-Verify'],
+  ...['SSL-Client-S-DN', 'X-SSL-Client-DN', 'X-Waws-Unencoded-Url', 'X-Remote-User', 'Remote-User', 'Client-Cert'],
+  ...['X-Forwarded-Client-Cert', 'X-Original-Uri', 'Fly-Client-IP', 'X-Auth-Request-Email', 'X-Amzn-Mtls-Clientcert'],
+];
+const sent = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, 'claimed']));
+
+withSettings('client claims', {}, (app, upstream) => {
+  test('a caller that is no trusted proxy cannot claim who it is, in any spelling', async () => {
+    const url = await publish(app(), openApi(upstream()));
+    const spellings = claims.flatMap(name => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
+    await rawRequest(url, { ...sent(spellings), 'X-Harmless': 'kept' });
+    const { headers } = upstream().requests.at(-1)!;
+    const passed = Object.entries(headers).filter(([, value]) => String(value).includes('claimed'));
+    assert.deepEqual(passed, []);
+    assert.equal(headers['x-harmless'], 'kept');
+  });
+
+  test('credentials of the installation do not go on to upstreams', async () => {
+    const url = await publish(app(), openApi(upstream()));
+    await rawRequest(url, { 'X-Gw-Authorization': 'secret', 'Admin-Auth': 'secret', x_gw_authorization: 'secret' });
+    assert.ok(!JSON.stringify(upstream().requests.at(-1)!.headers).includes('secret'));
+  });
+
+  test('an API that reads its key from such a header gets it', async () => {
+    const definition = openApi(upstream(), {
+      use_keyless: false,
+      use_standard_auth: true,
+      auth_configs: { authToken: { auth_header_name: 'X-Gw-Authorization' } },
+    });
+    const url = await publish(app(), definition);
+    const rights = { [definition.api_id]: { api_id: definition.api_id, api_name: 'Test', versions: ['Default'] } };
+    const key = await app().ask('POST', '/api/keys', {
+      body: { rate: 0, per: 0, quota_max: -1, access_rights: rights },
+    });
+    assert.equal(key.status, 200, key.text);
+    assert.equal(await rawRequest(url, { 'X-Gw-Authorization': key.body.key_id }), 200);
+    assert.equal(await rawRequest(url, { 'X-Gw-Authorization': 'other' }), 403);
+  });
+
+  test('a path that is encoded twice is refused', async () => {
+    const url = await publish(app(), openApi(upstream()));
+    for (const path of ['/%252e%252e/admin', '/%2561dmin', '/o/..%252fx', '/a%255Cb', '/%25252e'])
+      assert.equal(await rawRequest(url + path, {}), 400, path);
+    assert.equal(await rawRequest(`${url}/100%25`, {}), 200);
+    assert.equal(await rawRequest(`${url}/100%25/x%25zz`, {}), 200);
+    assert.equal(await rawRequest(`${url}/q?a=%2561`, {}), 200);
+  });
+});
+
+withSettings('client claims of trusted proxies', { 'gateway.trusted_proxies': '127.0.0.1' }, (app, upstream) => {
+  test('a trusted proxy may say who calls', async () => {
+    await rawRequest(await publish(app(), openApi(upstream())), sent(['CF-Connecting-IP', 'SSL-Client-Verify']));
+    const { headers } = upstream().requests.at(-1)!;
+    assert.deepEqual([headers['cf-connecting-ip'], headers['ssl-client-verify']], ['claimed', 'claimed']);
+  });
+});
+
+withSettings(
+  'client claims by setting',
+  {
+    'gateway.client_claim_headers': 'X-Tenant,x-who-*,!remote-user,!ssl-client-*',
+    'gateway.double_encoding': 'pass',
+  },
+  (app, upstream) => {
+    test('names are added and left out', async () => {
+      const names = ['X-Tenant', 'x_tenant', 'X-Who-Am-I', 'Remote-User', 'SSL-Client-Verify', 'X-Remote-User'];
+      await rawRequest(await publish(app(), openApi(upstream())), sent(names));
+      const { headers } = upstream().requests.at(-1)!;
+      const passed = Object.keys(headers).filter(name => headers[name] === 'claimed');
+      assert.deepEqual(passed.sort(), ['remote-user', 'ssl-client-verify']);
+    });
+
+    test('a path that is encoded twice goes on as it came', async () => {
+      const url = await publish(app(), openApi(upstream()));
+      assert.equal(await rawRequest(`${url}/%2561dmin`, {}), 200);
+      assert.equal(upstream().requests.at(-1)!.url, '/%2561dmin');
+    });
+  },
+);

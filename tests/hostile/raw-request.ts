@@ -1,0 +1,14 @@
+import { request } from 'node:http';
+
+/** Sends a GET with the path and the header names as they are written, and gives the status. */
+export function rawRequest(url: string, headers: Readonly<Record<string, string>>, method = 'GET'): Promise<number> {
+  const [, host = '', port = '', path = ''] = /^http:\/\/([^:/]+):(\d+)(.*)$/.exec(url) ?? [];
+  return new Promise((resolve, reject) => {
+    const sending = request({ host, port, path: path || '/', method, headers: { ...headers } }, response => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode!));
+    });
+    sending.once('error', reject);
+    sending.end();
+  });
+}
