@@ -24,11 +24,13 @@ const chromium: Tool = {
   package: 'chromium',
   programs: ['chromium', 'chromium-browser', 'google-chrome'],
 };
+/** The original that our jq is compared with. */
+const jq: Tool = { title: 'jq', package: 'jq', programs: ['jq'] };
 const nginx: Tool = { title: 'nginx', package: 'nginx-light', programs: ['nginx'], directories: ['/usr/sbin'] };
 const wrk: Tool = { title: 'wrk', package: 'wrk', programs: ['wrk'] };
 
 /** Makes sure that what the tests need is installed. */
-export const ensureServices = (): void => ensure([postgres, redis, chromium]);
+export const ensureServices = (): void => ensure([postgres, redis, chromium, jq]);
 
 /** Makes sure that what the benches need is installed. */
 export const ensureBenchTools = (): void => ensure([nginx, wrk]);
@@ -37,6 +39,7 @@ export const ensureBenchTools = (): void => ensure([nginx, wrk]);
 export const postgresBin = (): string => join(locate(postgres), '..');
 export const redisServer = (): string => locate(redis);
 export const chromiumProgram = (): string => locate(chromium);
+export const jqProgram = (): string => locate(jq);
 export const nginxProgram = (): string => locate(nginx);
 export const wrkProgram = (): string => locate(wrk);
 

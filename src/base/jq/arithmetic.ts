@@ -83,7 +83,7 @@ export function parts(text: string, by: string, budget: Budget): string[] {
 }
 
 function rest(left: unknown, right: unknown): unknown {
-  if (!both(left, right, isNumber)) return cannot(left, right, 'divided');
+  if (!both(left, right, isNumber)) return cannot(left, right, 'divided (remainder)');
   const [a, b] = [Math.trunc(Number(left)), Math.abs(Math.trunc(Number(right)))];
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN;
   if (b === 0)

@@ -1,7 +1,7 @@
 import { binaries } from './arithmetic.ts';
 import type { Env, Machine } from './machine.ts';
 import type { Node } from './nodes.ts';
-import { changed, type Owned, removed } from './places.ts';
+import { changed, gotten, type Owned, removed } from './places.ts';
 import { isTrue } from './values.ts';
 
 type Assignment = Extract<Node, { is: 'assign' }>;
@@ -43,19 +43,10 @@ function updated(machine: Machine, left: Node, right: Node, env: Env, value: unk
   const gone: unknown[][] = [];
   const rest = machine.paths(left, env, value).reduce((state: unknown, path) => {
     const none = {};
-    let result: unknown = none;
-    return changed(
-      state,
-      path,
-      old => {
-        result = firstOf(machine, right, env, old, none);
-        if (result !== none) return result;
-        gone.push(path);
-        return old;
-      },
-      budget,
-      owned,
-    );
+    const result = firstOf(machine, right, env, gotten(state, path, budget), none);
+    if (result !== none) return changed(state, path, () => result, budget, owned);
+    gone.push(path);
+    return state;
   }, value);
   return gone.length === 0 ? rest : removed(rest, gone, budget);
 }

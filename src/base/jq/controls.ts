@@ -4,6 +4,7 @@ import { type Control, type Emit, type Env, further, lost, type Machine, off, ty
 import type { Node } from './nodes.ts';
 import { gotten, removed } from './places.ts';
 import { captured, matches } from './regexes.ts';
+import { streamEvents, streamReader } from './streams.ts';
 import { isNumber, isTrue, shown } from './values.ts';
 
 /** Runs something that may end itself. */
@@ -109,8 +110,9 @@ const replaced =
         for (const match of found) {
           const pieces = machine.all(replacement!, env, captured(text, match));
           const gap = text.slice(from, match.start);
-          results = results.flatMap(done =>
-            pieces.map(piece => {
+          // Replacements of the first match vary fastest.
+          results = pieces.flatMap(piece =>
+            results.map(done => {
               if (typeof piece !== 'string') return raise(`${shown(piece)} cannot be added to a string`);
               budget.make(done.length + gap.length + piece.length);
               return done + gap + piece;
@@ -178,6 +180,12 @@ export const controls: Readonly<Record<string, Control>> = {
   'isempty/1'(machine, [node], env, value, trail, emit) {
     const none = {};
     emit(firstOf(machine, node!, env, value, none) === none, off(trail));
+  },
+  'tostream/0': ({ budget }, _args, _env, value, trail, emit) =>
+    streamEvents(value, [], budget, event => emit(event, off(trail))),
+  'fromstream/1': (machine, [events], env, value, trail, emit) => {
+    const push = streamReader(machine.budget, it => emit(it, off(trail)));
+    machine.run(events!, env, value, undefined, push);
   },
   'any/2': some(true),
   'all/2': some(false),

@@ -3,7 +3,7 @@ import { assigned } from './assignments.ts';
 import type { Budget } from './budget.ts';
 import { controls } from './controls.ts';
 import { JqFault, Raised, raise } from './fault.ts';
-import { formats } from './formats.ts';
+import { formatOf } from './formats.ts';
 import {
   type Code,
   type Emit,
@@ -107,24 +107,21 @@ const walks: { readonly [K in Node['is']]: Walk<K> } = {
       emit(text, off(trail));
     });
   },
-  index(machine, { of, by }, env, value, trail, emit) {
-    const at = (key: unknown): Emit => {
-      return (inner, way) => emit(indexed(inner, key, machine.budget), further(way, key, inner));
-    };
+  index(machine, { of, by, isOptional = false }, env, value, trail, emit) {
+    const at = (key: unknown) => stepTo(machine, key, isOptional, emit);
     if (by.is === 'literal') return machine.run(of, env, value, trail, at(by.value));
     machine.run(by, env, value, undefined, key => machine.run(of, env, value, trail, at(key)));
   },
-  slice(machine, { of, from, to }, env, value, trail, emit) {
+  slice(machine, { of, from, to, isOptional = false }, env, value, trail, emit) {
     const none: Node = { is: 'literal', value: null };
     combined(machine, [to ?? none, from ?? none], env, value, ([end, start]) => {
       const key = { start, end };
-      machine.run(of, env, value, trail, (inner, way) =>
-        emit(indexed(inner, key, machine.budget), further(way, key, inner)),
-      );
+      machine.run(of, env, value, trail, stepTo(machine, key, isOptional, emit));
     });
   },
-  each(machine, { of }, env, value, trail, emit) {
+  each(machine, { of, isOptional }, env, value, trail, emit) {
     machine.run(of, env, value, trail, (inner, way) => {
+      if (isOptional && !Array.isArray(inner) && !isMembers(inner)) return;
       if (!Array.isArray(inner) && !isMembers(inner)) return raise(`Cannot iterate over ${shown(inner)}`);
       const keys = Array.isArray(inner) ? inner.keys() : Object.keys(inner);
       for (const key of keys) {
@@ -143,7 +140,7 @@ const walks: { readonly [K in Node['is']]: Walk<K> } = {
       machine.budget.copy(values.length);
       for (let at = values.length - 1; at > 0; at -= 2) {
         const name = values[at];
-        if (typeof name !== 'string') return raise(`Object keys must be strings, not ${shown(name)}`);
+        if (typeof name !== 'string') return raise(`Cannot use ${shown(name)} as object key`);
         made[name] = values[at - 1];
       }
       emit(made, off(trail));
@@ -170,11 +167,7 @@ const walks: { readonly [K in Node['is']]: Walk<K> } = {
       any = true;
       emit(it, way);
     };
-    shielded(
-      inner => machine.run(left, env, value, trail, inner),
-      first,
-      () => undefined,
-    );
+    machine.run(left, env, value, trail, first);
     if (!any) machine.run(right, env, value, trail, emit);
   },
   binary(machine, { sign, left, right }, env, value, trail, emit) {
@@ -249,13 +242,26 @@ const walks: { readonly [K in Node['is']]: Walk<K> } = {
   },
 };
 
+/** One step of a path. An optional one has no result where the value cannot be indexed so. */
+function stepTo(machine: Machine, key: unknown, isOptional: boolean, emit: Emit): Emit {
+  return (inner, way) => {
+    const next = further(way, key, inner);
+    let found: unknown;
+    try {
+      found = indexed(inner, key, machine.budget);
+    } catch (thrown) {
+      if (isOptional && thrown instanceof Raised) return;
+      throw thrown;
+    }
+    emit(found, next);
+  };
+}
+
 function found(env: Env, name: string): Env {
   let entry = env;
   while (entry && entry.name !== name) entry = entry.next;
   return entry;
 }
-
-const formatOf = (name: string) => formats[name] ?? raise(`${name} is not a valid format`);
 
 function both(
   machine: Machine,

@@ -25,7 +25,7 @@ const escaped =
 const line =
   (name: string, between: string, quoted: (text: string) => string): Format =>
   (value, budget) => {
-    if (!Array.isArray(value)) return raise(`${shown(value)} cannot be ${name}-formatted, only an array can be`);
+    if (!Array.isArray(value)) return raise(`${shown(value)} cannot be ${name}-formatted, only array`);
     budget.copy(value.length);
     const cells = value.map(cell => {
       const kind = kindOf(cell);
@@ -60,7 +60,7 @@ function decoded(text: string): string {
 }
 
 /** What `@name` writes. */
-export const formats: Readonly<Record<string, Format>> = {
+const formats: Readonly<Record<string, Format>> = {
   __proto__: null as never,
   text: textOf,
   json: jsonText,
@@ -72,3 +72,5 @@ export const formats: Readonly<Record<string, Format>> = {
   base64: escaped(text => Buffer.from(text).toString('base64')),
   base64d: escaped(decoded),
 };
+
+export const formatOf = (name: string): Format => formats[name] ?? raise(`${name.slice(0, 50)} is not a valid format`);

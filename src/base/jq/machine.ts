@@ -1,7 +1,7 @@
 import type { Budget } from './budget.ts';
 import { Raised, raise } from './fault.ts';
 import type { Node } from './nodes.ts';
-import { kindOf } from './values.ts';
+import { shortText } from './values.ts';
 
 /** How a value was reached, the last part first; `root` where the way begins. */
 export interface Trail {
@@ -60,12 +60,12 @@ export const off = (trail: Trail | undefined) => trail && lost;
 
 export function further(trail: Trail | undefined, key: unknown, value: unknown): Trail | undefined {
   if (trail === undefined) return undefined;
-  if (trail === lost) return raise(`Invalid path expression with result ${kindOf(value)}`);
+  if (trail === lost) return raise(`Invalid path expression with result ${shortText(value)}`);
   return { key, up: trail };
 }
 
 export function pathOf(trail: Trail | undefined, value: unknown): unknown[] {
-  if (trail === undefined || trail === lost) return raise(`Invalid path expression with result ${kindOf(value)}`);
+  if (trail === undefined || trail === lost) return raise(`Invalid path expression with result ${shortText(value)}`);
   const keys: unknown[] = [];
   for (let at: Trail = trail; at !== root; at = at.up!) keys.push(at.key);
   return keys.reverse();

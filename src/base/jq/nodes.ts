@@ -4,9 +4,15 @@ export type Node =
   | { readonly is: 'literal'; readonly value: unknown }
   | { readonly is: 'text'; readonly format: string; readonly parts: readonly (string | Node)[] }
   | { readonly is: 'format'; readonly name: string }
-  | { readonly is: 'index'; readonly of: Node; readonly by: Node }
-  | { readonly is: 'slice'; readonly of: Node; readonly from: Node | undefined; readonly to: Node | undefined }
-  | { readonly is: 'each'; readonly of: Node }
+  | { readonly is: 'index'; readonly of: Node; readonly by: Node; readonly isOptional?: boolean }
+  | {
+      readonly is: 'slice';
+      readonly of: Node;
+      readonly from: Node | undefined;
+      readonly to: Node | undefined;
+      readonly isOptional?: boolean;
+    }
+  | { readonly is: 'each'; readonly of: Node; readonly isOptional?: boolean }
   | { readonly is: 'array'; readonly of: Node | undefined }
   | { readonly is: 'object'; readonly members: readonly (readonly [name: Node, value: Node])[] }
   | { readonly is: 'negative'; readonly of: Node }
@@ -57,3 +63,9 @@ export interface Definition {
   readonly params: readonly string[];
   readonly body: Node;
 }
+
+/** `?` after a path suffix covers that one step: errors of what stands before it are raised. */
+export const optional = (node: Node): Node =>
+  node.is === 'index' || node.is === 'slice' || node.is === 'each'
+    ? { ...node, isOptional: true }
+    : { is: 'try', body: node, caught: undefined };

@@ -1,6 +1,6 @@
 import { JqFault } from './fault.ts';
 import { type Token, tokensOf } from './lexer.ts';
-import type { Definition, MemberPattern, Node, Pattern } from './nodes.ts';
+import { type Definition, type MemberPattern, type Node, optional, type Pattern } from './nodes.ts';
 import { declared, namesOf, type Scope } from './scope.ts';
 import { type Operator, operators } from './signs-table.ts';
 
@@ -14,25 +14,27 @@ const nothing: Node = { is: 'literal', value: null };
 /** Reads a filter; names that nobody declared are found here, once. */
 export function parsed(source: string, scope: Scope): Node {
   if (source.length > longestSource) throw new JqFault(`longer than ${longestSource} characters`);
-  const parser = new Parser(tokensOf(source), scope);
+  const parser = new Parser(tokensOf(source), scope, source);
   return parser.isDone() ? identity : parser.whole();
 }
 
 /** Reads nothing but definitions. */
 export function parsedDefinitions(source: string, scope: Scope): Definition[] {
-  const parser = new Parser(tokensOf(source), scope);
+  const parser = new Parser(tokensOf(source), scope, source);
   const found: Definition[] = [];
   while (!parser.isDone()) found.push(parser.definition());
   return found;
 }
 
 class Parser {
+  readonly #source: string;
   readonly #tokens: readonly Token[];
   #scope: Scope;
   #at = 0;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], scope: Scope) {
+  constructor(tokens: readonly Token[], scope: Scope, source: string) {
+    this.#source = source;
     this.#tokens = tokens;
     this.#scope = scope;
   }
@@ -117,12 +119,20 @@ class Parser {
       const body = this.#within(declared(this.#scope, `*${name}`), () => this.#expression(0));
       return { is: 'label', name, body };
     }
-    if (this.#eat('-')) return { is: 'negative', of: this.#nested(() => this.#operand()) };
+    if (this.#is('-')) return this.#negative();
     const term = this.#term();
     if (!this.#eat('as', 'word')) return term;
     const patterns = this.#patterns();
     this.#expect('|');
     return { is: 'bind', source: term, patterns, body: this.#seeing(patterns, () => this.#expression(0)) };
+  }
+
+  /** `-f?` is `(-f)?`: the question mark covers the sign too, unless it belongs to a path. */
+  #negative(): Node {
+    this.#expect('-');
+    const of = this.#nested(() => this.#operand());
+    if (of.is !== 'try' || of.caught) return { is: 'negative', of };
+    return { ...of, body: { is: 'negative', of: of.body } };
   }
 
   #nested<T>(read: () => T): T {
@@ -167,7 +177,9 @@ class Parser {
   }
 
   #term(): Node {
+    const isPath = this.#next.is === 'field' || (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string');
     let term = this.#primary();
+    let isSuffix = isPath;
     for (;;) {
       if (this.#next.is === 'field') term = { is: 'index', of: term, by: literal(this.#take().text.slice(1)) };
       else if (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string') {
@@ -175,8 +187,12 @@ class Parser {
         term = { is: 'index', of: term, by: this.#text('text') };
       } else if (this.#is('.') && this.#tokens[this.#at + 1]?.text === '[') this.#at++;
       else if (this.#eat('[')) term = this.#bracket(term);
-      else if (this.#eat('?')) term = { is: 'try', body: term, caught: undefined };
-      else return term;
+      else if (this.#eat('?')) {
+        term = isSuffix ? optional(term) : { is: 'try', body: term, caught: undefined };
+        isSuffix = false;
+        continue;
+      } else return term;
+      isSuffix = true;
     }
   }
 
@@ -218,7 +234,8 @@ class Parser {
   }
 
   #used(text: string, place: number): Node {
-    if (text === '$__loc__') return literal({ file: '<top-level>', line: 1 });
+    if (text === '$__loc__')
+      return literal({ file: '<top-level>', line: this.#source.slice(0, place).split('\n').length });
     if (!this.#scope.knows(text)) throw new JqFault(this.#scope.refuses(text) ?? `${text} is not defined`, place);
     return { is: 'variable', name: text };
   }
@@ -226,7 +243,9 @@ class Parser {
   #text(format: string): Node {
     const { parts = [] } = this.#take();
     if (parts.length === 1) return literal(parts[0]);
-    const nodes = parts.map(part => (typeof part === 'string' ? part : new Parser(part, this.#scope).whole()));
+    const nodes = parts.map(part =>
+      typeof part === 'string' ? part : new Parser(part, this.#scope, this.#source).whole(),
+    );
     return { is: 'text', format, parts: nodes };
   }
 
@@ -257,7 +276,7 @@ class Parser {
       case 'if':
         return this.#condition();
       case 'try': {
-        const body = this.#nested(() => this.#term());
+        const body = this.#nested(() => (this.#is('-') ? this.#negative() : this.#term()));
         return { is: 'try', body, caught: this.#eat('catch', 'word') ? this.#nested(() => this.#term()) : undefined };
       }
       case 'reduce':

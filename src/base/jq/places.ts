@@ -11,10 +11,10 @@ export function indexed(value: unknown, key: unknown, budget: Budget): unknown {
   if (typeof key === 'string') {
     if (kind === 'object') return member(value as Members, key);
     if (kind === 'null') return null;
-    return raise(`Cannot index ${kind} with "${key.slice(0, 50)}"`);
+    return raise(`Cannot index ${kind} with string "${key.slice(0, 50)}"`);
   }
   if (isNumber(key)) {
-    if (kind === 'array') return (value as unknown[])[place(Number(key), (value as unknown[]).length)] ?? null;
+    if (kind === 'array') return Number.isInteger(Number(key)) ? itemAt(value as unknown[], Number(key)) : null;
     if (kind === 'null') return null;
     return raise(`Cannot index ${kind} with number`);
   }
@@ -23,6 +23,8 @@ export function indexed(value: unknown, key: unknown, budget: Budget): unknown {
   return raise(`Cannot index ${kind} with ${kindOf(key)}`);
 }
 
+const itemAt = (list: readonly unknown[], key: number): unknown => list[place(key, list.length)] ?? null;
+
 const place = (key: number, length: number): number => {
   const whole = Math.floor(key);
   return whole < 0 ? whole + length : whole;
@@ -30,7 +32,7 @@ const place = (key: number, length: number): number => {
 
 /** Where a list stands in another. */
 export function placesOf(value: readonly unknown[], part: readonly unknown[], budget: Budget): unknown {
-  if (part.length === 0) return null;
+  if (part.length === 0) return [];
   const found: number[] = [];
   for (let at = 0; at + part.length <= value.length; at++)
     if (part.every((it, offset) => isEqual(value[at + offset], it, budget))) found.push(at);
@@ -69,7 +71,8 @@ export type Owned = Set<unknown>;
 /** A copy with something else at one place. */
 function placed(value: unknown, key: unknown, inner: unknown, budget: Budget, owned: Owned): unknown {
   if (typeof key === 'string') {
-    if (value !== null && !isMembers(value)) return raise(`Cannot index ${kindOf(value)} with "${key.slice(0, 50)}"`);
+    if (value !== null && !isMembers(value))
+      return raise(`Cannot index ${kindOf(value)} with string "${key.slice(0, 50)}"`);
     const copy = owned.has(value) ? (value as Members) : copied(value, budget);
     owned.add(copy);
     copy[key] = inner;
@@ -139,7 +142,8 @@ export function changed(
 /** A copy without what stands at the ends of these paths. */
 export function removed(value: unknown, paths: readonly unknown[], budget: Budget): unknown {
   budget.copy(paths.length);
-  for (const path of paths) if (!Array.isArray(path)) return raise('Paths must be specified as an array');
+  for (const path of paths)
+    if (!Array.isArray(path)) return raise(`Path must be specified as array, not ${kindOf(path)}`);
   return without(value, paths as unknown[][], budget, 0);
 }
 
@@ -186,7 +190,7 @@ function withoutItems(value: readonly unknown[], paths: readonly unknown[][], bu
         copy = [...copy.slice(0, from), ...(without(copy.slice(from, to), inner, budget, at + 1) as unknown[])].concat(
           copy.slice(to),
         );
-    } else return raise(`Cannot delete field at ${kindOf(key)} index of array`);
+    } else return raise(`Cannot delete ${kindOf(key)} element of array`);
   }
   return gone.size === 0 ? copy : copy.filter((_item, index) => !gone.has(index));
 }

@@ -35,7 +35,7 @@ const source = `
   def last: .[-1];
   def last(f): reduce f as $it (null; $it);
   def nth($at): .[$at];
-  def nth($at; f): if $at < 0 then error("nth: the place must not be negative") else last(limit($at + 1; f)) end;
+  def nth($at; f): if $at < 0 then error("nth doesn't support negative indices") else last(limit($at + 1; f)) end;
   def sort_by(f): _sort_by(map([f]));
   def group_by(f): _group_by(map([f]));
   def unique_by(f): _unique_by(map([f]));
@@ -67,15 +67,20 @@ const source = `
   def date: todate;
   def dateadd(unit; by): . + by;
   def datesub(unit; by): . - by;
-  def combinations: if . == [] then [] else .[0][] as $first | .[1:] | combinations | [$first] + . end;
+  def combinations: if length == 0 then [] else .[0][] as $first | .[1:] | combinations | [$first] + . end;
   def combinations($count): . as $list | [range($count) | $list] | combinations;
   def toarray: if type == "array" then . else [.] end;
-  def finites: select(isinfinite or isnan | not);
+  def finites: select(isfinite);
   def normals: select(isnormal);
   def IN(source): any(source == .; .);
   def IN(source; test): any(source == test; .);
   def INDEX(source; f): reduce source as $row ({}; .[$row | f | tostring] = $row);
   def INDEX(f): INDEX(.[]; f);
+  def JOIN($index; key): [.[] | [., $index[key]]];
+  def JOIN($index; source; key): source | [., $index[key]];
+  def JOIN($index; source; key; pair): JOIN($index; source; key) | pair;
+  def scalars_or_empty: scalars;
+  def truncate_stream(events): . as $depth | null | events | select((.[0] | length) > $depth) | .[0] |= .[$depth:];
 `;
 
 const unoffered = (name: string, arities: readonly number[], why: string) =>
@@ -83,6 +88,7 @@ const unoffered = (name: string, arities: readonly number[], why: string) =>
 
 const one = 'a filter has one input, which is there when it begins';
 const alone = 'a filter sees what it is given and nothing else';
+const special = 'the engine has no such function of numbers';
 const refused: ReadonlyMap<string, string> = new Map([
   ...unoffered('input', [0], one),
   ...unoffered('inputs', [0], one),
@@ -95,6 +101,14 @@ const refused: ReadonlyMap<string, string> = new Map([
   ...unoffered('halt', [0], alone),
   ...unoffered('halt_error', [0, 1], alone),
   ...unoffered('modulemeta', [0], alone),
+  ...unoffered('get_search_list', [0], alone),
+  ...unoffered('get_jq_origin', [0], alone),
+  ...unoffered('get_prog_origin', [0], alone),
+  ...unoffered('builtins', [0], 'the guide lists the functions'),
+  ...['gamma', 'lgamma', 'lgamma_r', 'tgamma', 'erf', 'erfc', 'j0', 'j1', 'y0', 'y1', 'pow10'].flatMap(name =>
+    unoffered(name, [0], special),
+  ),
+  ...['jn', 'yn'].flatMap(name => unoffered(name, [2], special)),
 ]);
 
 /** What every filter can name. */

@@ -24,10 +24,10 @@ const knownFlags = /^[ginps]*$/;
 
 function asked(given: unknown, flags: unknown, budget: Budget): Asked {
   const [source, own] = Array.isArray(given) ? [given[0], given[1] ?? null] : [given, flags];
-  if (typeof source !== 'string') return raise(`${shown(source)} cannot be matched, as it is not a string`);
+  if (typeof source !== 'string') return raise(`${kindOf(source)} not a string or array`);
   const letters = own ?? '';
   if (typeof letters !== 'string') return raise(`${shown(letters)} is not a string`);
-  if (!knownFlags.test(letters)) return raise(`${JSON.stringify(letters.slice(0, 20))} is not a valid modifier string`);
+  if (!knownFlags.test(letters)) return raise(`${letters.slice(0, 20)} is not a valid modifier string`);
   return {
     pattern: compiled(letters.includes('p') ? `(?s)${source}` : source, letters.includes('i'), budget),
     isGlobal: letters.includes('g'),
@@ -100,7 +100,7 @@ export function shownMatches(text: unknown, given: unknown, flags: unknown, budg
     return points;
   };
   const piece = ({ start, end }: { start: number; end: number }): Members => {
-    if (start < 0) return { offset: -1, length: 0, string: null };
+    if (start < 0) return { offset: -1, string: null, length: 0 };
     const string = whole.slice(start, end);
     return { offset: pointsTo(start), length: [...string].length, string };
   };

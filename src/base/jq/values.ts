@@ -21,15 +21,34 @@ export function kindOf(value: unknown): Kind {
   return type === 'boolean' || type === 'number' || type === 'string' ? type : 'object';
 }
 
-/** Long texts would be longer than what is said with them. */
-const shownMost = 30;
+/** Error messages show so many characters of a value. */
+const maxShown = 11;
 
-/** A value as messages name it; of what holds others the kind is enough. */
-export function shown(value: unknown): string {
-  const kind = kindOf(value);
-  if (kind === 'array' || kind === 'object') return kind;
-  const text = kind === 'string' ? JSON.stringify((value as string).slice(0, shownMost)) : numberText(value ?? null);
-  return `${kind} (${text})`;
+/** A value as error messages name it: its kind and the beginning of its JSON. */
+export const shown = (value: unknown): string => `${kindOf(value)} (${shortText(value)})`;
+
+/** The beginning of a value's JSON; what is behind it is not visited. */
+export function shortText(value: unknown): string {
+  const text = startOf(value, 0);
+  return text.length <= maxShown + 3 ? text : `${text.slice(0, maxShown)}...`;
+}
+
+/**
+ * JSON of a value at least up to the bound, so that a large one costs no more than a small one. Members of objects are
+ * left out: the engine lists all names before the first can be read.
+ */
+function startOf(value: unknown, used: number): string {
+  const room = maxShown + 4 - used;
+  if (room <= 0) return '';
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
+  if (isMembers(value)) return '{...}';
+  if (!Array.isArray(value)) return numberText(value ?? null);
+  let text = '[';
+  for (let at = 0; at < value.length; at++) {
+    if (text.length > room) return text;
+    text += `${at > 0 ? ',' : ''}${startOf(value[at], used + text.length)}`;
+  }
+  return `${text}]`;
 }
 
 /** Numbers as JSON has them: what has no end is the largest there is, what is none is nothing. */

@@ -136,5 +136,18 @@ export const lists: PlainTable = {
     budget.copy(width * rows.length);
     return Array.from({ length: width }, (_none, at) => rows.map(row => row[at] ?? null));
   },
+  'bsearch/1'({ budget }, value, wanted) {
+    if (kindOf(value) === 'null') return -1;
+    const items = Array.isArray(value) ? value : raise(`Cannot index ${kindOf(value)} with number`);
+    let [low, high] = [0, items.length - 1];
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      const apart = compare(items[middle], wanted, budget);
+      if (apart === 0) return middle;
+      if (apart < 0) low = middle + 1;
+      else high = middle - 1;
+    }
+    return -1 - low;
+  },
   '_items_at/1': ({ budget }, value, part) => placesOf(list(value, 'searched'), list(part, 'searched'), budget),
 };

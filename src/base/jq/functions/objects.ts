@@ -10,7 +10,7 @@ const valueNames = ['value', 'v', 'Value', 'V'];
 const isSaid = (value: unknown) => value !== null && value !== undefined && value !== false;
 
 function entryOf(entry: unknown): [name: string, value: unknown] {
-  if (!isMembers(entry)) return raise(`Cannot index ${kindOf(entry)} with "key"`);
+  if (!isMembers(entry)) return raise(`Cannot index ${kindOf(entry)} with string "key"`);
   const named = keyNames.filter(name => Object.hasOwn(entry, name));
   const key = member(entry, named.find(name => isSaid(entry[name])) ?? named[0] ?? 'key');
   const value = member(entry, valueNames.find(name => Object.hasOwn(entry, name)) ?? 'value');
@@ -35,6 +35,7 @@ export const objects: PlainTable = {
     return keys;
   },
   'has/1'(_machine, value, key) {
+    if (kindOf(value) === 'null') return false;
     if (isMembers(value) && typeof key === 'string') return Object.hasOwn(value, key);
     if (Array.isArray(value) && isNumber(key)) return Number(key) >= 0 && Number(key) < value.length;
     return raise(`Cannot check whether ${kindOf(value)} has a ${kindOf(key)} key`);

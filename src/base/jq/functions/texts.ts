@@ -1,11 +1,11 @@
 import { findJsonExcess } from '../../json-scan.ts';
 import { parts } from '../arithmetic.ts';
 import { JqFault, Raised, raise } from '../fault.ts';
-import { textOf } from '../formats.ts';
+import { formatOf, textOf } from '../formats.ts';
 import { jsonText } from '../json-text.ts';
 import type { Plain, PlainTable } from '../plains-table.ts';
 import { captured, cut, matches, shownMatches } from '../regexes.ts';
-import { kindOf, shown } from '../values.ts';
+import { isMembers, kindOf, shown } from '../values.ts';
 
 const text = (value: unknown, name: string): string =>
   typeof value === 'string' ? value : raise(`${name} input must be a string`);
@@ -39,22 +39,26 @@ const startsWith = (whole: string, part: string) => whole.startsWith(part);
 const endsWith = (whole: string, part: string) => whole.endsWith(part);
 
 const joined: Plain = ({ budget }, value, separator) => {
-  if (!Array.isArray(value)) return raise(`Cannot iterate over ${shown(value)}`);
-  if (value.length === 0) return '';
-  if (typeof separator !== 'string') return raise(`${shown(separator)} cannot be added to a string`);
-  budget.copy(value.length);
-  let length = separator.length * (value.length - 1);
+  const items = isMembers(value) ? Object.values(value) : value;
+  if (!Array.isArray(items)) return raise(`Cannot iterate over ${shown(value)}`);
+  if (items.length === 0) return '';
+  // One item needs no separator, whatever it is.
+  const between = items.length === 1 || kindOf(separator) === 'null' ? '' : separator;
+  budget.copy(items.length);
+  if (typeof between !== 'string') return raise(`${shown(items[0])} and ${shown(between)} cannot be added`);
+  let length = between.length * (items.length - 1);
   budget.make(length);
-  const pieces = value.map(it => {
+  const pieces = items.map((it, at) => {
     const kind = kindOf(it);
-    if (kind === 'array' || kind === 'object') return raise(`${shown(separator)} and ${kind} cannot be added`);
+    if (kind === 'array' || kind === 'object')
+      return raise(`${shown(at === 0 ? '' : between)} and ${shown(it)} cannot be added`);
     const piece = kind === 'null' ? '' : textOf(it, budget);
     length += piece.length;
     budget.hold(length);
     return piece;
   });
   budget.make(length);
-  return pieces.join(separator);
+  return pieces.join(between);
 };
 
 const isCharacter = (code: unknown): code is number =>
@@ -64,7 +68,7 @@ export const texts: PlainTable = {
   'tostring/0': ({ budget }, value) => textOf(value, budget),
   'tojson/0': ({ budget }, value) => jsonText(value, budget),
   'fromjson/0'({ budget }, value) {
-    const source = text(value, 'fromjson');
+    const source = typeof value === 'string' ? value : raise(`${shown(value)} only strings can be parsed`);
     budget.make(source.length * 4);
     const { steps, depth } = budget.bounds;
     if (findJsonExcess(source, { maxValues: steps, maxDepth: depth }) !== undefined)
@@ -75,9 +79,14 @@ export const texts: PlainTable = {
       throw new Raised(`${shown(source)} is not JSON`);
     }
   },
-  'utf8bytelength/0': of('utf8bytelength', it => Buffer.byteLength(it)),
-  'ascii_downcase/0': of('ascii_downcase', it => it.replaceAll(/[A-Z]+/g, upper => upper.toLowerCase())),
-  'ascii_upcase/0': of('ascii_upcase', it => it.replaceAll(/[a-z]+/g, lower => lower.toUpperCase())),
+  'utf8bytelength/0': (machine, value) =>
+    typeof value === 'string'
+      ? of('', it => Buffer.byteLength(it))(machine, value)
+      : raise(`${shown(value)} only strings have UTF-8 byte length`),
+  'format/1': ({ budget }, value, name) =>
+    typeof name === 'string' ? formatOf(name)(value, budget) : raise(`${shown(name)} is not a valid format`),
+  'ascii_downcase/0': of('explode', it => it.replaceAll(/[A-Z]+/g, upper => upper.toLowerCase())),
+  'ascii_upcase/0': of('explode', it => it.replaceAll(/[a-z]+/g, lower => lower.toUpperCase())),
   'trim/0': of('trim', it => it.trim()),
   'ltrim/0': of('ltrim', it => it.trimStart()),
   'rtrim/0': of('rtrim', it => it.trimEnd()),
