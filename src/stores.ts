@@ -23,12 +23,14 @@ import { auditStore } from '#people/audit/store.ts';
 import { defaultOrgName } from '#people/installation/default-organisation.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
+import type { BoundName } from '#people/organisations/grants.ts';
 import { organisationStore } from '#people/organisations/store.ts';
 import { userStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
+import type { RefuseMore } from '#storage/collection.ts';
 import { metaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 
@@ -49,10 +51,14 @@ export function openTools(
   const apis = apiStore(records);
   const ownership = createOwnership(records, settings);
   const known = knownApis(apis);
-  const policies = policyStore(records, known.findApis);
-  const keys = keyStore(records, vault, settings);
+  const refuseMore =
+    (name: BoundName): RefuseMore =>
+    (orgId, count) =>
+      grants.refuseMore(orgId, name, count);
+  const policies = policyStore(records, known.findApis, refuseMore('max_policies'));
+  const keys = keyStore(records, vault, settings, refuseMore('max_keys'));
   const oauthClients = oauthClientStore(records, vault);
-  const hooks = hookStore(records, vault);
+  const hooks = hookStore(records, vault, refuseMore('max_hooks'));
   const certificates = certificateStore(records, vault);
   /** Filled as the management listeners open. */
   const managementPorts: number[] = [];

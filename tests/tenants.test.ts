@@ -97,6 +97,26 @@ onEveryEngine('organisations as tenants', app => {
     );
   });
 
+  test('an organisation has no more objects than were granted, also concurrently', async () => {
+    const d = await app().stranger();
+    await grant(app(), d, { max_apis: 1, max_keys: 1, max_policies: 1, max_hooks: 0 });
+    const made = at('/bounded/', { api_id: `bounded-${d.orgId}` });
+    assert.equal((await write(app(), d, made)).status, 200);
+    const more = await write(app(), d, at('/bounded-two/'));
+    assert.deepEqual([more.status, more.body.Message], [403, 'limit reached: max_apis 1']);
+    const changed = { api_definition: { ...made, name: 'Changed' } };
+    const ask = (method: string, path: string, body: unknown) =>
+      app().ask(method, path, { credential: d.accessKey, body });
+    assert.equal((await ask('PUT', `/api/apis/${made.api_id}`, changed)).status, 200);
+    const hook = await ask('POST', '/api/hooks', { method: 'POST', target_path: 'http://192.0.2.1/' });
+    assert.deepEqual([hook.status, hook.body.Message], [403, 'limit reached: max_hooks 0']);
+    const rights = { [made.api_id]: { api_id: made.api_id, api_name: 'Test', versions: ['Default'] } };
+    const keys = await Promise.all([1, 2, 3].map(() => ask('POST', '/api/keys', { access_rights: rights })));
+    assert.deepEqual(keys.map(({ status }) => status).sort(), [200, 403, 403], keys.map(it => it.text).join());
+    const policies = await Promise.all([1, 2].map(name => ask('POST', '/api/portal/policies', { name: `p${name}` })));
+    assert.deepEqual(policies.map(({ status }) => status).sort(), [200, 403], policies.map(it => it.text).join());
+  });
+
   test('an id is no other API’s id of either kind, in any organisation', async () => {
     const { body } = await app().ask('GET', '/api/apis?p=-1', { credential: a.accessKey });
     const victim = body.apis[0].api_definition;

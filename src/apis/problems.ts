@@ -1,4 +1,5 @@
 import { problems } from '#base/problems.ts';
+import { problem as people } from '#people/problems.ts';
 
 export const problem = problems('apis', {
   api_not_found: { status: 404, message: 'API not found' },
@@ -32,6 +33,7 @@ export const problem = problems('apis', {
 
 /** Why a route is refused: every operation that writes APIs may say so. */
 export const routeProblems = [
+  people.limit_reached,
   problem.same_path,
   problem.route_taken,
   problem.domain_not_granted,

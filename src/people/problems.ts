@@ -12,6 +12,7 @@ export const problem = problems('people', {
     status: 409,
     message: 'This organisation was made at first start and is the operator’s own: everything is granted to it',
   },
+  limit_reached: { status: 403, message: 'limit reached: {name} {most}' },
   organisation_unknown: { status: 400, message: 'org_id: there is no organisation {id}' },
   audit_log_not_found: { status: 404, message: 'Audit log not found' },
   user_not_found: { status: 404, message: 'User not found' },

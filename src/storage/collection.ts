@@ -38,6 +38,12 @@ export interface Listing<T extends RecordTable> {
 /** A bound on what "everything" means, so that one call cannot fill the memory. */
 const everythingAtMost = 100_000;
 
+/** Asked inside the write that adds an object, before it: refuses one more than its organisation may have. */
+export type RefuseMore = (orgId: string, count: (orgId: string) => Promise<number>) => Promise<void>;
+
+/** For stores on which nobody puts a bound. */
+export const unbounded: RefuseMore = async () => undefined;
+
 /** What every noun's store begins with; the noun adds its own questions. */
 export function collection<T extends RecordTable, Doc>(
   records: Records,

@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { orConflict, type PageAsked } from '#storage/collection.ts';
+import { orConflict, type PageAsked, type RefuseMore, unbounded } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './reading.ts';
@@ -67,7 +67,7 @@ export interface KeyRow {
 /** Rows of one insert: both engines bound the values of a statement. */
 const rowsAtOnce = 1000;
 
-export function keyStore(records: Records, vault: Vault, settings: Settings) {
+export function keyStore(records: Records, vault: Vault, settings: Settings, refuseMore: RefuseMore = unbounded) {
   const readable = settings['keys.at_rest'] === 'encrypted';
   const digestOf = (keyId: string) => keyDigest(vault, keyId);
   const hashOf = (keyId: string) => shownHash(keyId, settings);
@@ -109,6 +109,11 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
   async function unindex(rowId: string): Promise<void> {
     await records.db.deleteFrom('key_apis').where('key', '=', rowId).execute();
     await records.db.deleteFrom('key_policies').where('key', '=', rowId).execute();
+  }
+
+  async function count(orgId: string): Promise<number> {
+    const counted = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
+    return Number((await counted.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
   }
 
   return {
@@ -167,6 +172,8 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       };
       await records.write(async () => {
         if (await firstOf([keyId])) throw problem.exists();
+        // The limits of the organisation itself are the operator's to write.
+        if (kind !== 'organisation') await refuseMore(orgId, count);
         await orConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await index(row.id, orgId, key, made.policyIds);
         records.touch('keys', row.digest);
@@ -206,10 +213,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings) {
       });
     },
 
-    async count(orgId: string): Promise<number> {
-      const counted = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
-      return Number((await counted.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
-    },
+    count,
 
     async page(orgId: string, asked: KeyPageAsked) {
       const found = asked.q

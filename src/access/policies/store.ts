@@ -1,5 +1,5 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { collection, type PageAsked, type Query } from '#storage/collection.ts';
+import { collection, type PageAsked, type Query, type RefuseMore, unbounded } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { FindApis } from '../known-apis.ts';
 import { problem } from './problems.ts';
@@ -42,7 +42,7 @@ const orders = {
   state: ['state', 'id'],
 } as const;
 
-export function policyStore(records: Records, findApis: FindApis) {
+export function policyStore(records: Records, findApis: FindApis, refuseMore: RefuseMore = unbounded) {
   const policies = collection<'policies', StoredPolicy>(
     records,
     'policies',
@@ -156,6 +156,7 @@ export function policyStore(records: Records, findApis: FindApis) {
     async insert(policy: StoredPolicy): Promise<StoredPolicy> {
       return records.write(async () => {
         await refuseTaken(policy);
+        await refuseMore(policy.org_id, orgId => policies.count({ org_id: orgId }));
         const next = await withAuth(policy);
         await policies.insert(next);
         await indexApis(next);

@@ -93,6 +93,7 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
   return records.write(async () => {
     await apis.takeTurn();
     if (await apis.isTaken(api)) throw problem.same_id();
+    await tools.grants.refuseMore(orgId, 'max_apis', apis.count);
     await refuseIncomplete(tools, api, written.missing, Boolean(version?.base_api_id));
     await refuseClash(tools, api);
     if (version?.base_api_id) await addVersion(tools, api, version);

@@ -1,5 +1,5 @@
 import type { Vault } from '#base/vault.ts';
-import { collection, type PageAsked } from '#storage/collection.ts';
+import { collection, type PageAsked, type RefuseMore, unbounded } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
@@ -11,7 +11,7 @@ type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: numb
 const purpose = 'webhook headers';
 
 /** Headers often carry a credential, so they are sealed. APIs name hooks, so every change is a change of the APIs. */
-export function hookStore(records: Records, vault: Vault) {
+export function hookStore(records: Records, vault: Vault, refuseMore: RefuseMore = unbounded) {
   const hooks = collection<'hooks', StoredHook>(
     records,
     'hooks',
@@ -54,6 +54,7 @@ export function hookStore(records: Records, vault: Vault) {
     count: (orgId: string) => hooks.count({ org_id: orgId }),
     insert: (hook: Hook, createdAtMs: number) =>
       changed(async () => {
+        await refuseMore(hook.org_id, orgId => hooks.count({ org_id: orgId }));
         await hooks.insert(sealed(hook, createdAtMs));
         return true;
       }),

@@ -2,7 +2,15 @@ import type { Settings } from '#base/settings.ts';
 import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { defaultOrgName } from '../installation/default-organisation.ts';
-import { type Grants, type GrantsWrite, operatorGrants, readTenantDefaults, resolveGrants } from './grants.ts';
+import { problem } from '../problems.ts';
+import {
+  type BoundName,
+  type Grants,
+  type GrantsWrite,
+  operatorGrants,
+  readTenantDefaults,
+  resolveGrants,
+} from './grants.ts';
 import { createHeldHosts, type HeldHosts } from './held-hosts.ts';
 
 export type GrantStore = ReturnType<typeof createGrantStore>;
@@ -12,17 +20,29 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
   const defaults = readTenantDefaults(settings);
   const isOperator = async (orgId: string) => (await meta.get(defaultOrgName)) === orgId;
 
+  /** What holds for the organisation now. */
+  async function find(orgId: string): Promise<Grants> {
+    if (await isOperator(orgId)) return operatorGrants;
+    const row = await records.db
+      .selectFrom('organisation_grants')
+      .select('body')
+      .where('org_id', '=', orgId)
+      .executeTakeFirst();
+    return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
+  }
+
   return {
     isOperator,
-    /** What holds for the organisation now. */
-    async find(orgId: string): Promise<Grants> {
-      if (await isOperator(orgId)) return operatorGrants;
-      const row = await records.db
-        .selectFrom('organisation_grants')
-        .select('body')
-        .where('org_id', '=', orgId)
-        .executeTakeFirst();
-      return resolveGrants(row ? (JSON.parse(row.body) as GrantsWrite) : {}, defaults);
+    find,
+    /**
+     * Bounds on numbers: refuses one object more than was granted. Inside the write that adds it; the organisation's row
+     * stays locked until its end, so that two writers do not both count the last free place.
+     */
+    async refuseMore(orgId: string, name: BoundName, count: (orgId: string) => Promise<number>): Promise<void> {
+      const { [name]: most } = await find(orgId);
+      if (most === null) return;
+      await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
+      if ((await count(orgId)) >= most) throw problem.limit_reached({ detail: { name, most } });
     },
     /** Which hosts were granted to organisations by name. */
     async heldHosts(): Promise<HeldHosts> {

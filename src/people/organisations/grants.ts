@@ -79,6 +79,8 @@ export type Grants = Readonly<z.output<typeof Grants>>;
 
 const unbounded = { max_apis: null, max_keys: null, max_policies: null, max_hooks: null } as const;
 
+export type BoundName = keyof typeof unbounded;
+
 /** The organisation made at first start is the operator's own. */
 export const operatorGrants: Grants = {
   domains: ['*'],
