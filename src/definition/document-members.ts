@@ -1,6 +1,9 @@
+import type { z } from 'zod';
 import { unknownMemberMessage } from '#base/members.ts';
 import { nearest } from '#base/nearest.ts';
 import type { Fault } from './faults.ts';
+import type { DefinitionMembers, UnknownMembers } from './members.ts';
+import { checkDefinitionMembers } from './members.ts';
 import { isBag } from './tree.ts';
 
 /** The member of an OpenAPI document that is the gateway's. */
@@ -18,7 +21,7 @@ const misplaced = ['server', 'upstream', 'middleware'];
  * Unknown members at the top of an OpenAPI document. Most of it is the author's, and documents of the world are sloppy: only
  * names that can but be meant for the gateway are refused, those that begin with `x-gw` and the members of its part.
  */
-export function documentFaults(document: unknown): Fault[] {
+function documentFaults(document: unknown): Fault[] {
   if (!isBag(document)) return [];
   return Object.keys(document).flatMap(name => {
     const isOurs = /^x-gw/i.test(name) && !ownNames.includes(name);
@@ -26,4 +29,20 @@ export function documentFaults(document: unknown): Fault[] {
     const guess = isOurs ? nearest(name, ownNames) : `${extensionName}.${name}`;
     return [{ path: name, message: unknownMemberMessage({ path: name, name, nearest: guess }) }];
   });
+}
+
+/** Checks the members of a document. `null` means absent in the gateway's parts; all else stays as its author wrote it. */
+export function checkDocumentMembers(
+  schema: z.ZodType,
+  given: unknown,
+  unknownMembers: UnknownMembers,
+): DefinitionMembers {
+  const members = checkDefinitionMembers(schema, given, unknownMembers, documentFaults(given));
+  return { ...members, value: keepAuthored(given, members.value) };
+}
+
+function keepAuthored(given: unknown, checked: unknown): unknown {
+  if (!isBag(given) || !isBag(checked)) return checked;
+  const changed = ownNames.filter(name => name in checked && checked[name] !== given[name]);
+  return changed.length === 0 ? given : { ...given, ...Object.fromEntries(changed.map(name => [name, checked[name]])) };
 }

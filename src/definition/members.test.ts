@@ -144,6 +144,8 @@ describe('unknown members of definitions', () => {
     const free = {
       ...document,
       tags: null,
+      servers: null,
+      security: null,
       sloppy: { at: null },
       'x-own': null,
       info: { ...document.info, extra: null },

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
-import { documentFaults, extensionName } from './document-members.ts';
+import { checkDocumentMembers, extensionName } from './document-members.ts';
 import { methods } from './endpoints/paths.ts';
 import type { Checked } from './faults.ts';
 import { faultsOf, messageOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
-import { checkDefinitionMembers, toChecked } from './members.ts';
+import { toChecked } from './members.ts';
 import { modelOfOas } from './model.ts';
 import { needsUpstream } from './needs.ts';
 import { documentLaws, extensionLaws, operationLaws, pathsLaw, upstreamLaw } from './oas-laws.ts';
@@ -119,7 +119,7 @@ export const looseDocumentSchema = open({
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
 export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<OasDefinition> {
-  const members = checkDefinitionMembers(oasSchema, given, unknownMembers, documentFaults(given));
+  const members = checkDocumentMembers(oasSchema, given, unknownMembers);
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
-import { documentFaults, streamingName } from './document-members.ts';
+import { checkDocumentMembers, streamingName } from './document-members.ts';
 import type { Checked } from './faults.ts';
 import { faultsOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
-import { checkDefinitionMembers, toChecked } from './members.ts';
+import { toChecked } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { isDocument, looseDocumentSchema } from './oas.ts';
 import { documentLaws, extensionLaws, operationLaws } from './oas-laws.ts';
@@ -59,7 +59,7 @@ export const streamsSchema = looseDocumentSchema.extend({
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
 export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<StreamsDefinition> {
-  const members = checkDefinitionMembers(streamsSchema, given, unknownMembers, documentFaults(given));
+  const members = checkDocumentMembers(streamsSchema, given, unknownMembers);
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
