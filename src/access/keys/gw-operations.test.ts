@@ -155,6 +155,40 @@ onEveryEngine('keys of the control interface', app => {
     refused(other, 400, /Key must be used with an existent certificate$/);
   });
 
+  test('a key that names a certificate nobody uploaded is refused with its place, and changes nothing', async () => {
+    const { orgId, ask, add, read } = await desk(app());
+    const { certPem } = makeCertificate({ cn: 'client' });
+    const uploaded = await ask('POST', `/gw/certs?org_id=${orgId}`, certPem);
+    assert.equal(uploaded.status, 200, uploaded.text);
+    const id = uploaded.body.id as string;
+    const made = await add({ mtls_static_certificate_bindings: [id] });
+    const shown = await read(made.key);
+    const stranger = await app().stranger();
+    const foreign = await app().ask('POST', `/gw/certs?org_id=${stranger.orgId}`, {
+      body: makeCertificate({ cn: 'foreign' }).certPem,
+    });
+    for (const [wrong, place] of [
+      [{ mtls_static_certificate_bindings: [id, 'none'] }, /mtls_static_certificate_bindings\[1\]: there is no such/],
+      [
+        { mtls_static_certificate_bindings: [foreign.body.id] },
+        /mtls_static_certificate_bindings\[0\]: there is no such/,
+      ],
+      [{ rsa_certificate_id: 'none' }, /rsa_certificate_id: there is no such/],
+    ] as const) {
+      refused(await ask('POST', '/gw/keys', { org_id: orgId, access_rights: rights(), ...wrong }), 400, place);
+      refused(await ask('PUT', `/gw/keys/${made.key}`, { ...shown, ...wrong }), 400, place);
+      assert.deepEqual((await read(made.key)).mtls_static_certificate_bindings, [id]);
+    }
+    refused(
+      await ask('POST', '/gw/keys', { org_id: orgId, access_rights: rights(), certificate: 'none' }),
+      400,
+      /existent/,
+    );
+    // What the key named before stays, also after the certificate was removed.
+    assert.equal((await ask('DELETE', `/gw/certs/${id}`)).status, 200);
+    assert.equal((await ask('PUT', `/gw/keys/${made.key}`, { ...shown, alias: 'kept' })).status, 200);
+  });
+
   test('a preview shows the key with its policies applied and keeps nothing', async () => {
     const { orgId, ask } = await desk(app());
     await ask('POST', '/gw/policies', { id: 'ten', org_id: orgId, rate: 10, per: 60, access_rights: rights() });

@@ -9,6 +9,7 @@ import { type Fault, invalid } from '#operations/faults.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { FindApis } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
+import { refuseUnknownBindings, refuseUnknownCertificate } from './bindings.ts';
 import type { Counting } from './counters.ts';
 import { type PreparedKey, prepareKeyUpdate, prepareNewKey, withPassword } from './creation.ts';
 import { nameFault, readToken, tokenOf } from './ids.ts';
@@ -72,6 +73,8 @@ function keptKey({ key, passwordToHash }: PreparedKey, hash: string | undefined)
 
 async function preparedNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKind, named: NamedPolicies) {
   refuseClosed(sent, named);
+  if (kind !== 'organisation') await refuseUnknownCertificate(tools.certificates, orgId, sent);
+  await refuseUnknownBindings(tools.certificates, orgId, sent);
   const context = await contextOf(tools, { orgId, key: sent, kind, named });
   const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: publicId }) });
   return prepared.ok ? prepared : refused(prepared);
@@ -203,6 +206,7 @@ async function preparedChange(
   if (!prepared.ok) return refused(prepared);
   const { certificateToCheck: certificate } = prepared;
   if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
+  await refuseUnknownBindings(tools.certificates, orgId, sent, previous);
   return prepared;
 }
 

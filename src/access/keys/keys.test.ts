@@ -104,7 +104,9 @@ onEveryEngine('keys', app => {
         const unlimited = Object.fromEntries(
           Object.entries(access_rights ?? { a1: {} }).map(([id, right]) => [id, { ...right, limit: null }]),
         );
-        const named = { apply_policies: [], apply_policy_id: '' };
+        // What it names must be there: those have tests of their own.
+        const noCertificates = { certificate: '', mtls_static_certificate_bindings: [], rsa_certificate_id: '' };
+        const named = { apply_policies: [], apply_policy_id: '', ...noCertificates };
         const key = { ...rest, ...named, access_rights: { a1: {}, ...unlimited }, meta_data: { free: meta_data } };
         const made = await ask('POST', '/api/keys', key);
         assert.equal(made.status, 200, made.text);

@@ -1,0 +1,40 @@
+import { type Fault, invalid } from '#operations/faults.ts';
+import type { CertificateStore } from '../certificates/store.ts';
+import type { Key } from './schema.ts';
+
+/** Certificates one key may be bound to. */
+const maxBindings = 100;
+
+/**
+ * Certificate references of a key: refuses those that name no certificate of the organisation, since such a key could be
+ * used by nobody, or by whoever uploads that certificate later. What the key named before stays.
+ */
+export async function refuseUnknownBindings(
+  certificates: Pick<CertificateStore, 'get'>,
+  orgId: string,
+  sent: Key,
+  previous: Key = {},
+): Promise<void> {
+  const bindings = sent.mtls_static_certificate_bindings ?? [];
+  const path = 'mtls_static_certificate_bindings';
+  if (bindings.length > maxBindings) throw invalid([{ path, message: `must have at most ${maxBindings} items` }]);
+  const known = new Set(previous.mtls_static_certificate_bindings);
+  const faults: Fault[] = [];
+  for (const [at, id] of bindings.entries())
+    if (!known.has(id) && !(await certificates.get(orgId, id)))
+      faults.push({ path: `${path}[${at}]`, message: 'there is no such certificate' });
+  const rsa = sent.rsa_certificate_id;
+  if (rsa && rsa !== previous.rsa_certificate_id && !(await certificates.get(orgId, rsa)))
+    faults.push({ path: 'rsa_certificate_id', message: 'there is no such certificate' });
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/** A new key that is bound to a certificate is found by it: there must be one. */
+export async function refuseUnknownCertificate(
+  certificates: Pick<CertificateStore, 'get'>,
+  orgId: string,
+  { certificate }: Key,
+): Promise<void> {
+  if (certificate && !(await certificates.get(orgId, certificate)))
+    throw invalid([{ path: 'certificate', message: 'Key must be used with an existent certificate' }]);
+}
