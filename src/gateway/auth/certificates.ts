@@ -2,6 +2,7 @@ import { createHash, createPublicKey, X509Certificate } from 'node:crypto';
 import type { Certificate } from '#access/certificates/schema.ts';
 import { privateKeyPurpose } from '#access/certificates/sealing.ts';
 import { Lru } from '#base/lru.ts';
+import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
 import type { Doing } from '../step.ts';
@@ -54,7 +55,7 @@ export function certificatesNamed(model: Model): readonly string[] {
 export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): Certificates {
   const named = new Map<string, KnownCertificate>();
   const others = new Lru<string, KnownCertificate>(certificatesKept);
-  let generation = 0;
+  const reads = createReadGuard();
   const placeOf = (orgId: string, id: string) => `${orgId}/${id}`;
 
   return {
@@ -63,11 +64,11 @@ export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): 
       const place = placeOf(orgId, id);
       const known = named.get(place) ?? others.get(place);
       if (known) return known;
-      const begun = generation;
+      const remember = reads.begin();
       const keep = (rows: readonly CertificateRow[]) => {
         const row = rows.find(it => it.org_id === orgId);
         const certificate = row && known509(row, vault);
-        if (certificate && begun === generation) others.set(place, certificate);
+        if (certificate) remember(() => others.set(place, certificate));
         return certificate;
       };
       const rows = store.certificates([id]);
@@ -82,7 +83,7 @@ export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): 
     changed(changes) {
       const ids = new Set(changes?.filter(({ topic }) => topic === 'certificates').map(({ id }) => id));
       if (changes && ids.size === 0) return;
-      generation++;
+      reads.invalidate();
       others.clear();
       if (!changes || ids.has('')) named.clear();
       else for (const [place, { id }] of named) if (ids.has(id)) named.delete(place);

@@ -9,6 +9,7 @@ import { policyTopic } from '#access/policies/topic.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import { createReadGuard, type ReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Doing } from '../step.ts';
@@ -90,14 +91,13 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   const unknown = new Lru<string, number>(unknownKept);
   const policies = new Lru<string, Policy | null>(policiesKept);
   const loading = new Map<string, Promise<KnownKey | undefined>>();
-  /** Rises with every change: what was read before it is not remembered after it. */
-  let generation = 0;
+  const reads = createReadGuard();
 
   function find(orgId: string, presented: string): Doing<KnownKey | undefined> {
     if (presented === '' || presented.length > longestKey) return undefined;
     const name = `${orgId}/${presented}`;
     const last = named.get(name);
-    const known = last?.seen === generation ? last : last && still(name, last);
+    const known = last?.seen === reads.generation() ? last : last && still(name, last);
     if (known) return isGone(known) ? undefined : known;
     const until = unknown.get(name);
     if (until !== undefined && clock.now() < until) return undefined;
@@ -108,30 +108,33 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   function still(name: string, { digest }: Remembered): Remembered | undefined {
     const known = keys.get(digest);
     if (!known) return undefined;
-    known.seen = generation;
+    known.seen = reads.generation();
     named.set(name, known);
     return known;
   }
 
   function load(name: string, orgId: string, presented: string): Doing<KnownKey | undefined> {
-    const begun = generation;
+    const store = reads.begin();
     const found = read(orgId, presented);
-    if (!(found instanceof Promise)) return keep(name, found, begun);
+    if (!(found instanceof Promise)) return keep(name, found, store);
     const kept = found
-      .then(value => keep(name, value, begun))
+      .then(value => keep(name, value, store))
       .finally(() => void (loading.get(name) === kept && loading.delete(name)));
     loading.set(name, kept);
     return kept;
   }
 
-  function keep(name: string, found: Remembered | undefined, begun: number): KnownKey | undefined {
-    if (begun === generation) {
-      if (found) {
-        found.seen = generation;
-        named.set(name, found);
-        keys.set(found.digest, found);
-      } else unknown.set(name, clock.now() + unknownForMs);
-    }
+  function keep(
+    name: string,
+    found: Remembered | undefined,
+    store: ReturnType<ReadGuard['begin']>,
+  ): KnownKey | undefined {
+    store(() => {
+      if (!found) return void unknown.set(name, clock.now() + unknownForMs);
+      found.seen = reads.generation();
+      named.set(name, found);
+      keys.set(found.digest, found);
+    });
     return found && !isGone(found) ? found : undefined;
   }
 
@@ -204,12 +207,12 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
       else if (policy === undefined) missing.push(id);
     }
     if (missing.length === 0) return found;
-    const begun = generation;
+    const remember = reads.begin();
     return after(store.policies(orgId, missing), rows => {
       for (const id of missing) {
         const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
         if (policy) found.set(id, policy);
-        if (begun === generation) policies.set(policyTopic(orgId, id), policy ?? null);
+        remember(() => policies.set(policyTopic(orgId, id), policy ?? null));
       }
       return found;
     });
@@ -222,14 +225,14 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   return {
     find,
     policies: policiesOf,
-    edition: () => generation,
+    edition: reads.generation,
     // Callers choose what they present, and how much of it.
     hashOf: text => shownHash(text.slice(0, longestKey), settings),
     ownerOf: keyId => keyOwner(keyDigest(vault, keyId)),
     changed(changes) {
       const told = changes?.filter(({ topic }) => topics.has(topic));
       if (told?.length === 0) return;
-      generation++;
+      reads.invalidate();
       loading.clear();
       unknown.clear();
       if (!told || told.some(({ topic, id }) => id === '' || topic === 'organisations')) return forgetAll();

@@ -2,6 +2,7 @@ import { keyDigest } from '#access/keys/reading.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type Session, sessionOf } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
+import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { AccessStore } from '../auth/store.ts';
 import type { Doing } from '../step.ts';
@@ -25,19 +26,18 @@ interface Known {
 /** The key of an organisation's limits is called like the organisation. */
 export function organisationsOf(store: Pick<AccessStore, 'keys'>, vault: Vault): Organisations {
   const known = new Lru<string, Known>(organisationsKept);
-  /** Rises with every change: what was read before it is not remembered after it. */
-  let generation = 0;
+  const reads = createReadGuard();
 
   return {
     find(orgId) {
       const kept = known.get(orgId);
       if (kept) return kept.session;
-      const begun = generation;
+      const remember = reads.begin();
       const digest = keyDigest(vault, orgId);
       const keep = (rows: Awaited<ReturnType<AccessStore['keys']>>) => {
         const row = rows.find(it => it.kind === 'organisation' && it.org_id === orgId);
         const session = row && sessionOf(JSON.parse(row.body) as Key);
-        if (begun === generation) known.set(orgId, { digest, session });
+        remember(() => known.set(orgId, { digest, session }));
         return session;
       };
       const rows = store.keys([digest]);
@@ -46,7 +46,7 @@ export function organisationsOf(store: Pick<AccessStore, 'keys'>, vault: Vault):
     changed(changes) {
       const ids = new Set(changes?.filter(({ topic }) => topic === 'keys').map(({ id }) => id));
       if (changes && ids.size === 0) return;
-      generation++;
+      reads.invalidate();
       if (!changes || ids.has('')) known.clear();
       else known.deleteWhere(({ digest }) => ids.has(digest));
     },

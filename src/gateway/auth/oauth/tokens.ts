@@ -4,6 +4,7 @@ import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
+import { createReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Doing } from '../../step.ts';
@@ -61,14 +62,14 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
   const clients = new Lru<string, KnownClient | null>(clientsKept);
   /** Digests of texts that are no token, to when that is forgotten. */
   const unknown = new Lru<string, number>(unknownKept);
-  let generation = 0;
+  const reads = createReadGuard();
   let clientGeneration = 0;
 
   async function load(digest: string, orgId: string, presented: string): Promise<KnownToken | undefined> {
-    const begun = generation;
+    const remember = reads.begin();
     const edition = sessions.edition();
     const [row] = await store.oauthTokens(digest);
-    if (!row || clock.now() >= Number(row.expires_at)) unknown.set(digest, clock.now() + unknownForMs);
+    if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + unknownForMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
     const known = await governed({ sessions, settings }, orgId, presented, keyOfBody(row.body, vault));
     if (isRefused(known)) {
@@ -76,7 +77,7 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
       return undefined;
     }
     const kept = { known, clientId: row.client_id, orgId, expiresAtMs: Number(row.expires_at), edition };
-    if (begun === generation) tokens.set(digest, kept);
+    remember(() => tokens.set(digest, kept));
     return kept;
   }
 
@@ -94,11 +95,11 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
       const name = `${apiId.length}:${apiId}${clientId}`;
       const kept = clients.get(name);
       if (kept !== undefined) return kept ?? undefined;
-      const begun = generation;
+      const remember = reads.begin();
       const read = ([row]: readonly { body: string }[]): KnownClient | undefined => {
         const { meta_data: given = {} } = row ? (JSON.parse(row.body) as { meta_data?: unknown }) : {};
         const client = row && { metaData: isRecord(given) ? given : {} };
-        if (begun === generation) clients.set(name, client ?? null);
+        remember(() => clients.set(name, client ?? null));
         return client;
       };
       const rows = store.oauthClients(apiId, clientId);
@@ -109,7 +110,7 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
     changed(changes) {
       const told = changes?.filter(({ topic }) => topic === 'oauth');
       if (told?.length === 0) return;
-      generation++;
+      reads.invalidate();
       if (!told || told.some(({ id }) => id === '')) {
         clientGeneration++;
         unknown.clear();

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { keyDigest } from '#access/keys/reading.ts';
+import { tokenDigest } from '#access/oauth/token-store.ts';
+import { createLog } from '#base/log.ts';
+import { readSettings } from '#base/settings.ts';
+import { createDataKey, vaultOf } from '#base/vault.ts';
+import { makeAuthority } from '../../../tests/certificates.ts';
+import { organisationsOf } from '../limits/organisations.ts';
+import type { Change } from '../store.ts';
+import { certificatesOf } from './certificates.ts';
+import { oauthTokensOf } from './oauth/tokens.ts';
+import { sessionsOf } from './sessions.ts';
+import type { AccessStore } from './store.ts';
+
+const orgId = '5e9d9544a1dcd60001d0ed20';
+const vault = vaultOf(createDataKey());
+const settings = readSettings({});
+const log = createLog({ level: 'silent', format: 'json' });
+const rights = { org_id: orgId, access_rights: { a: { api_id: 'a', versions: [] } } };
+
+/** A store whose reads of one kind end when the test says so; it counts them. */
+function slowStore(kind: keyof AccessStore, others: Partial<AccessStore> = {}) {
+  const reads: PromiseWithResolvers<unknown[]>[] = [];
+  const read = () => {
+    reads.push(Promise.withResolvers());
+    return reads.at(-1)!.promise;
+  };
+  return { reads, store: { ...others, [kind]: read } as Partial<AccessStore> as AccessStore };
+}
+
+const clock = { ms: 1000, now: () => clock.ms };
+const sessionsWith = (store: AccessStore) => sessionsOf({ store, vault, settings, clock, log });
+
+interface Cache {
+  readonly find: () => unknown;
+  readonly change: (changes: readonly Change[]) => void;
+  readonly changes: readonly Change[];
+  readonly reads: PromiseWithResolvers<unknown[]>[];
+  readonly row: unknown;
+}
+
+const keyRow = (digest: string, kind = 'token', body: object = rights) => ({
+  id: '1',
+  org_id: orgId,
+  kind,
+  key_hash: 'hash',
+  sealed: '',
+  body: JSON.stringify(body),
+  digest,
+  created_at: 0,
+});
+
+/** Every cache of what the gateway knows of callers, each asked for one thing. */
+const caches: Readonly<Record<string, () => Cache>> = {
+  keys() {
+    const { reads, store } = slowStore('keys');
+    const sessions = sessionsWith(store);
+    const digest = keyDigest(vault, `${orgId}slow`);
+    return {
+      find: () => sessions.find(orgId, 'slow'),
+      change: sessions.changed,
+      changes: [{ topic: 'keys', id: digest }],
+      reads,
+      row: keyRow(digest),
+    };
+  },
+  policies() {
+    const { reads, store } = slowStore('policies');
+    const sessions = sessionsWith(store);
+    return {
+      find: () => sessions.policies(orgId, ['gold']),
+      change: sessions.changed,
+      changes: [{ topic: 'policies', id: `${orgId}/silver` }],
+      reads,
+      row: { id: 'gold', _id: '1', ...rights },
+    };
+  },
+  'OAuth clients'() {
+    const { reads, store } = slowStore('oauthClients');
+    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    return {
+      find: () => tokens.client('api', 'client'),
+      change: tokens.changed,
+      changes: [{ topic: 'oauth', id: '' }],
+      reads,
+      row: { body: '{}' },
+    };
+  },
+  'OAuth access tokens'() {
+    const { reads, store } = slowStore('oauthTokens');
+    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    return {
+      find: () => tokens.find(orgId, 'token'),
+      change: tokens.changed,
+      changes: [{ topic: 'oauth', id: tokenDigest(vault, 'token') }],
+      reads,
+      row: { org_id: orgId, client_id: 'client', expires_at: 1e15, body: JSON.stringify(rights) },
+    };
+  },
+  certificates() {
+    const { reads, store } = slowStore('certificates');
+    const certificates = certificatesOf(store, vault);
+    const body = { fingerprint: 'f', isCa: true, certificatesPem: makeAuthority().certPem };
+    return {
+      find: () => certificates.find(orgId, 'c'),
+      change: certificates.changed,
+      changes: [{ topic: 'certificates', id: 'c' }],
+      reads,
+      row: { id: 'c', org_id: orgId, body: JSON.stringify(body) },
+    };
+  },
+  'limits of organisations'() {
+    const { reads, store } = slowStore('keys');
+    const organisations = organisationsOf(store, vault);
+    const digest = keyDigest(vault, orgId);
+    return {
+      find: () => organisations.find(orgId),
+      change: organisations.changed,
+      changes: [{ topic: 'keys', id: digest }],
+      reads,
+      row: keyRow(digest, 'organisation', { rate: 1, per: 1 }),
+    };
+  },
+};
+
+describe('caches and reads that a change overtakes', () => {
+  for (const [what, open] of Object.entries(caches)) {
+    test(`${what}: a read that began before a change and ended after it is not remembered`, async () => {
+      const { find, change, changes, reads, row } = open();
+      const first = find();
+      change(changes);
+      // Only the read that began before the change ends: a later one would hide what it stored.
+      reads[0]!.resolve([row]);
+      await first;
+      void find();
+      assert.equal(reads.length, 2, 'the store is asked again');
+    });
+
+    test(`${what}: a read that no change overtakes is remembered`, async () => {
+      const { find, reads, row } = open();
+      const first = find();
+      reads[0]!.resolve([row]);
+      assert.ok(await first);
+      await find();
+      assert.equal(reads.length, 1);
+    });
+  }
+
+  test('a wrong access token is looked up once in two seconds, and at once after a change', async () => {
+    const { reads, store } = slowStore('oauthTokens');
+    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    const guess = async () => {
+      const found = tokens.find(orgId, 'guess');
+      reads.at(-1)?.resolve([]);
+      assert.equal(await found, undefined);
+      return reads.length;
+    };
+    assert.deepEqual([await guess(), await guess()], [1, 1]);
+    clock.ms += 1999;
+    assert.equal(await guess(), 1);
+    clock.ms += 1;
+    assert.deepEqual([await guess(), await guess()], [2, 2]);
+    tokens.changed([{ topic: 'oauth', id: '' }]);
+    assert.equal(await guess(), 3);
+  });
+});
