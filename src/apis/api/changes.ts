@@ -16,6 +16,7 @@ import { problem } from '../problems.ts';
 import { refuseForeignRoute } from './route-check.ts';
 import { boundFaults, givenId, identified, modelOf, summaryOf } from './rules.ts';
 import { type ApiKind, emptyWrapper, type StoredApi, type Wrapper, type Written } from './schema.ts';
+import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
 import { rebased, type VersionAsked, withoutVersion, withVersion } from './versions.ts';
 
@@ -86,6 +87,7 @@ export interface NewApi {
 
 /** Stores a new API, as a version of another one if so asked. */
 export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
+  restoreSecrets({ ...written, wrapper });
   const { records, apis, clock } = tools;
   const now = isoTime(clock.now());
   const names = { id: id || databaseId(), api_id: givenId(written) || publicId(), org_id: orgId };
@@ -143,7 +145,7 @@ export function changeApi(
     await apis.takeTurn();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
-    const { wrapper, missing: lacking, ...written } = change(before);
+    const { wrapper, missing: lacking, ...written } = restoreSecrets(change(before), before);
     await refuseIncomplete(tools, before, lacking);
     const { id, api_id, org_id, created_at } = before;
     const names = { id, api_id, org_id };

@@ -6,6 +6,7 @@ import { addressOf } from '../api/address.ts';
 import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
 import { givenId, shownApi } from '../api/rules.ts';
 import { ApiShown, ClassicWrite, type StoredApi, wrapperOf } from '../api/schema.ts';
+import { readableBy } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem, routeProblems } from '../problems.ts';
@@ -54,7 +55,7 @@ export const getApi = operation({
   async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
     const api = await apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return shownApi(api);
+    return shownApi(readableBy(actor, api));
   },
 });
 

@@ -4,6 +4,7 @@ import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { compressedApi, shownApi } from '../api/rules.ts';
 import { apiPage, type StoredApi } from '../api/schema.ts';
+import { readableBy } from '../api/secrets.ts';
 import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
 import type { Ownership } from '../owners/store.ts';
 
@@ -52,7 +53,10 @@ export const listApis = operation({
     const filter = { ...(await filterOf(actor.orgId, query, apis)), hidden };
     const asked = pageOf(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
-    return { apis: items.map(query.compressed === '1' ? compressedApi : shownApi), pages };
+    return {
+      apis: items.map(api => (query.compressed === '1' ? compressedApi : shownApi)(readableBy(actor, api))),
+      pages,
+    };
   },
 });
 
@@ -85,7 +89,7 @@ export const searchApis = operation({
     const { apiIds: hidden } = await ownership.hiddenFrom(actor);
     const asked = pageOf(p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, asked);
-    return { apis: items.map(shownApi), pages };
+    return { apis: items.map(api => shownApi(readableBy(actor, api))), pages };
   },
 });
 

@@ -5,6 +5,7 @@ import { created, createdAnswer, done, listWarnings, statusAnswer } from '#opera
 import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
 import { givenId } from '../api/rules.ts';
 import { documented } from '../api/schema.ts';
+import { readableBy } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem, routeProblems } from '../problems.ts';
 
@@ -45,7 +46,7 @@ export const getStreams = operation({
   async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
     const api = await apis.get(actor.orgId, apiId);
     if (api?.kind !== 'streams') throw problem.detail_not_found();
-    return api.definition;
+    return (readableBy(actor, api) as typeof api).definition;
   },
 });
 

@@ -1,0 +1,43 @@
+import { redactedText } from '#base/redaction.ts';
+import { mapNamedSecrets, mapSecrets, type TurnSecret } from '#definition/secret-places.ts';
+import { type Actor, permits } from '#operations/actor.ts';
+import { type Fault, invalid } from '#operations/faults.ts';
+import type { StoredApi, Wrapper, Written } from './schema.ts';
+
+type Secretive = Written & { readonly wrapper: Wrapper };
+
+/** A text that names a secret, or a variable, holds none itself. */
+const namesOne =
+  /^(?:(?:secrets|env|file|vault|consul|kv):\/\/|(?:[A-Za-z]+ )?\$(?:secret_[a-z]+|gw_context|gw_meta)\.[\w.-]+$)/;
+
+/** Turns every secret of an API: those of its definition, and of the webhooks that stand beside it. */
+export function mapApiSecrets<T extends Secretive>(api: T, turn: TurnSecret): T {
+  const own: TurnSecret = (value, path) => (namesOne.test(value) ? value : turn(value, path));
+  const definition = mapSecrets<unknown>(api.kind === 'classic' ? 'classic' : 'oas', api.definition, own);
+  const { hook_references, more, ...wrapper } = api.wrapper;
+  const beside = mapNamedSecrets({ hook_references, more }, own);
+  return { ...api, definition, wrapper: { ...wrapper, ...beside } };
+}
+
+/** An API as an actor may read it: who may not write APIs sees that there is a secret, and not which. */
+export const readableBy = (actor: Actor, api: StoredApi): StoredApi =>
+  permits(actor, 'apis:write') ? api : mapApiSecrets(api, () => redactedText);
+
+/** Puts stored secrets back where a written API has their mask. A mask in a place that has no secret is refused. */
+export function restoreSecrets<T extends Secretive>(written: T, before?: StoredApi): T {
+  const stored = new Map<string, string>();
+  if (before && (before.kind === 'classic') === (written.kind === 'classic'))
+    mapApiSecrets(before, (value, path) => {
+      stored.set(path, value);
+      return value;
+    });
+  const faults: Fault[] = [];
+  const restored = mapApiSecrets(written, (value, path) => {
+    if (value !== redactedText) return value;
+    const kept = stored.get(path);
+    if (kept === undefined) faults.push({ path, message: `${redactedText} stands for a secret that is not stored` });
+    return kept ?? value;
+  });
+  if (faults.length > 0) throw invalid(faults);
+  return restored;
+}
