@@ -51,7 +51,7 @@ withSettings('endpoint lists', {}, (app, upstream) => {
     assert.equal(await head(`${mocked}/m`), 418);
     const limited = await publish(
       app(),
-      lists(upstream(), { rate_limit: [{ path: '/l', method: 'GET', enabled: true, rate: 1, per: 60 }] }),
+      lists(upstream(), { rate_limit: [{ path: '/l', method: 'GET', rate: 1, per: 60 }] }),
     );
     assert.deepEqual([await get(`${limited}/l`), await head(`${limited}/l`)], [200, 429]);
   });
