@@ -253,7 +253,12 @@ const hmac: RefusedRow[] = [
   {
     when: 'the certificate of a signature is not in the store',
     definition: hmacApi,
-    sends: signs(certified('lost')),
+    async sends(at) {
+      const { id } = await write(at, '/api/certs', makeCertificate({ cn: 'lost' }).certPem);
+      const signed = await signs(certified(id))(at);
+      await write(at, `/api/certs/${id}`, undefined, 'DELETE');
+      return signed;
+    },
     status: 500,
     message: 'Certificate not found',
   },
