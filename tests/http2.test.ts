@@ -11,6 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { clientAddressReader } from '#gateway/client-address.ts';
 import type { Exchange } from '#gateway/exchange.ts';
+import { createClientClaims } from '#gateway/transport/client-claims.ts';
 import { http1Transport } from '#gateway/transport/http1.ts';
 import { http2Transport } from '#gateway/transport/http2.ts';
 import { createListener, type Listener } from '#gateway/transport/listener.ts';
@@ -92,6 +93,7 @@ describe('HTTP/2', () => {
       clock: systemClock,
       paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
       clientAddress: clientAddressReader([]),
+      isClientClaim: createClientClaims([]),
       limits: {
         headerBytes: 8192,
         headers: 30,

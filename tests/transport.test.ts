@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { clientAddressReader } from '#gateway/client-address.ts';
 import type { Exchange } from '#gateway/exchange.ts';
+import { createClientClaims } from '#gateway/transport/client-claims.ts';
 import { http1Transport } from '#gateway/transport/http1.ts';
 import { createListener, type Listener } from '#gateway/transport/listener.ts';
 import type { Sink } from '#gateway/transport/sink.ts';
@@ -49,6 +50,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
         clock: systemClock,
         paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
         clientAddress: clientAddressReader([]),
+        isClientClaim: createClientClaims([]),
         limits: { ...limits, ...more },
         webSockets: true,
         onFault: error => void faults.push(error),

@@ -4,7 +4,8 @@ import { problem as bodyProblem } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { framing, hopByHop } from './headers.ts';
 import type { GatewayTools } from './tools.ts';
-import { isUsualClientClaim } from './transport/client-claims.ts';
+import { createClientClaims, type IsClientClaim } from './transport/client-claims.ts';
+import { isClaimHeader } from './transport/head.ts';
 import type { Handler, Sink } from './transport/sink.ts';
 
 /** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
@@ -22,13 +23,14 @@ const { prefix, credentialHeader, credential, contentType, render } = surfaces.g
 export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'>, next: Handler): Handler {
   const { settings, ask, log } = tools;
   if (!settings['gateway.control_on_traffic_port']) return next;
+  const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const mostBytes = settings['management.body_bytes'];
   let underWay = 0;
 
   /** Bodies are held here until they are whole: only those of callers who may send one. */
   async function carried(call: Exchange): Promise<Carried> {
     const { method, body, query, clientAddress: address } = call;
-    const headers = passedOn(call);
+    const headers = passedOn(call, isClientClaim);
     const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
     if (body.isEmpty) return head;
     const secret = credential((call.headers.get(credentialHeader) ?? '').trim());
@@ -67,11 +69,11 @@ const isBelowPrefix = (path: string) =>
   path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
 
 /** Who calls is told beside them, and where a body ends is seen by its end. */
-function passedOn({ headers }: Exchange): string[] {
+function passedOn({ headers }: Exchange, isClientClaim: IsClientClaim): string[] {
   const kept: string[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
-    if (!framing.has(lower) && !isUsualClientClaim(lower)) kept.push(lower, value);
+    if (!framing.has(lower) && !isClaimHeader(lower, isClientClaim)) kept.push(lower, value);
   }
   return kept;
 }

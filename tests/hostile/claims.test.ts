@@ -63,6 +63,51 @@ withSettings('client claims of trusted proxies', { 'gateway.trusted_proxies': '1
   });
 });
 
+const claimSetting = 'X-Tenant,x-who-*,x-gw-*,!remote-user,!ssl-client-*';
+const settingNames = ['X-Tenant', 'X-Who-Am-I', 'Remote-User', 'SSL-Client-Verify', 'X-Remote-User'];
+const batchOf = (headers: Record<string, string>) =>
+  JSON.stringify({ requests: [{ relative_url: 'a', headers }, { relative_url: 'b' }] });
+
+withSettings(
+  'client claims by setting, in parts of a batch',
+  { 'gateway.client_claim_headers': claimSetting, 'gateway.trusted_proxies': '127.0.0.1' },
+  (app, upstream) => {
+    const claimedBy = (headers: object, value: string) =>
+      Object.entries(headers).flatMap(([name, given]) => (given === value ? [name] : []));
+
+    test('a part claims nothing the setting names; the claims of the proxy that sent the batch hold for it', async () => {
+      const url = await publish(app(), openApi(upstream(), { enable_batch_request_support: true }));
+      const before = upstream().requests.length;
+      const whole = { ...Object.fromEntries(settingNames.map(name => [name, 'proxy'])), 'X-Gw-Explain': 'proxy' };
+      const body = batchOf(sent(settingNames));
+      const answered = await fetch(`${url}/gw/batch/`, { method: 'POST', headers: whole, body });
+      assert.equal(answered.status, 200);
+      const [a, b] = upstream()
+        .requests.slice(before)
+        .sort((one, other) => one.url.localeCompare(other.url));
+      assert.deepEqual(claimedBy(a!.headers, 'claimed').sort(), ['remote-user', 'ssl-client-verify']);
+      for (const { headers } of [a!, b!])
+        assert.deepEqual(claimedBy(headers, 'proxy').sort(), ['x-remote-user', 'x-tenant', 'x-who-am-i']);
+    });
+  },
+);
+
+withSettings(
+  'client claims by setting, in tested calls',
+  { 'gateway.client_claim_headers': claimSetting },
+  (app, upstream) => {
+    test('a tested call claims nothing the setting names', async () => {
+      const spec = openApi(upstream());
+      const asked = { spec, request: { path: '/a', headers: sent(settingNames) } };
+      const { status, text } = await app().ask('POST', '/gw/debug', { body: asked });
+      assert.equal(status, 200, text);
+      const { headers } = upstream().requests.at(-1)!;
+      const passed = Object.keys(headers).filter(name => headers[name] === 'claimed');
+      assert.deepEqual(passed.sort(), ['remote-user', 'ssl-client-verify']);
+    });
+  },
+);
+
 withSettings(
   'client claims by setting',
   {

@@ -6,8 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import { explainHeader } from '../explain/header.ts';
 import { framing, HeaderList } from '../headers.ts';
 import { type ArrivalOptions, arrive } from '../transport/arrival.ts';
-import { isUsualClientClaim } from '../transport/client-claims.ts';
-import type { BadHead } from '../transport/head.ts';
+import { type BadHead, isClaimHeader } from '../transport/head.ts';
 
 const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
 
@@ -52,7 +51,7 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
   if (!('fault' in call)) {
     call.within = whole.api!.id;
     for (const [name, value] of whole.headers)
-      if (isUsualClientClaim(name.toLowerCase())) call.headers.append(name, value);
+      if (isClaimHeader(name.toLowerCase(), options.isClientClaim)) call.headers.append(name, value);
   }
   return call;
 }

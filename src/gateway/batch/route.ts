@@ -7,6 +7,7 @@ import { pathRulesOf } from '../path.ts';
 import { refusals, refuse } from '../refusals.ts';
 import type { Inside, Route, RouteContext } from '../routes.ts';
 import { type ArrivalOptions, badHeadAnswer } from '../transport/arrival.ts';
+import { createClientClaims } from '../transport/client-claims.ts';
 import { type Kept, memorySink, type Room } from './memory-sink.ts';
 import { Batch, callOf, type Part } from './parts.ts';
 
@@ -34,6 +35,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
     clock,
     paths: pathRulesOf(settings),
     clientAddress: clientAddressReader([]),
+    isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: { headers: settings['gateway.header_count'] },
   };
 

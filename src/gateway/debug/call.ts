@@ -9,6 +9,7 @@ import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../path.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { GatewayTools } from '../tools.ts';
 import { arrive } from '../transport/arrival.ts';
+import { createClientClaims } from '../transport/client-claims.ts';
 import type { BadHead } from '../transport/head.ts';
 import type { DebugAsked } from './schema.ts';
 
@@ -25,6 +26,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
   const { settings, clock } = tools;
   const paths = pathRulesOf(settings);
   const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
+  const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const method = request.method ?? 'GET';
   const target = targetOf(world, api.listenPath, asBytes(request.path ?? ''), paths);
   const body = Buffer.from(request.body ?? '');
@@ -38,7 +40,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
   };
   const call = arrive(
     { method, target, headers, peer, mayOmitHost: false, body: () => (body.length > 0 ? bodyOf(body) : noBody()) },
-    { clock, paths, clientAddress, limits: { headers: settings['gateway.header_count'] } },
+    { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.header_count'] } },
   );
   return { call, method, target, headers, body };
 }

@@ -34,7 +34,7 @@ const claimPrefixes = [
 export type IsClientClaim = (name: string) => boolean;
 
 /** `extra`: names, or prefixes that end in `*`, to add; with `!` in front to leave out. */
-export function createClientClaims(extra: readonly string[] = []): IsClientClaim {
+export function createClientClaims(extra: readonly string[]): IsClientClaim {
   const entries = extra.map(entry => entry.trim().toLowerCase().replaceAll('_', '-'));
   const added = entries.filter(entry => !entry.startsWith('!'));
   const passed = entries.filter(entry => entry.startsWith('!')).map(entry => entry.slice(1));
@@ -55,5 +55,3 @@ function createNameTest(entries: readonly string[]): (name: string) => boolean {
   const prefixes = entries.filter(name => name.endsWith('*')).map(name => name.slice(0, -1));
   return name => names.has(name) || startsWithAny(prefixes, name);
 }
-
-export const isUsualClientClaim = createClientClaims();

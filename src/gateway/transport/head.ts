@@ -1,5 +1,5 @@
 import { dropNamed, type HeaderList, hopByHop } from '../headers.ts';
-import { type IsClientClaim, isUsualClientClaim } from './client-claims.ts';
+import type { IsClientClaim } from './client-claims.ts';
 
 /** Why a call is refused before it is one, in words for the caller. */
 export interface BadHead {
@@ -47,6 +47,10 @@ const kinds: ReadonlyMap<string, number> = new Map([
 ]);
 const kindOf = (name: string, isClientClaim: IsClientClaim) => kinds.get(name) ?? (isClientClaim(name) ? isClaim : 0);
 
+/** Whether `inspectHead` takes a lower-case name for a client claim: no setting makes one of a header with a kind of its own. */
+export const isClaimHeader = (name: string, isClientClaim: IsClientClaim): boolean =>
+  kindOf(name, isClientClaim) === isClaim;
+
 /**
  * Looks at the head of a call before anything is made of it: refuses what two readers could understand in two ways, and
  * drops what a caller may not say. A name with `_` for `-` counts as the name, since some upstreams take them for the same.
@@ -55,7 +59,7 @@ export function inspectHead(
   headers: HeaderList,
   trusted: boolean,
   most: number,
-  isClientClaim: IsClientClaim = isUsualClientClaim,
+  isClientClaim: IsClientClaim,
 ): BadHead | undefined {
   const { flat } = headers;
   if (flat.length > most * 2) return bad(`more than ${most} headers`, 431);

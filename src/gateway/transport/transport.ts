@@ -25,8 +25,8 @@ export interface TransportOptions {
   readonly clock: Clock;
   readonly paths: PathRules;
   readonly clientAddress: ClientAddress;
-  /** Headers dropped unless a trusted proxy sends them; the usual ones when absent. */
-  readonly isClientClaim?: IsClientClaim;
+  /** Headers dropped unless a trusted proxy sends them. */
+  readonly isClientClaim: IsClientClaim;
   readonly limits: Limits;
   /** Whether calls may ask for a WebSocket. */
   readonly webSockets: boolean;
