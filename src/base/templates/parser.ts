@@ -19,6 +19,8 @@ export interface Definition {
 /** Structures and parentheses that may be open at once. */
 const deepest = 200;
 const longestSource = 1024 * 1024;
+/** Variables in reach at once: each use looks through them. */
+const maxVariables = 1000;
 
 /** Why a list ended: at `end`, at `else` (whose condition may follow), or with the source. */
 type Ending = 'end' | 'else' | 'source';
@@ -271,6 +273,7 @@ class Parser implements Parsed {
 
   #declare(name: string): number {
     const slot = this.#variables.push(name) - 1;
+    if (slot > maxVariables) throw this.#fault(`more than ${maxVariables} variables`);
     this.#slots = Math.max(this.#slots, this.#variables.length);
     return slot;
   }

@@ -48,10 +48,28 @@ export const kindName = (value: unknown): string => kinds[typeName(value)] ?? ty
 
 /** In the order maps are walked and printed. */
 export function sortedNames(of: Dictionary, budget: Budget): string[] {
-  const names = Object.keys(of);
-  budget.spend(names.length);
-  return names.sort();
+  return sortTexts(Object.keys(of), budget);
 }
+
+const surrogate = /[\ud800-\udfff]/;
+
+/** In the order of code points, in place; the engine's own is that of UTF-16. Pays for comparing them. */
+export function sortTexts(items: string[], budget: Budget): string[] {
+  budget.spend(items.length * (1 + (Math.ceil(Math.log2(items.length + 1)) >> 3)));
+  return items.some(it => surrogate.test(it)) ? items.sort(compareTexts) : items.sort();
+}
+
+export function compareTexts(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at++) {
+    const [one, other] = [left.charCodeAt(at), right.charCodeAt(at)];
+    if (one !== other) return byCodePoint(one) - byCodePoint(other);
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points above all that need none. */
+const byCodePoint = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
 
 export function numberText(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value);

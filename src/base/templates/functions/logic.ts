@@ -1,6 +1,6 @@
 import type { Budget } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
-import { isMap, isNothing, isNumber, isTrue, memberOf, typeName } from '../values.ts';
+import { compareTexts, isMap, isNothing, isNumber, isTrue, memberOf, typeName } from '../values.ts';
 import { atLeast, between, type Fn, type FunctionTable, fixed, text } from './fn.ts';
 
 /** The evaluator itself decides these two, since they do not look at all of their arguments. */
@@ -24,7 +24,7 @@ const compared = (left: number | bigint, right: number | bigint): number => (lef
 
 function ordered(left: unknown, right: unknown): number {
   if (isNumber(left) && isNumber(right)) return compared(left, right);
-  if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0;
+  if (typeof left === 'string' && typeof right === 'string') return compareTexts(left, right);
   for (const it of [left, right])
     if (!isNumber(it) && typeof it !== 'string') throw new TemplateFault('invalid type for comparison');
   throw incompatible();

@@ -26,11 +26,11 @@ const merging = (overwrites: boolean) =>
     return into;
   });
 
-function selected(of: Dictionary, keeps: (name: string) => boolean, budget: Budget): Dictionary {
+function selectNames(of: Dictionary, named: ReadonlySet<unknown>, keeps: boolean, budget: Budget): Dictionary {
   const names = Object.keys(of);
   budget.spend(names.length);
   const made = newMap();
-  for (const name of names) if (keeps(name)) put(made, name, of[name]);
+  for (const name of names) if (named.has(name) === keeps) put(made, name, of[name]);
   return made;
 }
 
@@ -75,8 +75,8 @@ export const maps: FunctionTable = {
       budget,
     ),
   ),
-  pick: atLeast(1, ([of, ...names], budget) => selected(map(of), name => names.includes(name), budget)),
-  omit: atLeast(1, ([of, ...names], budget) => selected(map(of), name => !names.includes(name), budget)),
+  pick: atLeast(1, ([of, ...names], budget) => selectNames(map(of), new Set(names), true, budget)),
+  omit: atLeast(1, ([of, ...names], budget) => selectNames(map(of), new Set(names), false, budget)),
   merge: merging(false),
   mustMerge: merging(false),
   mergeOverwrite: merging(true),

@@ -116,5 +116,8 @@ export const patterns: FunctionTable = {
   mustRegexReplaceAllLiteral: replacedLiteral,
   regexSplit: between(2, 3, split),
   mustRegexSplit: between(2, 3, split),
-  regexQuoteMeta: fixed(1, ([value]) => text(value).replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&')),
+  regexQuoteMeta: fixed(1, ([value], budget) => {
+    budget.work(text(value).length);
+    return text(value).replaceAll(/[\\.+*?()|[\]{}^$]/g, '\\$&');
+  }),
 };

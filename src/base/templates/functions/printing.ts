@@ -15,8 +15,12 @@ function printedAll(args: readonly unknown[], budget: Budget): string {
   return out;
 }
 
-const written = (args: readonly unknown[], budget: Budget) =>
-  args.length === 1 && typeof args[0] === 'string' ? args[0] : printedAll(args, budget);
+/** What is escaped costs by the character. */
+function printForEscape(args: readonly unknown[], budget: Budget): string {
+  const plain = args.length === 1 && typeof args[0] === 'string' ? args[0] : printedAll(args, budget);
+  budget.work(plain.length);
+  return plain;
+}
 
 export const htmlText = (plain: string): string => markupText(plain).replaceAll('\0', '\ufffd');
 
@@ -37,7 +41,7 @@ export const printing: FunctionTable = {
   print: printedAll,
   println: (args, budget) => `${args.map(it => printed(it, budget)).join(' ')}\n`,
   printf: atLeast(1, ([format, ...args], budget) => formatted(text(format), args, budget)),
-  html: (args, budget) => htmlText(written(args, budget)),
-  js: (args, budget) => jsText(written(args, budget)),
-  urlquery: (args, budget) => queryText(args.every(isNothing) ? '' : written(args, budget)),
+  html: (args, budget) => htmlText(printForEscape(args, budget)),
+  js: (args, budget) => jsText(printForEscape(args, budget)),
+  urlquery: (args, budget) => queryText(args.every(isNothing) ? '' : printForEscape(args, budget)),
 };

@@ -8,7 +8,10 @@ export function sameDeeply(left: unknown, right: unknown, budget: Budget, depth 
   if (left instanceof Date && right instanceof Date) return left.getTime() === right.getTime();
   if (Array.isArray(left) && Array.isArray(right))
     return left.length === right.length && left.every((it, at) => sameDeeply(it, right[at], budget, depth + 1));
-  if (!isMap(left) || !isMap(right)) return left === right;
+  if (!isMap(left) || !isMap(right)) {
+    if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) budget.read(left.length);
+    return left === right;
+  }
   const names = Object.keys(left);
   return (
     names.length === Object.keys(right).length &&

@@ -1,0 +1,91 @@
+import type { Budget } from '../budget.ts';
+
+/** Matching word by word costs about four times what looking at a character does. */
+const workPerCharacter = 4;
+
+const connector = '[-_\\t-\\r \\u0085\\p{Z}]';
+/** Letters with case or from an alphabet, but capitals; ideographs are words of their own. */
+const small = '(?![\\u3400-\\u4d85\\u4e00-\\u9fcc\\u{20000}-\\u{2b81d}]|\\p{Lu})\\p{L}';
+const upperWord = `\\p{Lu}+(?=\\p{Lu}${small})|\\p{Lu}{2,}|\\p{Lu}(?:${small})*`;
+const smallWord = `(?:${small})+`;
+const otherWord = `(?:(?!${connector}|[\\p{P}\\p{N}\\p{Lu}]|${small})[\\s\\S])+`;
+/**
+ * Connectors and punctuation, or a word: a number belongs to the small letters behind it (`2xx`), else to the word before
+ * it (`Bld4`).
+ */
+const units = new RegExp(
+  [
+    `(${connector}+|\\p{P}+)`,
+    `\\p{N}+(?:${smallWord}|\\p{N}+)*`,
+    `(?:${upperWord}|${smallWord}|${otherWord})(?:\\p{N}+(?!${small}|\\p{N}))?`,
+  ].join('|'),
+  'gu',
+);
+const connectors = new RegExp(connector, 'gu');
+
+/** `snakecase`, `kebabcase`: words in small letters, joined. Connectors stay one for one, punctuation as it is. */
+export function joinWords(plain: string, joint: string, budget: Budget): string {
+  budget.work(plain.length * workPerCharacter);
+  const parts: string[] = [];
+  let isAfterWord = false;
+  for (const [unit, separator] of plain.matchAll(units)) {
+    if (separator === undefined) parts.push(isAfterWord ? joint + lowerText(unit) : lowerText(unit));
+    else parts.push(separator.replaceAll(connectors, joint));
+    isAfterWord = separator === undefined;
+  }
+  return parts.join('');
+}
+
+const camelParts = new RegExp(`(${connector}+)|(?:(?!${connector})[\\s\\S])+`, 'gu');
+
+/** `camelcase`: connectors inside go, but for all except the last of several; those at the ends stay. */
+export function camelWords(plain: string, budget: Budget): string {
+  budget.work(plain.length * workPerCharacter);
+  return plain.replaceAll(camelParts, (part: string, separator: string | undefined, at: number) => {
+    if (separator === undefined) return pascalWord(part);
+    return at === 0 || at + separator.length === plain.length ? separator : separator.slice(0, -1);
+  });
+}
+
+/** A word that starts with capitals keeps the first alone. */
+function pascalWord(word: string): string {
+  const capitals = /^\p{Lu}+/u.exec(word)?.[0] ?? '';
+  const first = String.fromCodePoint(word.codePointAt(0)!);
+  if (capitals === '') return upperText(first) + word.slice(first.length);
+  return first + lowerText(capitals.slice(first.length)) + word.slice(capitals.length);
+}
+
+/** Character by character as Go has it: none becomes two, and a final sigma is a sigma. */
+export function upperText(plain: string): string {
+  const upper = plain.toUpperCase();
+  return upper.length === plain.length ? upper : mapCharacters(plain, it => it.toUpperCase());
+}
+
+export function lowerText(plain: string): string {
+  return /[\u0130\u03a3]/.test(plain)
+    ? mapCharacters(plain, it => (it === '\u0130' ? 'i' : it.toLowerCase()))
+    : plain.toLowerCase();
+}
+
+function mapCharacters(plain: string, map: (character: string) => string): string {
+  let mapped = '';
+  for (const it of plain) {
+    const changed = map(it);
+    mapped += [...changed].length === 1 ? changed : it;
+  }
+  return mapped;
+}
+
+/** Letters whose title form is not their capital form. */
+const titleForms: Readonly<Record<string, string>> = { ǆ: 'ǅ', ǉ: 'ǈ', ǌ: 'ǋ', ǳ: 'ǲ', Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' };
+const toTitle = (letter: string) => titleForms[letter] ?? upperText(letter);
+
+/** Words start after white space and ASCII punctuation, also after an apostrophe. */
+const titleStart = /(?<=^|[\t-\r \u0085\p{Z}]|[!-/:-@[-^`{-~])\p{L}/gu;
+export const titleText = (plain: string): string => plain.replaceAll(titleStart, toTitle);
+
+const wordStart = /(?<=^|[\t-\r \u0085\p{Z}])\p{L}/gu;
+export const untitleText = (plain: string): string => plain.replaceAll(wordStart, lowerText);
+
+export const swapCases = (plain: string): string =>
+  plain.replaceAll(/\p{L}/gu, letter => (/\p{Lu}|\p{Lt}/u.test(letter) ? lowerText(letter) : upperText(letter)));
