@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { toHealthReport } from '#base/health.ts';
+import { plainTextHeaders } from '#base/page-guard.ts';
 import { type Answer, answer, jsonAnswer } from './answer.ts';
 import type { Handler } from './transport/sink.ts';
 
@@ -28,7 +29,7 @@ export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOpti
     const found = path.length > longest ? undefined : answers.get(path);
     if (!found) return undefined;
     if (method !== 'GET' && method !== 'HEAD')
-      return answer(405, { 'Content-Type': 'text/plain; charset=utf-8', Allow: 'GET, HEAD' }, 'Method Not Allowed');
+      return answer(405, { ...plainTextHeaders, Allow: 'GET, HEAD' }, 'Method Not Allowed');
     return jsonAnswer(...found());
   };
 }

@@ -1,5 +1,6 @@
 import { markupText } from '#base/markup.ts';
 import { mediaType } from '#base/media-type.ts';
+import { plainTextHeaders } from '#base/page-guard.ts';
 import { Answer } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,7 +29,7 @@ export function refuseAccess({ fire }: Pick<GatewayTools, 'fire'>, call: Exchang
 export function refusePlainly(call: Exchange, code: RefusalCode): Answer {
   const { status, message } = refusals[code];
   call.refusal = code;
-  const headers = new HeaderList(['Content-Type', 'text/plain; charset=utf-8']);
+  const headers = new HeaderList(Object.entries(plainTextHeaders).flat());
   const given = new Answer(status, headers, bodyOf(Buffer.from(message)), true);
   given.message = message;
   return given;

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
+import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, type Authenticate, permits } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
@@ -38,6 +39,7 @@ export interface ListenerOptions {
 const paramLength = 1024;
 const requestTimeoutMs = 60_000;
 const onEveryAnswer = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
+const policyHeader = 'content-security-policy';
 
 export function createListener(options: ListenerOptions): FastifyInstance {
   const app = fastify({
@@ -50,13 +52,15 @@ export function createListener(options: ListenerOptions): FastifyInstance {
     // A path the router itself cannot read meets no route and no hook.
     frameworkErrors: (_error, request, reply) => {
       const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
-      return send(reply.headers(onEveryAnswer), surface, render(problem.malformed_path(), surface, options.log));
+      reply.headers(onEveryAnswer).header(policyHeader, closedPagePolicy);
+      return send(reply, surface, render(problem.malformed_path(), surface, options.log));
     },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onSend', async (_request, reply) => {
     reply.headers(onEveryAnswer);
+    if (!reply.hasHeader(policyHeader)) reply.header(policyHeader, closedPagePolicy);
   });
 
   const own = options.operations.filter(it => options.surfaces.includes(it.surface));
@@ -224,7 +228,7 @@ function addDocuments(
     reply
       .type('text/html; charset=utf-8')
       .header(
-        'content-security-policy',
+        policyHeader,
         "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
       )
       .send(page().html),

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { markupText } from '#base/markup.ts';
+import { framePolicy } from '#base/page-guard.ts';
 import { TemplateFault } from '#base/templates/fault.ts';
 import { templateFile } from '#base/templates/file.ts';
 import { compileTemplate } from '#base/templates/template.ts';
@@ -44,7 +45,9 @@ export function replacementOf(
       : message
         ? worded
         : undefined;
-  const added = Object.entries(headers ?? {}).map(([name, value]) => [name, headerEscaped(value)] as const);
+  const added = Object.entries(withPageGuard(headers ?? {})).map(
+    ([name, value]) => [name, headerEscaped(value)] as const,
+  );
   return {
     hasBody: text !== undefined,
     apply(call, given, said) {
@@ -61,6 +64,15 @@ export function replacementOf(
       for (const [name, value] of added) given.headers.set(name, value);
     },
   };
+}
+
+/** A rule that makes a page of an error gets the guards of pages, but for those it sets itself. */
+function withPageGuard(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  if (!/^text\/(?:html|plain)\b/i.test(lower.get('content-type') ?? '')) return headers;
+  const guard = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': framePolicy };
+  const missing = Object.entries(guard).filter(([name]) => !lower.has(name.toLowerCase()));
+  return { ...headers, ...Object.fromEntries(missing) };
 }
 
 /** In the caller's own notation, like any refusal. */

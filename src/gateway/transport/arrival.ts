@@ -1,3 +1,4 @@
+import { plainTextHeaders } from '#base/page-guard.ts';
 import type { Body } from '../body.ts';
 import { Exchange, type Peer } from '../exchange.ts';
 import type { HeaderList } from '../headers.ts';
@@ -62,10 +63,12 @@ export function arrive(given: Arriving, options: ArrivalOptions): Exchange | Bad
 
 const isSame = (one: string, other: string | undefined) => one.toLowerCase() === other?.toLowerCase();
 
+const plainText = Object.entries(plainTextHeaders).flat();
+
 /** Said in plain text: what is refused here has not told us its notation yet. */
 export function badHeadAnswer({ status, fault }: BadHead): { headers: string[]; body: Buffer } {
   const body = Buffer.from(`${reasons[status] ?? 'Bad Request'}: ${fault}`);
-  return { headers: ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)], body };
+  return { headers: [...plainText, 'Content-Length', String(body.length)], body };
 }
 
 const reasons: Readonly<Record<number, string>> = {

@@ -57,7 +57,10 @@ export function encodeGrpcMessage(message: string): string {
 }
 
 /** Speak of the body that a Trailers-Only response does not have. */
-const ofBody: ReadonlySet<string> = new Set(['content-length', 'content-encoding', 'content-language']);
+const ofBody: ReadonlySet<string> = new Set([
+  ...['content-length', 'content-encoding', 'content-language'],
+  ...['content-security-policy', 'x-content-type-options'],
+]);
 
 /** Trailers-Only responses have this HTTP status, whatever went wrong. */
 export const grpcHttpStatus = 200;
