@@ -141,6 +141,8 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
 
   return {
     tools,
+    store,
+    vault,
     keys,
     policies,
     records,

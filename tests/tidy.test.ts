@@ -155,6 +155,59 @@ test('SQL is spoken by stores and storage only', () => {
   }
 });
 
+/** Where callers prove who they are. */
+const guarding = ['gateway/auth', 'people', 'operations', 'access'].map(folder => join(sourceRoot, folder, '/'));
+const secretName =
+  /(?:digest|secret|signature|token|hash|password|mac|challenge|verifier|nonce|assertion|expected|given)(?:Of)?$/i;
+const isFixedText = (operand: string) => /^(?:['"`]|undefined\b|null\b|true\b|false\b|-?\d)/.test(operand);
+const lastName = (operand: string) => operand.replace(/\(.*$/, '').replace(/[!?)\]]+$/, '');
+
+/** Timing attacks: the comparisons of a line that end at the first byte that differs, and are of something secret. */
+function earlyComparisons(line: string): string[] {
+  if (/^\s*(?:\*|\/\/|\/\*)/.test(line)) return [];
+  const operators = [...line.matchAll(/(?<typeOf>typeof )?(?<a>[\w$.?!()[\]]+) (?:[!=]==?) (?<b>[\w$.?!()[\]'"`-]+)/g)];
+  const compared = operators.filter(({ groups }) => {
+    const { typeOf, a = '', b = '' } = groups!;
+    if (typeOf || isFixedText(a) || isFixedText(b)) return false;
+    return secretName.test(lastName(a)) || secretName.test(lastName(b));
+  });
+  return [
+    ...compared.map(([text]) => text),
+    ...(line.match(/[\w$.]+\.(?:equals|compare|localeCompare)\([^)]*\)/g) ?? []),
+  ];
+}
+
+/** Not of anything a caller sends to prove who they are. */
+const harmless: Readonly<Record<string, string>> = {
+  'one.key.equals(other.key)': 'public keys of a key set',
+  'it.digest === digest': 'keyed hashes: which row of a query belongs to which of the ids it asked for',
+};
+
+test('secrets are compared in constant time', () => {
+  for (const line of [
+    'if (given.equals(expected)) return;',
+    'return signature === expected;',
+    'const same = digestOf(given) === row.digest;',
+    'if (client.secret !== secret) refuse();',
+    'Buffer.compare(mac, other) === 0',
+  ])
+    assert.notDeepEqual(earlyComparisons(line), [], line);
+  for (const line of ["secret === ''", 'password !== undefined', "typeof token !== 'string'", '// token === other'])
+    assert.deepEqual(earlyComparisons(line), [], line);
+  const found = sources
+    .filter(path => guarding.some(folder => path.startsWith(folder)))
+    .flatMap(path =>
+      read(path)
+        .split('\n')
+        .flatMap(earlyComparisons)
+        .map(text => ({ path, text })),
+    );
+  for (const { path, text } of found)
+    assert.ok(Object.hasOwn(harmless, text), `${named(path)}: ${text} is not timingSafeEqual or sameSecret`);
+  const unused = Object.keys(harmless).filter(text => !found.some(it => it.text === text));
+  assert.deepEqual(unused, [], 'these exceptions are no longer needed');
+});
+
 test('no untrusted code runs in our own context', () => {
   for (const path of sources)
     assert.doesNotMatch(read(path), /node:vm|child_process|\beval\(|new Function\(/, named(path));

@@ -153,6 +153,24 @@ onEveryEngine(
       assert.equal(server.bodies.length, 1);
     });
 
+    test('a token that has expired when it comes is not kept; one without a lifetime is, for the time of the provider', async () => {
+      for (const [expires_in, asked] of [
+        [0, 2],
+        ['0', 2],
+        [-1, 2],
+        [undefined, 1],
+        [null, 1],
+        ['soon', 1],
+      ] as const) {
+        server.pages['/token'] = { access_token: 'new', token_type: 'Bearer', expires_in };
+        const { call, as } = await published([provider({ cache: { enabled: true, mode: 'static', timeout: '1h' } })]);
+        server.bodies = [];
+        const headers = as({});
+        for (const _ of [1, 2]) assert.equal((await call('/x', headers)).status, 200);
+        assert.equal(server.bodies.length, asked, `expires_in: ${expires_in}`);
+      }
+    });
+
     test('who issued a token decides who is asked: by name, by pattern as a whole, else whoever takes the rest', async () => {
       for (const path of ['/named', '/fitting', '/rest']) server.pages[path] = { access_token: path };
       const { call, as } = await published([

@@ -1,4 +1,5 @@
 import { isoTime, unixSeconds } from '#base/clock.ts';
+import { sameSecret } from '#base/compare.ts';
 import {
   type ApplicationFault,
   type Applied,
@@ -161,7 +162,7 @@ function keptPassword(
 ): { basic_auth_data?: Key['basic_auth_data']; passwordToHash: string | undefined } {
   const sent = next.basic_auth_data?.password || undefined;
   const kept = { hash_type: '', ...previous.basic_auth_data, password: previous.basic_auth_data?.password ?? '' };
-  const passwordToHash = sent === kept.password ? undefined : sent;
+  const passwordToHash = sent !== undefined && sameSecret(sent, kept.password) ? undefined : sent;
   if (!next.basic_auth_data && !previous.basic_auth_data) return { passwordToHash };
   const { password, hash_type } = kept;
   return { basic_auth_data: { ...kept, ...next.basic_auth_data, password, hash_type }, passwordToHash };

@@ -37,7 +37,7 @@ export interface Certificates {
 }
 
 const certificatesKept = 1000;
-const idsAtOnce = 500;
+const defaultMaxIdsPerQuery = 500;
 
 /** The certificates a definition cannot be served without. */
 export function certificatesNamed(model: Model): readonly string[] {
@@ -52,7 +52,11 @@ export function certificatesNamed(model: Model): readonly string[] {
   ];
 }
 
-export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): Certificates {
+export function certificatesOf(
+  store: AccessStore,
+  vault: Pick<Vault, 'open'>,
+  maxIdsPerQuery = defaultMaxIdsPerQuery,
+): Certificates {
   const named = new Map<string, KnownCertificate>();
   const others = new Lru<string, KnownCertificate>(certificatesKept);
   const reads = createReadGuard();
@@ -76,8 +80,8 @@ export function certificatesOf(store: AccessStore, vault: Pick<Vault, 'open'>): 
     },
     async prepare(models) {
       const wanted = [...new Set(models.flatMap(certificatesNamed))];
-      for (let at = 0; at < wanted.length; at += idsAtOnce)
-        for (const row of await store.certificates(wanted.slice(at, at + idsAtOnce)))
+      for (let at = 0; at < wanted.length; at += maxIdsPerQuery)
+        for (const row of await store.certificates(wanted.slice(at, at + maxIdsPerQuery)))
           named.set(placeOf(row.org_id, row.id), known509(row, vault));
     },
     changed(changes) {

@@ -125,7 +125,9 @@ function replyOf({ access_token: token, token_type: type, expires_in: expires }:
   if (type !== undefined && !/^(?:bearer|n_a)$/i.test(String(type)))
     throw new NoToken('failed', 'the reply has a token that is not sent as a bearer token');
   const seconds = Number(expires);
-  return { token, lastsMs: expires !== undefined && seconds >= 0 ? seconds * 1000 : undefined };
+  // RFC 6749, section 5.1: a lifetime in seconds. One of 0 or less has passed, so that token serves this call alone.
+  const isTold = expires !== undefined && expires !== null && !Number.isNaN(seconds);
+  return { token, lastsMs: isTold ? Math.max(0, seconds) * 1000 : undefined };
 }
 
 function membersOf(text: string): Record<string, unknown> {

@@ -117,6 +117,16 @@ describe('external OAuth', () => {
     );
   });
 
+  test('a token whose identity claim is empty is refused, whether signed or introspected, in any field', async () => {
+    const failed = refusal(500, 'error happened during the access token validation');
+    for (const claims of [{ sub: '' }, { sub: 'ann', user: { mail: '' } }, { sub: 'ann', user: {} }]) {
+      const field = 'user' in claims ? { identity_base_field: 'user.mail' } : {};
+      assert.deepEqual(await answered(await compile(jwt(field)), mint(claims, rsa.privateKey)), failed, 'signed');
+      server.pages['/introspect'] = { active: true, ...claims };
+      assert.deepEqual(await answered(await compile(introspected(field)), 'opaque'), failed, 'introspected');
+    }
+  });
+
   test('the server that issued a token is asked with what it needs, and with nothing of the caller’s', async () => {
     server.pages['/introspect'] = { active: true, sub: 'ann', exp: now + 9 };
     const { status, call } = await send(await compile(introspected()), 'opaque', { Cookie: 'a=b', 'X-Secret': 'c' });

@@ -81,6 +81,23 @@ describe('key sets others publish', () => {
     assert.deepEqual(publisher.asked, ['/keys', '/other', '/other', '/keys', '/other']);
   });
 
+  test('forgetting an issuer reads its discovery document and key set again, and leaves other issuers alone', async () => {
+    const issuers = ['a', 'b'].map(name => `${publisher.url}/${name}`);
+    for (const [at, issuer] of issuers.entries()) {
+      const path = new URL(issuer).pathname;
+      publisher.pages[`${path}/.well-known/openid-configuration`] = { issuer, jwks_uri: `${issuer}/keys` };
+      publisher.pages[`${path}/keys`] = { keys: [jwkOf([one, two][at]!.publicKey, { kid: 'one' })] };
+      assert.ok(await sets.ofIssuer(issuer).find(asked('one')));
+    }
+    publisher.pages['/a/keys'] = { keys: [] };
+    publisher.pages['/b/keys'] = { keys: [] };
+    publisher.asked = [];
+    sets.forget({ urls: [], issuers: [issuers[0]!] });
+    assert.equal(await sets.ofIssuer(issuers[0]!).find(asked('one')), undefined, 'a withdrawn key is not trusted');
+    assert.ok(await sets.ofIssuer(issuers[1]!).find(asked('one')));
+    assert.deepEqual(publisher.asked, ['/a/.well-known/openid-configuration', '/a/keys']);
+  });
+
   test('names nobody knows make the set be read once in a while, however many there are', async () => {
     await at().find(asked('one'));
     for (const kid of ['../../etc/passwd', "' or 1=1 --", '', '__proto__', 'constructor'])

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic, modelOfOas } from '#definition/model.ts';
-import { policiesNamed } from './named-policies.ts';
+import { openBench, orgId } from '../../../tests/bench.ts';
+import { Unservable } from '../step.ts';
+import { namedPolicies, policiesNamed, preparePolicies } from './named-policies.ts';
 
 const named = (definition: object) =>
   policiesNamed(modelOfClassic({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
@@ -53,4 +55,30 @@ test('every alternative counts', () => {
     },
   } as unknown as Parameters<typeof modelOfOas>[0]);
   assert.deepEqual(policiesNamed(model), ['first', 'second']);
+});
+
+test('policies are looked up page by page: only the API whose policy is missing from the last page is not served', async () => {
+  const bench = await openBench();
+  try {
+    const ids = Array.from({ length: 7 }, (_, n) => `policy-${n}`);
+    for (const id of ids.slice(0, -1)) await bench.policy({ id, access_rights: {} });
+    const models = ids.map(id =>
+      modelOfClassic({
+        api_id: id,
+        org_id: orgId,
+        enable_jwt: true,
+        jwt_source: 'c2VjcmV0',
+        jwt_default_policies: [id],
+      } as unknown as ClassicDefinition),
+    );
+    const before = bench.queries();
+    await preparePolicies(models, bench.tools.sessions, 3);
+    assert.equal(bench.queries() - before, 3, 'three pages');
+    const make = (at: number) =>
+      namedPolicies.make({ model: models[at]!, version: models[at]!.versions[0]!, tools: bench.tools });
+    for (const at of [0, 2, 3, 5]) assert.equal(make(at), undefined, `policy-${at}`);
+    assert.throws(() => make(6), new Unservable('the policy policy-6 is missing'));
+  } finally {
+    await bench.close();
+  }
 });

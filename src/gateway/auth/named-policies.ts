@@ -24,10 +24,14 @@ export function policiesNamed(model: Model): string[] {
 
 /** By what stays the same of a definition however it is rewritten before it is compiled. */
 const missing = new WeakMap<Model['identity'], string>();
-const idsAtOnce = 500;
+const defaultMaxIdsPerQuery = 500;
 
-/** Finds out which of the policies that definitions name are there. */
-export async function preparePolicies(models: readonly Model[], sessions: Pick<Sessions, 'policies'>): Promise<void> {
+/** Looks up the policies that definitions name, a bounded number of ids per query, and notes the missing ones. */
+export async function preparePolicies(
+  models: readonly Model[],
+  sessions: Pick<Sessions, 'policies'>,
+  maxIdsPerQuery = defaultMaxIdsPerQuery,
+): Promise<void> {
   const wanted = Map.groupBy(
     models.flatMap(model => policiesNamed(model).map(id => ({ id, identity: model.identity }))),
     ({ identity }) => identity.orgId,
@@ -35,8 +39,8 @@ export async function preparePolicies(models: readonly Model[], sessions: Pick<S
   for (const [orgId, asked] of wanted) {
     const ids = [...new Set(asked.map(({ id }) => id))];
     const found = new Set<string>();
-    for (let at = 0; at < ids.length; at += idsAtOnce)
-      for (const id of (await sessions.policies(orgId, ids.slice(at, at + idsAtOnce))).keys()) found.add(id);
+    for (let at = 0; at < ids.length; at += maxIdsPerQuery)
+      for (const id of (await sessions.policies(orgId, ids.slice(at, at + maxIdsPerQuery))).keys()) found.add(id);
     for (const { id, identity } of asked) if (!found.has(id) && !missing.has(identity)) missing.set(identity, id);
   }
 }

@@ -135,7 +135,7 @@ export function challengeOf(challenge = '', method = ''): string | Denied {
 
 /** Whoever began with a challenge must show what it was made of; whoever shows something must have begun with one. */
 export function answersChallenge(challenge: string, verifier: string): boolean {
-  if (challenge === '' || verifier === '') return challenge === verifier;
+  if (challenge === '' || verifier === '') return challenge === '' && verifier === '';
   return (
     verifierText.test(verifier) && sameSecret(createHash('sha256').update(verifier).digest('base64url'), challenge)
   );

@@ -351,6 +351,21 @@ describe('the OAuth provider', () => {
       refused(await token(asked, 'a+b', '%'), true);
     });
 
+    test('a POST is read from its body alone: parameters in the address, which end up in logs, do not count', async () => {
+      const headers = { Authorization: basic('shop', 'shop secret') };
+      const grant = { grant_type: 'client_credentials' };
+      assert.equal((await post('/oauth/token', grant, { headers })).status, 200);
+      const inAddress = await post(`/oauth/token?${new URLSearchParams(grant)}`, '', { headers });
+      denied(inAddress, 'invalid_request');
+      const secret = { client_id: 'shop', client_secret: 'shop secret' };
+      const shown = await post(`/oauth/token?${new URLSearchParams(secret)}`, grant);
+      assert.notEqual(shown.status, 200, shown.body);
+      const { json } = await post('/oauth/token', grant, { headers });
+      const token = json.access_token;
+      await post(`/oauth/revoke?${new URLSearchParams({ token, ...secret })}`, '', { headers });
+      assert.equal((await call(token)).status, 0, 'nothing is revoked by an address');
+    });
+
     test('ask with POST, for a grant the API offers', async () => {
       const headers = { Authorization: basic('shop', 'shop secret') };
       denied(

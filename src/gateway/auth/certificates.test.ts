@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { openBench, orgId } from '../../../tests/bench.ts';
+import { makeAuthority } from '../../../tests/certificates.ts';
+import { certificatesOf } from './certificates.ts';
+
+test('the certificates that definitions name are read page by page, to the last page', async () => {
+  const bench = await openBench();
+  try {
+    const client_certificates: string[] = [];
+    for (let n = 0; n < 5; n++)
+      client_certificates.push(await bench.certificate(makeAuthority(`authority ${n}`).certPem));
+    const definition = { api_id: 'a', org_id: orgId, use_mutual_tls_auth: true, client_certificates };
+    const certificates = certificatesOf(bench.store, bench.vault, 2);
+    const before = bench.queries();
+    await certificates.prepare([modelOfClassic(definition as unknown as ClassicDefinition)]);
+    assert.equal(bench.queries() - before, 3, 'three pages');
+    for (const id of client_certificates) assert.equal(certificates.get(orgId, id)?.id, id);
+  } finally {
+    await bench.close();
+  }
+});
