@@ -26,10 +26,11 @@ export interface DebtsOptions {
   keys: Keys;
   /** The link and the debts need each other; it is asked for when the first command is due. */
   link(): Link;
+  /** Memory bound: names of each kind (windows, logs, resets) remembered during an outage; the rest stays local. */
+  maxNames?: number;
 }
 
-/** So many names used while Redis is away are told to it on its return; what is beyond stays local. */
-const maxNames = 100_000;
+const defaultMaxNames = 100_000;
 /** Traffic goes on while Redis is being told, so there may be more to tell after each pass. */
 const passes = 5;
 /** How many names are told at once. */
@@ -43,9 +44,9 @@ export interface Names {
   each(tell: (name: string, window: Window) => Promise<void>): Promise<void>;
 }
 
-export function debts({ local, clock, keys, link }: DebtsOptions): Debts {
-  const windows = names();
-  const logs = names();
+export function debts({ local, clock, keys, link, maxNames = defaultMaxNames }: DebtsOptions): Debts {
+  const windows = names(maxNames);
+  const logs = names(maxNames);
   const resets = new Set<string>();
 
   async function tellResets(): Promise<void> {
@@ -87,7 +88,8 @@ export function debts({ local, clock, keys, link }: DebtsOptions): Debts {
     windows,
     logs,
     async reset(name) {
-      resets.add(name);
+      // A reset beyond the bound holds in this process alone: Redis then keeps the higher count, which refuses earlier.
+      if (resets.size < maxNames) resets.add(name);
       // If Redis goes away now, the name stays among those to tell.
       if (link().ready()) await tellResets().catch(() => undefined);
     },
@@ -102,10 +104,10 @@ export function debts({ local, clock, keys, link }: DebtsOptions): Debts {
   };
 }
 
-function names(): Names {
+function names(maxNames: number): Names {
   const known = new Map<string, Window>();
   const add = (name: string, window: Window) => {
-    if (known.size < maxNames) known.set(name, window);
+    if (known.size < maxNames || known.has(name)) known.set(name, window);
   };
   return {
     add,

@@ -3,6 +3,7 @@ import { after, test } from 'node:test';
 import { createClient } from 'redis';
 import { systemClock } from '#base/clock.ts';
 import { type Redis, startRedis } from '../../tests/services/redis.ts';
+import { eventually } from '../../tests/upstream.ts';
 import type { Shared, Window } from './shared.ts';
 import { redisShared } from './shared-redis.ts';
 import { type ThreadsShared, threadsShared } from './shared-threads.ts';
@@ -157,6 +158,37 @@ test('while Redis is away messages reach the own process, and the others when it
   server.resume();
   while (!heard.other!.includes('second')) await new Promise(resolve => setImmediate(resolve));
   assert.equal(heard.other![0], 'first');
+});
+
+test('while only the subscribing connection is down a process receives its own messages, each once', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  const heard: string[] = [];
+  await one.subscribe('news', message => heard.push(message));
+  const admin = await createClient({ url: server.url }).connect();
+  closing.push(async () => admin.destroy());
+  // No new connection is let in, so that the one that ends stays away.
+  await admin.configSet('maxclients', '1');
+  await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
+  let published = 0;
+  await eventually(async () => {
+    await one.publish('news', `alone ${++published}`);
+    assert.ok(heard.length > 0);
+  });
+  assert.equal(one.state(), 'ok', 'commands still go to Redis');
+  heard.length = 0;
+  for (const message of ['a', 'b']) await one.publish('news', message);
+  await eventually(() => assert.deepEqual(heard, ['a', 'b']));
+  await admin.configSet('maxclients', '1000');
+  const other = await machine(server.url);
+  await eventually(async () => {
+    await other.publish('news', 'back');
+    assert.ok(heard.includes('back'));
+  });
+  heard.length = 0;
+  await one.publish('news', 'last');
+  await eventually(() => assert.ok(heard.includes('last')));
+  assert.equal(heard.filter(message => message === 'last').length, 1);
 });
 
 test('scripts are sent again to a Redis that forgot them, and every key has the prefix and an end', async () => {

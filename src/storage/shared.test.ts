@@ -172,6 +172,21 @@ for (const [name, open] of Object.entries(engines)) {
       assert.equal((await take('cost', window, -50)).used, 0);
     });
 
+    test('cost given back after the end of its window opens none: the next hit opens it at its own moment', async () => {
+      for (const cost of [-1, -50]) {
+        const counter = `late return ${cost}`;
+        const window = { limit: 2, periodMs: hourMs };
+        await take(counter, window, 2);
+        await engine.advance(hourMs + minuteMs);
+        const given = await take(counter, window, cost);
+        assert.deepEqual([given.used, given.remaining], [0, 2]);
+        await engine.advance(hourMs / 2);
+        const { used, resetsAtMs } = await take(counter, window);
+        assert.equal(used, 1);
+        assert.ok(Math.abs(resetsAtMs - engine.now() - hourMs) < minuteMs, 'a whole period from the hit');
+      }
+    });
+
     test('looking counts nothing', async () => {
       const window = { limit: 1, periodMs: hourMs };
       for (let look = 0; look < 3; look++) {

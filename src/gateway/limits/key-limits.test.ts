@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { ApiLimit } from '#access/keys/schema.ts';
+import type { ApiLimit, Key } from '#access/keys/schema.ts';
 import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/limits.ts';
 import type { Answer } from '../answer.ts';
 
@@ -267,6 +267,27 @@ test('later steps can write what is left into headers and bodies', async () => {
     rate_limit_limit: 4,
     rate_limit_remaining: 3,
     rate_limit_reset: clock.ms / 1000 + 60,
+    quota_limit: 2,
+    quota_remaining: 1,
+    quota_reset: clock.ms / 1000 + 3600,
+  });
+});
+
+test('the variables of the rate are there for a key without a quota, and those of the quota without a rate', async () => {
+  const { api, clock } = limitsBench();
+  const contextOf = async (key: Key, keyId: string) => {
+    const { exchange, walk } = api();
+    const call = exchange(keySession(key), { keyId });
+    call.context = {};
+    await walk(call);
+    return call.context;
+  };
+  assert.deepEqual(await contextOf({ rate: 4, per: 60 }, 'rate alone'), {
+    rate_limit_limit: 4,
+    rate_limit_remaining: 3,
+    rate_limit_reset: clock.ms / 1000 + 60,
+  });
+  assert.deepEqual(await contextOf({ quota_max: 2, quota_renewal_rate: 3600 }, 'quota alone'), {
     quota_limit: 2,
     quota_remaining: 1,
     quota_reset: clock.ms / 1000 + 3600,

@@ -69,6 +69,26 @@ test('a caller who leaves is no longer held, and makes room', async () => {
   await waiting;
 });
 
+test('limits.held_calls bounds the calls of all APIs together: one held for one API leaves no room for another', async () => {
+  const { api } = limitsBench({ settings: { 'limits.held_calls': '1' } });
+  const session = keySession({ ...throttled, access_rights: { one: {}, other: {} } });
+  const [one, other] = [api({ api_id: 'one' }), api({ api_id: 'other' })];
+  await one.statuses(session, 1);
+  const leaving = one.exchange(session);
+  const held = one.walk(leaving);
+  await eventually(() => assert.ok(leaving.onGone));
+  assert.deepEqual(await other.statuses(session, 1), [429]);
+  leaving.gone = true;
+  leaving.onGone?.();
+  await held;
+  const next = other.exchange(session);
+  const waiting = other.walk(next);
+  await eventually(() => assert.ok(next.onGone, 'the room that is left serves the other API'));
+  next.gone = true;
+  next.onGone?.();
+  await waiting;
+});
+
 test('no call is held longer than the gateway allows', async () => {
   const { api, clock, heard } = limitsBench({ settings: { 'limits.hold_seconds': '30' } });
   const { call, statuses } = api();
