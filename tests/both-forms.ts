@@ -26,9 +26,9 @@ export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>,
   const classic = openApi(upstream, said.classic);
   const url = await publish(app, classic);
   const apiId = `o${publicId()}`;
-  const { server, ...rest } = said.oas;
+  const { server, info, ...rest } = said.oas;
   const gateway = {
-    info: { id: apiId, name: apiId, state: { active: true } },
+    info: { id: apiId, name: apiId, state: { active: true }, ...info },
     upstream: { url: upstream.url },
     ...rest,
     server: { listenPath: { value: `/${apiId}/`, strip: true }, ...server },

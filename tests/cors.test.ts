@@ -153,6 +153,21 @@ describe('pages of other origins', () => {
     }
   });
 
+  test('an API with an expiry tells it beside the CORS headers, on responses and refusals', async () => {
+    const expiring = {
+      classic: { ...guarded.classic, expiration: '2999-01-01 00:00' },
+      oas: { ...guarded.oas, info: { expiration: '2999-01-01 00:00' } },
+    };
+    for (const api of await published({ origins: ['https://a.example'] }, expiring)) {
+      const reply = await fetch(`${api.url}/x`, { headers: { origin: 'https://a.example' } });
+      await reply.text();
+      assert.equal(reply.status, 401);
+      assert.equal(reply.headers.get('x-gw-api-expires'), 'Tue, 01 Jan 2999 00:00:00 GMT', api.form);
+      assert.equal(reply.headers.get('access-control-allow-origin'), 'https://a.example', api.form);
+      assert.equal(reply.headers.get('vary'), 'Origin', api.form);
+    }
+  });
+
   test('a page may read refusals and failures', async () => {
     const nowhere = { url: 'http://127.0.0.1:1' };
     const rules = { origins: ['https://a.example'] };

@@ -49,6 +49,33 @@ for (const at_rest of ['encrypted', 'hashed'])
         assert.deepEqual(await statuses(tokenOf('f'.repeat(24), name, 'sha256')), [403]);
       });
 
+      test('a name that is stored in several forms means that of today: reading, changing and removing reach it', async () => {
+        const { org } = await ground();
+        const access_rights = { other: { api_id: 'other', versions: ['Default'] } };
+        const path = (keyId: string) => `/gw/keys/${encodeURIComponent(keyId)}`;
+        const aliasOf = async (keyId: string) => {
+          const { status, body } = await app().ask('GET', path(keyId));
+          return status === 200 ? body.alias : status;
+        };
+        // The order in which a database returns the two is its own, so there are several names and both orders.
+        for (let n = 0; n < 8; n++) {
+          const name = `twice-${publicId()}`;
+          const [today, older] = [tokenOf(org, name), tokenOf(org, name, 'sha256')];
+          const forms = n % 2 === 0 ? [today, older] : [older, today];
+          for (const form of forms) {
+            const body = { access_rights, alias: form === today ? 'today' : 'older' };
+            const { status, text } = await app().ask('POST', path(form), { body });
+            assert.equal(status, 200, text);
+          }
+          assert.deepEqual([await aliasOf(name), await aliasOf(older)], ['today', 'older']);
+          const changed = { access_rights, alias: 'changed' };
+          assert.equal((await app().ask('PUT', path(name), { body: changed })).status, 200);
+          assert.deepEqual([await aliasOf(today), await aliasOf(older)], ['changed', 'older']);
+          assert.equal((await app().ask('DELETE', path(name))).status, 200);
+          assert.deepEqual([await aliasOf(name), await aliasOf(older)], ['older', 'older']);
+        }
+      });
+
       for (const algorithm of ['murmur32', 'murmur64', 'murmur128', 'sha256'])
         test(`a key brought in the JSON form with ${algorithm} keeps its id and opens by it and by its name`, async () => {
           const { make, org, statuses } = await ground();

@@ -168,6 +168,20 @@ describe('upstreams behind TLS', () => {
     assert.equal(disabled.status, 200);
   });
 
+  test('with a pinned key and the common name check both on, an upstream must pass both', async () => {
+    const own = makeServerCertificate(authority);
+    const pinned = await secure({ cert: own.chainPem, key: own.keyPem });
+    const [mine, wrong] = [await uploadKey(own), await uploadKey(makeServerCertificate(authority))];
+    const both = (host: string, key: string) =>
+      reached(at(pinned, host), {
+        pinned_public_keys: { '*': key },
+        proxy: { transport: { ssl_force_common_name_check: true } },
+      });
+    assert.equal((await both('localhost', mine)).status, 200);
+    assert.equal((await both('127.0.0.1', mine)).status, 500, 'the right key under another name');
+    assert.equal((await both('localhost', wrong)).status, 500, 'the right name with another key');
+  });
+
   test('a pinned authority vouches for what it signed, not for what merely stands beside it', async () => {
     const pin = await uploadKey(authority);
     const whole = await secure({ cert: leaf.certPem + authority.certPem, key: leaf.keyPem });

@@ -154,6 +154,34 @@ test('the component of a scheme says its kind and where its key is', () => {
   assert.deepEqual([model.jwt.source, model.jwt.headerEnabled, model.jwt.headerName], ['s', true, 'A']);
 });
 
+test('of several enabled schemes of one kind the first counts, whatever the order of the components', () => {
+  const headerOf = (names: readonly string[], components: readonly string[], security?: string) =>
+    modelOfOas({
+      components: {
+        securitySchemes: Object.fromEntries(components.map(name => [name, { type: 'apiKey', in: 'header', name }])),
+      },
+      ...(security && { security: [{ [security]: [] }] }),
+      ...gateway({
+        server: {
+          listenPath: { value: '/a/' },
+          authentication: {
+            enabled: true,
+            securitySchemes: Object.fromEntries(names.map(name => [name, { enabled: name !== 'X-Off' }])),
+          },
+        },
+      }),
+    }).token.headerName;
+  for (const components of [
+    ['X-Off', 'X-One', 'X-Two'],
+    ['X-Two', 'X-One', 'X-Off'],
+  ]) {
+    assert.equal(headerOf(['X-One', 'X-Two'], components), 'X-One');
+    assert.equal(headerOf(['X-Two', 'X-One'], components), 'X-Two');
+    assert.equal(headerOf(['X-Off', 'X-Two', 'X-One'], components), 'X-Two', 'an enabled one goes before');
+    assert.equal(headerOf(['X-One', 'X-Two'], components, 'X-Two'), 'X-Two', 'one that is asked for goes before');
+  }
+});
+
 test('an address list of the classic form counts once its own switch is on', () => {
   const lists = { allowed_ips: ['10.0.0.1'], blacklisted_ips: ['10.0.0.2'] };
   assert.equal(modelOfClassic(lists).ipAccess.enabled, false);

@@ -166,3 +166,12 @@ test('an id that follows from a path is taken', () => {
     faults: [{ path: 'paths./b.get.operationId', message: 'is not unique' }],
   });
 });
+
+test('the operations of a streams document have ids of their own', () => {
+  const given = {
+    ...document(),
+    paths: { '/a': { get: { operationId: 'x' } }, '/b': { get: { operationId: 'x' } } },
+    'x-gw-streaming': { streams: {} },
+  };
+  assert.deepEqual(faultsIn(checkStreams(given)), [{ path: 'paths./b.get.operationId', message: 'is not unique' }]);
+});

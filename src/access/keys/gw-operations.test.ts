@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { makeCertificate } from '../../../tests/certificates.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { keyHash } from './ids.ts';
 import { fullKey } from './schema.ts';
 
 const rights = (apiId = 'orders') => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });
@@ -238,6 +239,16 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('POST', path, {}), 400, /^Couldn't decode instruction/);
     refused(await ask('POST', path, { policy: 'none' }), 400, 'apply_policies[0]: there is no policy none');
     refused(await ask('POST', '/gw/keys/policy/0000', { policy: 'b' }), 404, 'Key not found');
+  });
+
+  test('the limits of an organisation are not put under policies by their hash', async () => {
+    const { orgId, ask } = await desk(app());
+    await ask('POST', '/gw/policies', { id: `p-${orgId}`, org_id: orgId, access_rights: rights(), quota_max: 1 });
+    const path = `/gw/org/keys/${orgId}`;
+    assert.equal((await ask('POST', path, { quota_max: 100, quota_renewal_rate: 60 })).status, 200);
+    const { body: before } = await ask('GET', path);
+    refused(await ask('POST', `/gw/keys/policy/${keyHash(orgId)}`, { policy: `p-${orgId}` }), 404, 'Key not found');
+    assert.deepEqual((await ask('GET', path)).body, before);
   });
 
   test('suppress_reset leaves the quota period as it is; without it a new one begins', async () => {

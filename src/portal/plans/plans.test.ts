@@ -87,6 +87,19 @@ onEveryEngine('portal plans', app => {
     assert.equal((await policyOf(plan.ReferenceID)).rate, -1);
   });
 
+  test('a limit of 0 limits nothing and reads back as unlimited, whatever the body says', async () => {
+    const wrong = { RateLimit: 0, UnlimitedRateLimit: false, Quota: 0, UnlimitedQuota: false };
+    const plan = await aPlan(app(), wrong);
+    assert.deepEqual([plan.UnlimitedRateLimit, plan.UnlimitedQuota], [true, true]);
+    await ask('PUT', `/${plan.ID}`, { RateLimit: 5, Quota: 9 });
+    const { body: changed } = await ask('PUT', `/${plan.ID}`, wrong);
+    assert.deepEqual([changed.UnlimitedRateLimit, changed.UnlimitedQuota], [true, true]);
+    const { body: read } = await ask('GET', `/${plan.ID}`);
+    assert.deepEqual([read.UnlimitedRateLimit, read.UnlimitedQuota], [true, true]);
+    const { rate, quota_max } = await policyOf(plan.ReferenceID);
+    assert.deepEqual([rate, quota_max], [-1, -1]);
+  });
+
   test('every change reaches the policy: expiry and meta data too, and what the plan no longer says goes', async () => {
     const plan = await aPlan(app(), { MetaData: { old: 'x', kept: 'y' } });
     const policy = await policyOf(plan.ReferenceID);
