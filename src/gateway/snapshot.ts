@@ -70,7 +70,11 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
     byName(orgId, name) {
       const direct = apis.get(name);
       if (direct?.orgId === orgId) return inService(direct);
-      const ids = names.get(`${orgId}/${name}`) ?? names.get(`${orgId}/${loopName(name)}`) ?? [];
+      const ids =
+        names.get(`${orgId}/${name}`) ??
+        names.get(`${orgId}/${loopName(name)}`) ??
+        names.get(shortLoopKey(orgId, name)) ??
+        [];
       return ids.map(id => inService(apis.get(id))).find(api => api !== undefined);
     },
   };
