@@ -241,6 +241,8 @@ describe('proxying', () => {
       openApi({ url: 'http://unused.invalid' }, { proxy: { enable_load_balancing: true, target_list } });
     const url = await publish(app, balanced([`127.0.0.1:${upstream.port}/bare`]));
     assert.equal((await echoed(`${url}/x`)).body.url, '/bare/x');
+    const alone = { target_url: '', enable_load_balancing: true, target_list: [`${upstream.url}/alone`] };
+    assert.equal((await echoed(await publish(app, openApi(upstream, { proxy: alone })))).body.url, '/alone');
     const refused = await app.ask('POST', '/api/apis', { body: { api_definition: balanced([]) } });
     assert.equal(refused.status, 400);
     assert.match(refused.text, /target_list: must name at least one target/);

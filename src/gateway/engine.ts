@@ -66,7 +66,16 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
 
   const sendUpstream = sendingOf(tools, pools, receiver);
 
+  /** Error boundary: a throw that no step accounts for fails its call, never the thread. */
   function handle(call: Exchange, sink: Sink): void {
+    try {
+      enterRoute(call, sink);
+    } catch (error) {
+      breakOff(call, sink, error);
+    }
+  }
+
+  function enterRoute(call: Exchange, sink: Sink): void {
     if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
@@ -165,15 +174,16 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   }
 
   function answered(call: Exchange, sink: Sink, given: Answer): void {
-    if (given.refused || given.final) return deliver(call, sink, given);
-    withAnswerHeaders(call, given);
-    const waiting = walkResponse(call.chain!, call, given);
-    if (waiting instanceof Promise) {
-      waiting.then(
-        () => delivered(call, sink, given),
-        error => failed(call, sink, error),
-      );
-    } else delivered(call, sink, given);
+    try {
+      if (given.refused || given.final) return deliver(call, sink, given);
+      withAnswerHeaders(call, given);
+      const waiting = walkResponse(call.chain!, call, given);
+      if (waiting instanceof Promise)
+        waiting.then(() => delivered(call, sink, given)).catch(error => breakOff(call, sink, error));
+      else delivered(call, sink, given);
+    } catch (error) {
+      breakOff(call, sink, error);
+    }
   }
 
   function delivered(call: Exchange, sink: Sink, given: Answer): void {
@@ -198,8 +208,21 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     deliver(call, sink, refuse(call, 'internal'));
   }
 
+  /** The same boundary for what happens outside the steps, some of it in a callback of a promise. */
+  function breakOff(call: Exchange, sink: Sink, error: unknown): void {
+    if (!call.answer) return failed(call, sink, error);
+    tools.log.error({ err: error, api: call.api?.id }, 'a response failed');
+    sink.abort();
+    record(call, false);
+  }
+
   function forward(call: Exchange, api: Api, { fixed, target }: Served, sink: Sink, current: Snapshot): void {
-    const destination = call.rewritten?.destination ?? fixed ?? target.next();
+    let destination: ReturnType<Served['target']['next']>;
+    try {
+      destination = call.rewritten?.destination ?? fixed ?? target.next();
+    } catch (error) {
+      return failed(call, sink, error);
+    }
     if (destination instanceof Promise)
       destination.then(
         found => sent(call, api, found, sink, current),
@@ -209,9 +232,13 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   }
 
   function sent(call: Exchange, api: Api, to: Destination | undefined, sink: Sink, current: Snapshot): void {
-    if (!to) return deliver(call, sink, hostsDown(call));
-    if (to.loop) return loop(call, to, sink, current);
-    sendUpstream(call, api, to, sink);
+    try {
+      if (!to) deliver(call, sink, hostsDown(call));
+      else if (to.loop) loop(call, to, sink, current);
+      else sendUpstream(call, api, to, sink);
+    } catch (error) {
+      breakOff(call, sink, error);
+    }
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */

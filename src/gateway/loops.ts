@@ -11,6 +11,9 @@ export interface LoopControls {
   readonly checksLimits: boolean;
 }
 
+/** Loops run on one call stack, so the limit of an address is held to the most that the setting of the gateway allows. */
+export const maxLoopLimit = 100;
+
 const verbs = /^[A-Z]{1,20}$/;
 
 export function loopControls(query: string): LoopControls {
@@ -21,7 +24,7 @@ export function loopControls(query: string): LoopControls {
   return {
     query: kept.join('&'),
     method: verbs.test(method) ? method : '',
-    limit: Number.isInteger(limit) && limit > 0 ? limit : 0,
+    limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, maxLoopLimit) : 0,
     checksLimits: given.get('check_limits') === 'true',
   };
 }

@@ -62,12 +62,13 @@ function readAddress(text: string, address: string): Destination {
   const url = URL.parse(text);
   if (!url) throw new Unservable(`the upstream address ${JSON.stringify(address)} cannot be read`);
   if (url.protocol === 'gw:') {
+    if (url.host === '') throw new Unservable(`the upstream address ${JSON.stringify(address)} names no API`);
     return {
       origin: '',
       host: '',
       path: withoutFinalSlashes(url.pathname),
       query: url.search.slice(1),
-      loop: url.host || url.hostname,
+      loop: url.host,
       controls: loopControls(url.search.slice(1)),
     };
   }
@@ -112,7 +113,7 @@ function sharedTarget(model: Model, tools: TargetTools): Target {
     };
   }
   // What mocks, plugins and rewrites leave over is refused as by a registry that names no host.
-  if (upstream.url === '' && !needsUpstream(model)) return { next: () => undefined };
+  if (upstream.url === '' && !loadBalancing.enabled && !needsUpstream(model)) return { next: () => undefined };
   if (!loadBalancing.enabled) return single(destinationOf(upstream.url));
   const list = loadBalancing.targets.flatMap(({ url, weight }) =>
     Array<Destination>(weight).fill(destinationOf(url, scheme)),

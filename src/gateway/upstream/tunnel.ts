@@ -61,12 +61,19 @@ export class Tunnel {
     }
     const { path, headers } = this.#options;
     const { upgrade } = this.#call;
-    const request = httpRequest({
-      createConnection: () => socket,
-      method: 'GET',
-      path,
-      headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,
-    });
+    let request: ClientRequest;
+    try {
+      request = httpRequest({
+        createConnection: () => socket,
+        method: 'GET',
+        path,
+        headers: [...headers, 'Connection', 'Upgrade', 'Upgrade', upgrade] as never,
+      });
+    } catch (error) {
+      // Values of variables can hold characters that no header may have.
+      socket.destroy();
+      return this.#fail(error as Error);
+    }
     this.#request = request;
     request.on('error', error => this.#fail(error));
     request.once('upgrade', (response, other, first) => this.#agreed(response, other as Socket, first));

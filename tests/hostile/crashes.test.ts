@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { startApp, type TestApp } from '../harness.ts';
+import { openApi, publish, unservedReason } from '../traffic.ts';
+
+describe('definitions that would crash a traffic thread', () => {
+  let app: TestApp;
+  const crashes: string[] = [];
+  before(async () => {
+    app = await startApp('sqlite', { onLog: line => void (line.includes('crashed') && crashes.push(line)) });
+  });
+  after(() => app?.close());
+
+  test('a gw:// address that names no API keeps the API from being served', async () => {
+    const balanced = { enable_load_balancing: true, target_list: ['gw:///x'] };
+    for (const proxy of [{ target_url: 'gw:///x' }, { target_url: 'gw://' }, { target_url: '', ...balanced }]) {
+      const url = await publish(app, openApi({ url: '' }, { proxy }));
+      assert.match(await unservedReason(app, url), /names no API/);
+    }
+    assert.deepEqual(crashes, []);
+  });
+
+  test('a loop limit of an address is held to 100, so that loops end before the call stack does', async () => {
+    const pattern = { path: '/', method: 'GET', match_pattern: '.*', rewrite_to: 'gw://self/?loop_limit=1000000' };
+    const version = { name: 'Default', use_extended_paths: true, extended_paths: { url_rewrites: [pattern] } };
+    const version_data = { not_versioned: true, versions: { Default: version } };
+    const endless = openApi({ url: 'gw://self/?loop_limit=1000000' });
+    for (const definition of [endless, openApi({ url: 'http://127.0.0.1:9' }, { version_data })]) {
+      const reply = await fetch(await publish(app, definition));
+      assert.equal(reply.status, 500);
+      assert.match(await reply.text(), /more than 100 loops/);
+    }
+    assert.deepEqual(crashes, []);
+  });
+});
