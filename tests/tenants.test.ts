@@ -163,6 +163,9 @@ test('a port that is the gatewayâ€™s own is no way around another organisationâ€
     assert.equal(await tried(a, '/extra/', extraPort), 200);
     assert.equal(await tried(b, '/other/', extraPort), 409);
     assert.equal(await tried(b, '/extra/'), 200);
+    const service = openApi(upstream, { protocol: 'tcp', listen_port: 9, proxy: { listen_path: '/tcp/' } });
+    assert.equal((await write(app, a, service)).status, 200, 'a TCP service on a port that is not allowed is stored');
+    assert.equal(await tried(b, '/beside-a-service/'), 200, 'and claims no route of the gateway');
   } finally {
     await app.close();
     await upstream.close();

@@ -150,8 +150,8 @@ function append<T>(map: Map<string, T[]>, key: string, value: T): void {
   else map.set(key, [value]);
 }
 
-/** A full stop that nothing repeats is what it looks like. */
-const literal = /^[\w.\-~!@&=,;:'%/ \u0080-\uffff]*$/;
+/** Endpoint patterns are regular expressions: `.` is any character, and a full stop where it is escaped or written `%2E`. */
+const literal = /^[\w\-~!@&=,;:'%/ \u0080-\uffff]*$/;
 /** A fixed segment, followed by another one: nothing behind it can reach back and change it. */
 const fixedFirst = /^\/([\w\-~!@&=,;:'%]+)(?:$|\/(?![?*+]|\{\d))/;
 
@@ -186,7 +186,7 @@ const rewritten = (text: string) =>
     .replaceAll('/*', '/.*');
 
 /** One segment of a template: text, with at most one open part. More could be made to take long. */
-const templateSegment = /^[\w.\-~!@&=,;:'% \u0080-\uffff]*(\{[\w.-]*\}[\w.\-~!@&=,;:'% \u0080-\uffff]*)?$|^\*$/;
+const templateSegment = /^[\w\-~!@&=,;:'% \u0080-\uffff]*(\{[\w.-]*\}[\w\-~!@&=,;:'% \u0080-\uffff]*)?$|^\*$/;
 
 /** A template is matched natively: it is written here, and cannot be made to run long. */
 function template(text: string, flags: string): RegExp | undefined {

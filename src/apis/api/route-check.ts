@@ -4,6 +4,7 @@ import { isNamedHost, pathsOverlap, segmentsOf } from '#definition/route-overlap
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { type HeldHosts, isHostGranted, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
 import { problem } from '../problems.ts';
+import { everyConnection } from './rules.ts';
 import type { StoredApi } from './schema.ts';
 import type { ApiStore, ClaimedRoute, RouteSearch } from './store.ts';
 
@@ -22,10 +23,14 @@ interface Route {
   readonly segments: readonly string[];
 }
 
-/** The column holds host and port as one text. A port that APIs may not have is the gateway's own. */
-function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route {
+/**
+ * The column holds host and port as one text. A port that APIs may not have is the gateway's own, where TCP and TLS services
+ * are not served and claim nothing.
+ */
+function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route | undefined {
   const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
   const port = servedPort(settings, Number(digits));
+  if (port === 0 && listen_path === everyConnection) return undefined;
   const host = domain.slice(0, domain.length - suffix.length);
   return { orgId: org_id, host, port, path: listen_path, segments: segmentsOf(listen_path) };
 }
@@ -37,6 +42,7 @@ function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settin
 export async function refuseForeignRoute(tools: RouteCheckTools, { org_id, summary }: StoredApi): Promise<void> {
   if (summary.listen_path === '') return;
   const route = routeOf({ org_id, ...summary }, tools.settings);
+  if (!route) return;
   const held = await tools.grants.heldHosts();
   await refuseUngranted(tools, route, held);
   if (await overlapsForeign(tools, route, held))
@@ -62,10 +68,15 @@ async function overlapsForeign({ apis, settings }: RouteCheckTools, route: Route
   return (
     routes.some(row => {
       const other = routeOf(row, settings);
+      if (!other) return false;
       // One way of speaking for each port: whoever shares one decides how the others are spoken to.
       if (route.port !== 0) return other.port === route.port;
       return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
-    }) || byId.some(row => meets(routeOf(row, settings)))
+    }) ||
+    byId.some(row => {
+      const other = routeOf(row, settings);
+      return other !== undefined && meets(other);
+    })
   );
 }
 

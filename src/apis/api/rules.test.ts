@@ -38,7 +38,7 @@ test('one place has one spelling', () => {
   assert.equal(route({ proxy: { listen_path: '/{one}/{two:[a-z]{2}}' } }), '/{}/{:[a-z]{2}}');
   assert.equal(route({ domain: 'A.Example.', proxy: { listen_path: '/a' } }), 'a.example/a');
   assert.equal(route({ domain: 'a.example', domain_disabled: true, proxy: { listen_path: '/a' } }), '/a');
-  assert.equal(route({ listen_port: 9, protocol: 'tcp', proxy: { listen_path: '/a' } }), ':9/');
+  assert.equal(route({ listen_port: 9, protocol: 'tcp', proxy: { listen_path: '/a' } }), ':9*');
 });
 
 test('who has no route of its own claims none', () => {

@@ -40,12 +40,16 @@ function routeOf({ identity, listen, customDomain }: Model): Pick<Summary, 'doma
   const raw = listen.protocol === 'tcp' || listen.protocol === 'tls';
   // Bare connections need a port of their own: without one they are not served, and claim nothing.
   if (raw && port === '') return { domain: '', listen_path: '' };
-  if (listen.protocol === 'tcp') return { domain: port, listen_path: '/' };
+  if (listen.protocol === 'tcp') return { domain: port, listen_path: everyConnection };
   // Whom a secured connection is for is said in its handshake.
-  if (listen.protocol === 'tls') return { domain: nameless(domain.toWellFormed()) + port, listen_path: '/' };
+  if (listen.protocol === 'tls')
+    return { domain: nameless(domain.toWellFormed()) + port, listen_path: everyConnection };
   if (listen.path === '') return { domain: '', listen_path: '' };
   return { domain: nameless(domain.toWellFormed()) + port, listen_path: pathOf(listen.path.toWellFormed()) };
 }
+
+/** Stands for the listen path of TCP and TLS services, which have none: no path of HTTP is written like it. */
+export const everyConnection = '*';
 
 const nameless = (template: string) => template.replaceAll(/\{[A-Za-z_][\w-]*(?=[:}])/g, '{');
 const pathOf = (path: string) => nameless(shortest(listenPathSpelling(path).replace(/(.)\/$/, '$1')));

@@ -74,10 +74,10 @@ const others = 'x-gw-others';
 const listed = ({ [others]: more, ...first }: Bag): Bag[] => [first, ...(listOf(more) as Bag[])];
 
 /** What the document says of one operation, made if it says nothing yet; undefined where it has no room for one. */
-function operationAt({ document, operations, ids }: Ground, classicPath: string, method: string): Bag | undefined {
-  const key = `${method} ${classicPath}`;
+function operationAt({ document, operations, ids }: Ground, pattern: string, method: string): Bag | undefined {
+  const key = `${method} ${pattern}`;
   const known = ids.get(key);
-  const { path, parameters } = openApiPath(classicPath);
+  const { path, parameters } = openApiPath(pattern);
   const free = known === undefined ? freePath(document, path, method) : path;
   if (free === undefined) return undefined;
   const id = known ?? declare(document, free, method, parameters);
@@ -85,7 +85,7 @@ function operationAt({ document, operations, ids }: Ground, classicPath: string,
   const given = at(operations, [id]);
   const operation = isBag(given) ? given : {};
   put(operations, [id], operation);
-  if (known === undefined && free !== classicPath) put(operation, ['x-gw-classic', 'path'], classicPath);
+  if (known === undefined && classicPath(free) !== pattern) put(operation, ['x-gw-classic', 'path'], pattern);
   return operation;
 }
 

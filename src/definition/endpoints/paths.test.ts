@@ -30,7 +30,7 @@ test('a segment that is a pattern becomes a parameter that carries it', () => {
 
 const patterns: readonly (readonly [path: string, pattern: string])[] = [
   ['/users/{id}', '/users/{id}'],
-  ['/v1.0/x', '/v1.0/x'],
+  ['/v1.0/x', '/v1%2E0/x'],
   ['/users/$count', '/users/%24count'],
   ['/Products({id})', '/Products%28{id}%29'],
   ['/reports/{id}.{format}', '/reports/{id}%2E{format}'],

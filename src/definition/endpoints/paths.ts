@@ -52,15 +52,11 @@ export function moreParticular(a: string, b: string): number {
  * does so in a pattern when it is escaped. A segment that is a star alone stands for any, as it does in patterns.
  */
 export function classicPath(path: string): string {
-  const special = severalInOne.test(path) ? specialOrDot : specialCharacter;
   const parts = path.split(/(\{[^{}]*\})/);
-  return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll(special, escaped))).join('');
+  return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll(specialCharacter, escaped))).join('');
 }
 
-const specialCharacter = /[$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
-/** A full stop is one in a template, and any character in other patterns: where segments have several parameters. */
-const specialOrDot = /[.$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
-const severalInOne = /\}[^/]*\{/;
+const specialCharacter = /[.$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
 
 const escaped = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
@@ -78,7 +74,8 @@ export function openApiPath(path: string): { path: string; parameters: Bag[] } {
       parameters.push(parameter(named[1]!, named[2]));
       return `{${named[1]}}`;
     }
-    if (literal.test(segment)) return segment;
+    const plain = segment.replaceAll('%2E', '.');
+    if (literal.test(plain)) return plain;
     const name = `customRegex${parameters.filter(({ name }) => String(name).startsWith('customRegex')).length + 1}`;
     parameters.push(parameter(name, segment));
     return `{${name}}`;

@@ -78,7 +78,7 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
     method: words(meta.method),
     bodyTemplate: words(meta.template_path),
     headers: bag(meta.header_map) as Record<string, string>,
-    cooldownSeconds: Number(meta.event_timeout ?? 0) || 0,
+    cooldownSeconds: Math.max(0, Number(meta.event_timeout ?? 0) || 0),
     functionName: words(script ? meta.name : meta.function_name),
     path: words(meta.path),
     logPrefix: words(meta.prefix),
