@@ -17,13 +17,13 @@ const exported = () => ({
   tags: null,
   oauth_keys: null,
   monitor: { trigger_limits: null },
-  quota_reset: 0,
+  quota_reset: 1,
   quota_used: 3,
-  access_rights_array: [],
+  access_rights_array: [{ api_id: 'a1' }],
   access_rights: {
     a1: {
       api_id: 'a1',
-      limit: { rate: 1, per: 1, set_by_policy: false, smoothing: null },
+      limit: { rate: 1, per: 1, set_by_policy: true, smoothing: null },
       quota_max: 1,
       quota_renews: 2,
       quota_remaining: 3,
@@ -104,7 +104,7 @@ onEveryEngine('unknown members of management bodies', app => {
     const path = `/api/keys/${made.body.key_id}`;
     const { data } = (await ask('GET', path)).body;
     assert.deepEqual([data.quota_used, data.access_rights.a1.expires, data.certificate], [3, 7, '']);
-    assert.equal(data.access_rights.a1.limit.set_by_policy, false);
+    assert.equal(data.access_rights.a1.limit.set_by_policy, true);
     assert.equal((await ask('PUT', path, { ...data, rate: 6 })).status, 200);
     const changed = (await ask('GET', path)).body.data;
     assert.deepEqual([changed.rate, changed.quota_used, changed.access_rights.a1.expires], [6, 3, 7]);

@@ -104,10 +104,20 @@ describe('unknown members', () => {
       z.object({ use: z.boolean().optional() }).refine(() => true),
       ['use_certificate'],
     );
-    const value = { use_certificate: false };
+    const value = { use_certificate: true };
     assert.deepEqual(checkMembers(schema, value), { value, unknown: [], legacy: ['use_certificate'] });
     assert.deepEqual(schema.parse(value), value);
     assert.deepEqual(texts(schema, { use_certificat: 1 }), ['use_certificat: no such member']);
+  });
+
+  test('a legacy member that holds nothing is kept without a report', () => {
+    const schema = legacyMembers(z.looseObject({}), ['old']);
+    for (const old of [false, 0, '', null, [], {}, { secret: '', list: [], deep: { on: false } }]) {
+      const value = { old };
+      assert.deepEqual(checkMembers(schema, value), { value, unknown: [], legacy: [] });
+    }
+    for (const old of [true, -1, 'x', [0, 1], { secret: '', deep: { on: true } }])
+      assert.deepEqual(checkMembers(schema, { old }).legacy, ['old']);
   });
 
   test('free-form objects take any member, and their declared members are still checked', () => {

@@ -14,7 +14,7 @@ export interface MemberCheck {
   /** The value without the `null` of optional members and without read-only members: the very value where it has none. */
   readonly value: unknown;
   readonly unknown: readonly UnknownMember[];
-  /** Paths of the declared legacy members that the value holds. */
+  /** Paths of the declared legacy members that the value holds, but for those that hold nothing (see `isEmpty`). */
   readonly legacy: readonly string[];
 }
 
@@ -49,7 +49,7 @@ const readOnlyMark = z
   .meta({ readOnly: true, description: 'Set by the server: accepted in requests, without effect.' });
 const nullMarks = new WeakSet<z.core.$ZodType>();
 
-/** Declares names that exports of other installations carry and that mean nothing here: kept, returned, reported. */
+/** Declares names that exports carry and that mean nothing here: kept, returned, reported where they say something. */
 export function legacyMembers<S extends z.ZodObject>(schema: S, names: readonly string[]): S {
   return schema.safeExtend(Object.fromEntries(names.map(name => [name, legacyMark]))) as unknown as S;
 }
@@ -189,7 +189,7 @@ function walkObject(walk: Walk, def: z.core.$ZodObjectDef, value: Record<string,
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (declared === readOnlyMark) return dropped;
     if (declared === legacyMark) {
-      if (walk.legacy.length < walk.bounds.maxReported) walk.legacy.push(memberPath(at));
+      if (walk.legacy.length < walk.bounds.maxReported && !isEmpty(member)) walk.legacy.push(memberPath(at));
       return member;
     }
     if (declared) return walkMember(walk, declared, member, at);
@@ -206,6 +206,15 @@ function walkRecord(walk: Walk, def: z.core.$ZodRecordDef, value: Record<string,
     reportUnknown(walk, at, name, () => [...names].map(String));
     return walk.bounds.dropsUnknown ? dropped : member;
   });
+}
+
+/**
+ * Zero values: exporters write every member they know, `false`, `0` and empty lists included. A legacy member that asks
+ * for nothing loses nothing, and a warning about it would hide those that matter.
+ */
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).every(isEmpty);
+  return !value;
 }
 
 /** Names without effect are no help to the author of a misspelt one. */

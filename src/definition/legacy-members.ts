@@ -13,7 +13,18 @@ const authConfigs = ['jwt', 'basic', 'coprocess', 'hmac', 'oauth', 'oidc'];
 
 export const legacyPlaces: Readonly<Record<Side, readonly LegacyPlace[]>> = {
   classic: [
-    { path: [], names: ['check_host_against_uptime_tests', 'extended_paths'] },
+    {
+      path: [],
+      names: [
+        'check_host_against_uptime_tests',
+        'driver',
+        'extended_paths',
+        'is_site',
+        'jwt_disable_expires_at_validation',
+        'jwt_disable_issued_at_validation',
+        'jwt_disable_not_before_validation',
+      ],
+    },
     ...authConfigs.map(mode => ({
       path: ['auth_configs', mode],
       names: ['validate_signature', 'signature', 'use_certificate'],
@@ -21,7 +32,7 @@ export const legacyPlaces: Readonly<Record<Side, readonly LegacyPlace[]>> = {
     { path: ['proxy', 'service_discovery'], names: ['_sd_show_port_path'] },
     { path: ['proxy', 'transport'], names: ['dial_timeout'] },
   ],
-  oas: [],
+  oas: [{ path: ['server'], names: ['slug'] }],
 };
 
 /** Of the settings of one event handler, a value inside a list inside a map: its schema names them itself. */

@@ -160,16 +160,26 @@ describe('unknown members of definitions', () => {
   });
 
   test('legacy members are kept and reported, and come home from the other form', () => {
-    const given: Bag = { ...classic, check_host_against_uptime_tests: true, extended_paths: { ignored: [] } };
+    const ofEarlierVersions = Object.fromEntries(
+      ['driver', 'is_site', ...['expires_at', 'issued_at', 'not_before'].map(it => `jwt_disable_${it}_validation`)].map(
+        name => [name, true],
+      ),
+    );
+    const given: Bag = {
+      ...classic,
+      ...ofEarlierVersions,
+      check_host_against_uptime_tests: true,
+      extended_paths: { cache: ['a'] },
+    };
     given.event_handlers = {
       events: {
-        QuotaExceeded: [{ handler_name: 'eh_web_hook_handler', handler_meta: { api_model: {}, org_id: 'o' } }],
+        QuotaExceeded: [{ handler_name: 'eh_web_hook_handler', handler_meta: { api_model: { a: 1 }, org_id: 'o' } }],
       },
     };
     given.auth_configs = Object.fromEntries(
       ['jwt', 'basic', 'coprocess', 'hmac', 'oauth', 'oidc'].map(mode => [
         mode,
-        { validate_signature: false, signature: { secret: '' }, use_certificate: false },
+        { validate_signature: true, signature: { secret: 's' }, use_certificate: true },
       ]),
     );
     given.proxy = { ...classic.proxy, transport: { dial_timeout: 3 }, service_discovery: { _sd_show_port_path: true } };
@@ -183,6 +193,28 @@ describe('unknown members of definitions', () => {
     const home = classicOfOas(oasOfClassic(checked.definition)) as Bag;
     assert.partialDeepStrictEqual(home.auth_configs, given.auth_configs);
     assert.deepEqual((home.proxy as Bag).transport, { dial_timeout: 3 });
+  });
+
+  test('members that exporters write with every definition are accepted in silence', () => {
+    const config = { auth_header_name: 'Authorization', use_certificate: false, validate_signature: false };
+    const subgraph = { api_id: 'a', name: 'A', sse_use_post: true };
+    const exported = {
+      ...classic,
+      auth_configs: { jwt: { ...config, signature: { secret: '', allowed_clock_skew: 0 } } },
+      graphql: { enabled: false, proxy: { sse_use_post: false }, supergraph: { subgraphs: [subgraph] } },
+    };
+    assert.deepEqual(checkClassic(exported), { ok: true, definition: exported });
+    const postPlugins = [{ enabled: false, functionName: 'f', name: '', path: 'p' }];
+    const operations = { read: { postPlugins } };
+    const written = withExtension({ server: { ...extension.server, slug: '' }, middleware: { operations } });
+    assert.deepEqual(checkOas(written), { ok: true, definition: written });
+    const slug = withExtension({ server: { ...extension.server, slug: 'a' } });
+    assert.deepEqual(checkOas(slug), {
+      ok: true,
+      definition: slug,
+      warnings: [{ path: 'x-gw-api-gateway.server.slug', message: 'legacy member: kept, without effect' }],
+    });
+    assert.partialDeepStrictEqual(oasOfClassic(classicOfOas(slug as OasDefinition)), slug);
   });
 
   test('where the setting says so, unknown members are kept and reported', () => {

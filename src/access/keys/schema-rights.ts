@@ -57,12 +57,14 @@ export const FieldAccess = z
   .partial();
 export type FieldAccess = z.infer<typeof FieldAccess>;
 
-export const EndpointMethod = z.looseObject({ name: text, limit: objectOf({ rate: amount, per: amount }) }).partial();
+const RateLimitOf = objectOf({ rate: amount, per: amount, smoothing: Smoothing.nullable() });
+
+export const EndpointMethod = z.looseObject({ name: text, limit: RateLimitOf }).partial();
 export const Endpoint = z.looseObject({ path: text, methods: listOf(EndpointMethod) }).partial();
 export type Endpoint = z.infer<typeof Endpoint>;
 
 const AccessRules = objectOf({ allowed: listOf(text), blocked: listOf(text) });
-const JsonRpcMethod = z.looseObject({ name: text, limit: objectOf({ rate: amount, per: amount }) }).partial();
+const JsonRpcMethod = z.looseObject({ name: text, limit: RateLimitOf }).partial();
 
 /** What a key may do with one API; the API id is the key of the map that holds it. */
 export const AccessRight = z
@@ -135,7 +137,12 @@ export function smoothingWarnings({ rate = 0, smoothing }: Limited, at = ''): st
 }
 
 export function rightsWarnings(rights: AccessRights | null | undefined): string[] {
-  return Object.entries(rights ?? {}).flatMap(([apiId, right]) =>
-    smoothingWarnings(right.limit ?? {}, `access_rights.${apiId}.limit.`),
-  );
+  return Object.entries(rights ?? {}).flatMap(([apiId, right]) => [
+    ...smoothingWarnings(right.limit ?? {}, `access_rights.${apiId}.limit.`),
+    ...(right.endpoints ?? []).flatMap(({ methods }, endpoint) =>
+      (methods ?? []).flatMap(({ limit }, method) =>
+        smoothingWarnings(limit ?? {}, `access_rights.${apiId}.endpoints[${endpoint}].methods[${method}].limit.`),
+      ),
+    ),
+  ]);
 }

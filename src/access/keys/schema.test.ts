@@ -59,6 +59,14 @@ for (const [what, smoothing, fault] of [
   test(`smoothing refuses ${what}`, () => assert.deepEqual(faultsOf({ smoothing }), [fault]));
 }
 
+test('smoothing of an endpoint that is not complete is reported with its place', () => {
+  const limit = { rate: 9, per: 1, smoothing: { enabled: true, step: 1, delay: 1 } };
+  const endpoints = [{ path: '/a', methods: [{ name: 'GET' }, { name: 'PUT', limit }] }];
+  assert.deepEqual(warnings({ access_rights: { a: { endpoints } } }), [
+    'access_rights.a.endpoints[0].methods[1].limit.smoothing.threshold: is needed, smoothing stays off without it',
+  ]);
+});
+
 test('smoothing refuses fractions of seconds, steps and thresholds', () => {
   for (const name of ['delay', 'step', 'threshold']) assert.equal(faultsOf({ smoothing: { [name]: 1.5 } }).length, 1);
 });

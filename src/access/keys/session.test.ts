@@ -77,12 +77,18 @@ test('a list of allowed GraphQL types makes the restricted ones moot', () => {
 
 test('endpoint rates are one row for each path and method; a rate of 0 is none', () => {
   const methods = [
-    { name: 'GET', limit: { rate: 1, per: 2 } },
+    { name: 'GET', limit: { rate: 1, per: 2, smoothing: null } },
+    { name: 'PUT', limit: { rate: 9, per: 2, smoothing } },
     { name: 'POST', limit: { rate: 0, per: 2 } },
   ];
   const session = sessionOf({ access_rights: { a: { endpoints: [{ path: '/x', methods }] } } });
   assert.deepEqual(rightOn(session, 'a')?.endpoints, [
     { path: '/x', method: 'GET', rate: { rate: 1, perSeconds: 2, smoothing: undefined } },
+    {
+      path: '/x',
+      method: 'PUT',
+      rate: { rate: 9, perSeconds: 2, smoothing: { threshold: 5, step: 2, delaySeconds: 3, trigger: 0.5 } },
+    },
   ]);
 });
 

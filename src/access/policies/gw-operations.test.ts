@@ -41,6 +41,31 @@ onEveryEngine('policies of the control interface', app => {
     refused(await ask('DELETE', path), 404, 'Policy not found');
   });
 
+  test('a policy with members of keys and of earlier versions is accepted, with a warning for each that says something', async () => {
+    const id = publicId();
+    const limit = { rate: 1, per: 1, smoothing: null };
+    const access_rights = { a1: { api_id: 'a1', endpoints: [{ path: '/a', methods: [{ name: 'GET', limit }] }] } };
+    const silent = { quota_remaining: 0, last_check: 0, graphql_access_rights: null, rsa_enabled: false, expires: 0 };
+    const exported = { id, rate: 5, per: 60, access_rights, ...silent, quota_renews: 1481546970, allowance: 5 };
+    assert.deepEqual((await ask('POST', '/gw/policies', exported)).body, {
+      key: id,
+      status: 'ok',
+      action: 'added',
+      warnings: ['quota_renews: legacy member, kept without effect', 'allowance: legacy member, kept without effect'],
+    });
+    const { body: read } = await ask('GET', `/gw/policies/${id}`);
+    assert.deepEqual(read.access_rights.a1.endpoints[0].methods[0].limit, { rate: 1, per: 1 });
+    assert.equal(read.quota_renews, exported.quota_renews);
+    await ask('DELETE', `/gw/policies/${id}`);
+    const smoothing = { enabled: true, threshold: 0 };
+    const wrong = { a1: { endpoints: [{ path: '/a', methods: [{ name: 'GET', limit: { rate: 9, smoothing } }] }] } };
+    refused(
+      await ask('POST', '/gw/policies', { id: `${id}-2`, access_rights: wrong }),
+      400,
+      'access_rights.a1.endpoints[0].methods[0].limit.smoothing.threshold: must be at least 1',
+    );
+  });
+
   test('a policy needs an id of harmless characters that nobody has', async () => {
     const id = publicId();
     refused(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');

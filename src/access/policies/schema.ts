@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { zeroTime } from '#base/clock.ts';
+import { legacyMembers } from '#base/members.ts';
 import {
   AccessRight,
   type AccessRights,
@@ -93,8 +94,19 @@ const further = {
   post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
-/** A policy as callers send it: everything may be left out. */
-export const Policy = objectRule({ ...members, ...further });
+/**
+ * A policy as callers send it: everything may be left out. Scripts write members of keys into policies, and exports carry
+ * names of earlier versions: legacy members.
+ */
+export const Policy = legacyMembers(objectRule({ ...members, ...further }), [
+  'allowance',
+  'expires',
+  'graphql_access_rights',
+  'last_check',
+  'quota_remaining',
+  'quota_renews',
+  'rsa_enabled',
+]);
 export type Policy = z.infer<typeof Policy>;
 
 /** The same where the settings allow ids of any characters. */

@@ -123,7 +123,7 @@ onEveryEngine('unknown members of definitions', app => {
 
   test('legacy members are stored, returned, and listed in the answer and in the status', async () => {
     const definition = classic({
-      extended_paths: { ignored: [] },
+      extended_paths: { cache: ['a'] },
       proxy: { ...classic().proxy, transport: { dial_timeout: 3 } },
     });
     const warnings = [
@@ -133,7 +133,7 @@ onEveryEngine('unknown members of definitions', app => {
     const written = await post('/gw/apis', definition);
     assert.deepEqual(written.body, { key: definition.api_id, status: 'ok', action: 'added', warnings });
     const { body: read } = await app().ask('GET', `/gw/apis/${definition.api_id}`);
-    assert.deepEqual([read.extended_paths, read.proxy.transport], [{ ignored: [] }, { dial_timeout: 3 }]);
+    assert.deepEqual([read.extended_paths, read.proxy.transport], [{ cache: ['a'] }, { dial_timeout: 3 }]);
     const again = await app().ask('PUT', `/gw/apis/${definition.api_id}`, { body: read });
     assert.deepEqual([again.status, again.body.warnings?.length], [200, 2], again.text);
     for (const path of ['/gw/apis', '/api/apis']) {

@@ -112,7 +112,12 @@ export const goPlugin = feature({
   oas: 'postPlugins',
   oasList: true,
   fields: {
-    functionName: { rule: text, classic: 'func_name', about: 'The function called.' },
+    functionName: {
+      rule: text,
+      classic: 'func_name',
+      oas: ['functionName', 'name'],
+      about: 'The function called.',
+    },
     file: { rule: text, reads: 'nothing', classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
   },
 });

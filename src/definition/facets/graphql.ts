@@ -97,6 +97,7 @@ export const graphql = facet({
       classic: 'proxy.subscription_type',
       about: 'How the upstream sends events.',
     },
+    sseUsePost: { rule: flag, classic: 'proxy.sse_use_post', about: 'Asks for server-sent events with POST.' },
     onErrorForwarding: {
       rule: flag,
       classic: 'proxy.use_response_extensions.on_error_forwarding',
@@ -123,6 +124,7 @@ export const graphql = facet({
         sdl: { rule: text, about: 'Its schema.' },
         headers: { rule: textMap, secret: 'all', about: 'Headers for it.' },
         subscriptionType: { rule: subscriptions, classic: 'subscription_type', about: 'How it sends events.' },
+        sseUsePost: { rule: flag, classic: 'sse_use_post', about: 'Asks for server-sent events with POST.' },
       },
       classic: 'supergraph.subgraphs',
       about: 'The parts of the supergraph.',
