@@ -69,6 +69,15 @@ test('a reference in a field that names no secrets is an error, not a value', ()
     [{ proxy: { listen_path: 'secrets://key' } }, 'listen.path cannot name a secret: secrets://key'],
     [{ domain: 'env://HOST' }, 'customDomain.name cannot name a secret: env://HOST'],
     [{ tags: ['a', 'secrets://key'] }, 'gatewayTags.tags cannot name a secret: secrets://key'],
+    [
+      { request_signing: { secret: '$secret_conf.key' } },
+      'requestSigning.secret cannot name a secret among other text: $secret_conf.key',
+    ],
+    [
+      { proxy: { target_url: 'http://a.example/$secret_env.KEY' } },
+      'upstream.url cannot name a secret among other text: $secret_env.KEY',
+    ],
+    [{ tags: ['$secret_conf.key'] }, 'gatewayTags.tags cannot name a secret among other text: $secret_conf.key'],
   ] as const)
     assert.equal(resolved(definition).missing, missing);
 });

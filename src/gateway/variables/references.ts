@@ -8,6 +8,9 @@ import type { DefinitionSecrets } from './definition-secrets.ts';
 export const reference = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
 export const referencePlaces: Readonly<Record<string, SecretPlace>> = { secrets: 'conf', env: 'env', file: 'file' };
 
+/** A secret among other text, which only fields that take variables put in: anywhere else its name would be the value. */
+const secretVariable = /\$secret_[a-z]+\.[A-Za-z0-9_.-]+/;
+
 export interface NamedSecret {
   readonly kind: string;
   readonly name: string;
@@ -37,10 +40,17 @@ const featureEntries: FacetList = Object.entries(features).map(([name, it]) => [
  */
 export function resolveReferences(model: Model, secrets: DefinitionSecrets): Resolved {
   let missing = '';
+  const refuseVariable = (text: string, where: string) => {
+    const [found] = secretVariable.exec(text) ?? [];
+    if (found !== undefined) missing ||= `${where} cannot name a secret among other text: ${found}`;
+  };
   const place: Place = {
-    put(text) {
+    put(text, where) {
       const named = parseReference(text);
-      if (named === undefined) return text;
+      if (named === undefined) {
+        refuseVariable(text, where);
+        return text;
+      }
       const kept = Object.hasOwn(referencePlaces, named.kind) ? referencePlaces[named.kind]! : undefined;
       const found = kept && secrets.find(kept, named.name);
       if (found === undefined)
@@ -49,6 +59,7 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
     },
     refuse(text, where) {
       if (parseReference(text) !== undefined) missing ||= `${where} cannot name a secret: ${text}`;
+      refuseVariable(text, where);
       return text;
     },
   };
@@ -60,7 +71,7 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
 
 interface Place {
   /** Puts a secret in the place of its name. */
-  put(text: string): string;
+  put(text: string, where: string): string;
   /** Notes a name where none is read. */
   refuse(text: string, where: string): string;
 }
@@ -101,8 +112,9 @@ function resolveRows(rows: readonly Row[], values: Values, where: string, place:
 function resolveRow(row: Row, value: unknown, where: string, place: Place): unknown {
   const { reads, items } = row;
   if (reads === 'variables' || reads === 'nothing') return value;
-  if (reads === 'secret') return changedTexts(value, place.put);
-  if (Array.isArray(reads)) return resolveMembers(value, reads, place);
+  const put = (text: string) => place.put(text, where);
+  if (reads === 'secret') return changedTexts(value, put);
+  if (Array.isArray(reads)) return resolveMembers(value, reads, put);
   const one = (item: unknown) => resolveRows(items!.rows, item as Values, where, place);
   if (items?.kind === 'list') return changedItems(value as readonly unknown[], one);
   if (items) return changedMembers(value as Values, one);
@@ -110,9 +122,9 @@ function resolveRow(row: Row, value: unknown, where: string, place: Place): unkn
 }
 
 /** Of a list of objects, the members of these names. */
-function resolveMembers(value: unknown, names: readonly string[], place: Place): unknown {
+function resolveMembers(value: unknown, names: readonly string[], put: (text: string) => string): unknown {
   return changedItems(value as readonly Values[], item => {
-    const turned = names.map(name => [name, changedTexts(item[name], place.put)] as const);
+    const turned = names.map(name => [name, changedTexts(item[name], put)] as const);
     return turned.every(([name, it]) => it === item[name]) ? item : { ...item, ...Object.fromEntries(turned) };
   });
 }
