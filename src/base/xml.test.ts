@@ -46,6 +46,8 @@ test('what is not XML, or more than is read, is refused', () => {
     ['<a>&#0;</a>', /entity/],
     ['<a>&#xD800;</a>', /entity/],
     ['<a>&lt</a>', /entity/],
+    ['<a>]]></a>', /CDATA section/],
+    ['<!-- a -- b --><a/>', /inside a comment/],
     ['<!-- x', /comment is not closed/],
     ['<a><![CDATA[x</a>', /CDATA section is not closed/],
     ['<!DOCTYPE a><a/>', /document types/],
@@ -59,6 +61,35 @@ test('what is not XML, or more than is read, is refused', () => {
       error => error instanceof XmlFault && why.test(error.message),
       source,
     );
+});
+
+test('line ends are one line feed, and white space in attributes is blanks', () => {
+  assert.deepEqual(plain('<a>1\r\n2\r3\n4</a>'), { a: '1\n2\n3\n4' });
+  assert.deepEqual(plain('<a><![CDATA[1\r\n2\r]]></a>'), { a: '1\n2\n' });
+  assert.deepEqual(plain('<a b="1\r\n2\t3&#10;"/>'), { a: { '-b': '1 2 3\n' } });
+  assert.deepEqual(plain('\ufeff<a>\u00a0x</a>'), { a: '\u00a0x' });
+});
+
+test('characters that no document may hold are refused wherever they stand', () => {
+  for (const character of ['\0', '\x01', '\x0b', '\x1f', '\ufffe', '\uffff', '\ud800'])
+    for (const source of [
+      `<a>${character}</a>`,
+      `<a b="${character}"/>`,
+      `<!--${character}--><a/>`,
+      `<a><![CDATA[${character}]]></a>`,
+    ])
+      assert.throws(() => parseXml(source), /character U\+[\dA-F]{4} at \d+ is not allowed/);
+});
+
+test('attributes of one name are refused, and two that differ in their prefix are one: the last', () => {
+  assert.throws(() => parseXml('<a b="1" c="2" b="3"/>'), /attribute b stands twice/);
+  assert.deepEqual(plain('<a x:b="1" y:b="2"/>'), { a: { '-b': '2' } });
+});
+
+test('what is written with line breaks and tabs is read back the same', () => {
+  const value = { a: { '-b': 'x\n\ty\r', '#text': 'x\r\ny' } };
+  assert.equal(writeXml(value), '<a b="x&#xA;&#x9;y&#xD;">x&#xD;\ny</a>');
+  assert.deepEqual(plain(writeXml(value)), value);
 });
 
 test('depth and number of parts are bounded', () => {

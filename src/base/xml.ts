@@ -25,6 +25,8 @@ const defaultBounds: XmlBounds = { depth: 100, parts: 100_000 };
 const name = /[\p{L}_][\p{L}\p{N}\-._·]*(?::[\p{L}_][\p{L}\p{N}\-._·]*)?/uy;
 const attribute = /\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const space = /[ \t\r\n]*/y;
+/** What no document may hold (XML 1.0, 2.2). */
+const forbidden = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
 
 /** Bytes as text, in the encoding that they say. */
@@ -46,7 +48,15 @@ interface Open {
 }
 
 export function parseXml(source: string, bounds: Partial<XmlBounds> = {}): XmlMap {
-  return new Reader(source, { ...defaultBounds, ...bounds }).document();
+  const unwanted = forbidden.exec(source);
+  if (unwanted) {
+    const code = unwanted[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
+    throw new XmlFault(`character U+${code} at ${unwanted.index} is not allowed`);
+  }
+  // Line ends are one line feed, whatever they are written with (XML 1.0, 2.11).
+  const plain = source.startsWith('\ufeff') ? source.slice(1) : source;
+  const lines = plain.includes('\r') ? plain.replaceAll(/\r\n?/g, '\n') : plain;
+  return new Reader(lines, { ...defaultBounds, ...bounds }).document();
 }
 
 /** Reads from left to right, without recursion. A class, for the place it is at. */
@@ -83,19 +93,28 @@ class Reader {
   }
 
   #text(raw: string): void {
-    if (raw.trim() === '') return;
+    if (trimBlanks(raw) === '') return;
     if (this.#open.length === 0) throw new XmlFault('text outside the root element');
-    this.#inside.text += decoded(raw).trim();
+    if (raw.includes(']]>')) throw new XmlFault('"]]>" stands outside a CDATA section');
+    this.#inside.text += trimBlanks(decoded(raw));
   }
 
   #markup(): void {
     const source = this.#source;
     if (source.startsWith('</', this.#at)) return this.#close();
     if (source.startsWith('<?', this.#at)) return this.#skip('?>', 'processing instruction');
-    if (source.startsWith('<!--', this.#at)) return this.#skip('-->', 'comment');
+    if (source.startsWith('<!--', this.#at)) return this.#comment();
     if (source.startsWith('<![CDATA[', this.#at)) return this.#literal();
     if (source.startsWith('<!', this.#at)) throw new XmlFault('document types are not read');
     this.#element();
+  }
+
+  #comment(): void {
+    const start = this.#at + '<!--'.length;
+    this.#at = start - 2;
+    this.#skip('-->', 'comment');
+    if (this.#source.indexOf('--', start) !== this.#at - '-->'.length)
+      throw new XmlFault('"--" stands inside a comment');
   }
 
   #skip(end: string, what: string): void {
@@ -134,6 +153,7 @@ class Reader {
     this.#at++;
     this.#count();
     const element: Open = { written: this.#name(), members: newMap(), text: '' };
+    const attributes = new Set<string>();
     for (;;) {
       const spaced = this.#match(space)![0] !== '';
       if (this.#source.startsWith('/>', this.#at)) {
@@ -142,21 +162,22 @@ class Reader {
       }
       if (this.#source[this.#at] === '>') break;
       if (!spaced) throw new XmlFault(`unexpected character in element ${element.written}`);
-      this.#attribute(element.members);
+      this.#attribute(element.members, attributes);
     }
     this.#at++;
     if (this.#open.push(element) > this.#bounds.depth)
       throw new XmlFault(`nested deeper than ${this.#bounds.depth} levels`, true);
   }
 
-  #attribute(members: XmlMap): void {
+  #attribute(members: XmlMap, others: Set<string>): void {
     this.#count();
     const written = this.#name();
     const found = this.#match(attribute);
     if (!found) throw new XmlFault(`attribute ${written} has no quoted value`);
-    const key = `-${localName(written)}`;
-    // Two names may differ in their prefix alone; then the first counts.
-    if (!Object.hasOwn(members, key)) members[key] = decoded(found[1] ?? found[2]!);
+    if (others.has(written)) throw new XmlFault(`attribute ${written} stands twice`);
+    others.add(written);
+    // Two names may differ in their prefix alone; then the last counts. White space is blanks (XML 1.0, 3.3.3).
+    members[`-${localName(written)}`] = decoded((found[1] ?? found[2]!).replaceAll(/[\t\n]/g, ' '));
   }
 
   #close(): void {
@@ -184,6 +205,16 @@ class Reader {
   }
 }
 
+/** Blanks of XML at both ends; others, such as the no-break space, are text. */
+function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start++;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+const isBlank = (code: number) => code === 0x20 || (code >= 9 && code <= 13 && code !== 11 && code !== 12);
 const newMap = (): XmlMap => Object.create(null) as XmlMap;
 const localName = (written: string) => written.slice(written.indexOf(':') + 1);
 
@@ -216,18 +247,24 @@ const escapes: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
+  // As it is, it would be read as the end of a line.
+  '\r': '&#xD;',
 };
 /** What XML cannot hold at all is shown as a character that stands for such. */
-const escaped = (text: string) =>
+const escapedText = (text: string) =>
   text
     .toWellFormed()
-    .replaceAll(/[&<>"']/g, it => escapes[it]!)
+    .replaceAll(/[&<>"'\r]/g, it => escapes[it]!)
     .replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, it => (it >= '\x7f' && it <= '\x9f' ? it : '\ufffd'));
+
+/** Line breaks and tabs would be read as blanks. */
+const escapedAttribute = (text: string) => escapedText(text).replaceAll('\n', '&#xA;').replaceAll('\t', '&#x9;');
 
 /** One element of that name alone is the root; anything else is put into `doc`. */
 export function writeXml(value: XmlMap, pay: Paying = () => undefined): string {
   const [first, ...others] = Object.entries(value);
-  const isRoot = first && others.length === 0 && /^[^-#]/.test(first[0]) && !Array.isArray(first[1]);
+  const isRoot =
+    first && others.length === 0 && /^[^-#]/.test(first[0]) && !(Array.isArray(first[1]) && first[1].length > 0);
   const parts: string[] = [];
   if (isRoot) writeElement(first[0], first[1], parts, pay, 0);
   else writeElement('doc', value, parts, pay, 0);
@@ -236,7 +273,7 @@ export function writeXml(value: XmlMap, pay: Paying = () => undefined): string {
 
 function writeElement(name: string, value: unknown, parts: string[], pay: Paying, depth: number): void {
   if (!wholeName.test(name)) throw new XmlFault(`${JSON.stringify(name.slice(0, 100))} is not a name`);
-  if (Array.isArray(value)) {
+  if (Array.isArray(value) && value.length > 0) {
     for (const it of value) writeElement(name, it, parts, pay, depth + 1);
     return;
   }
@@ -246,16 +283,17 @@ function writeElement(name: string, value: unknown, parts: string[], pay: Paying
   };
   const inside = isMap(value)
     ? Object.entries(value)
-    : value === null || value === undefined
+    : value === null || value === undefined || Array.isArray(value)
       ? []
       : [['#text', value] as const];
   add(`<${name}`);
-  for (const [key, it] of inside) if (key.startsWith('-')) add(` ${attributeName(key)}="${escaped(scalarText(it))}"`);
+  for (const [key, it] of inside)
+    if (key.startsWith('-')) add(` ${attributeName(key)}="${escapedAttribute(scalarText(it))}"`);
   const content = inside.filter(([key, it]) => !key.startsWith('-') && !(key === '#text' && it === ''));
   if (content.length === 0) return add('/>');
   add('>');
   for (const [key, it] of content) {
-    if (key === '#text') add(escaped(scalarText(it)));
+    if (key === '#text') add(escapedText(scalarText(it)));
     else writeElement(key, it, parts, pay, depth + 1);
   }
   add(`</${name}>`);

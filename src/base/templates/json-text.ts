@@ -1,5 +1,6 @@
 import { type Budget, PaidText } from './budget.ts';
 import { TemplateFault } from './fault.ts';
+import { layoutText } from './layout.ts';
 import { isMap, isNothing, numberText, sortedNames } from './values.ts';
 
 export interface JsonStyle {
@@ -26,7 +27,11 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
   const add = (part: string) => paid.add(part);
   const string = (plain: string) => {
     const written = JSON.stringify(plain);
-    add(forHtml ? written.replaceAll(/[<>&\u2028\u2029]/g, it => htmlEscapes[it]!) : written);
+    // Also without HTML, line separators are escaped: JavaScript once took them for ends of lines.
+    const pattern = forHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g;
+    const escaped = written.replaceAll(pattern, it => htmlEscapes[it]!);
+    budget.spend((escaped.length - written.length) >> 3);
+    add(escaped);
   };
   const line = (depth: number) => {
     if (indent !== '') add(`\n${indent.repeat(depth)}`);
@@ -39,7 +44,7 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
     if (typeof it === 'boolean') return add(String(it));
     if (typeof it === 'number' && !Number.isFinite(it)) throw new TemplateFault(`${numberText(it)} is not JSON`);
     if (typeof it === 'number' || typeof it === 'bigint') return add(String(it));
-    if (it instanceof Date) return string(it.toISOString());
+    if (it instanceof Date) return string(layoutText(it, '2006-01-02T15:04:05.999Z07:00', 'UTC'));
     return Array.isArray(it) ? writeList(it, depth) : writeMap(it, depth);
   }
 

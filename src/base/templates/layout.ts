@@ -1,11 +1,13 @@
 import { Lru } from '../lru.ts';
+import { nameZone } from './zone-names.ts';
 
 /**
  * Times written after an example, as Go has them: a layout shows how the second of January 2006, 15:04:05, would look.
  */
 const tokens = new RegExp(
   [
-    'January|Jan|Monday|Mon|MST|2006|002|01|02|03|04|05|06|15|PM|pm|Z07:00|Z0700|Z07|-07:00|-0700|-07|_2',
+    'January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|2006|__2|002|01|02|03|04|05|06|15|PM|pm|_2',
+    '[Z-]07:00:00|[Z-]070000|[Z-]07:00|[Z-]0700|[Z-]07',
     '[.,]0+(?!\\d)|[.,]9+(?!\\d)|[12345]',
   ].join('|'),
   'g',
@@ -33,7 +35,6 @@ export function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
     try {
       format = new Intl.DateTimeFormat('en-US', {
         timeZone: zone,
-        timeZoneName: 'short',
         hourCycle: 'h23',
         era: 'short',
         year: 'numeric',
@@ -61,7 +62,7 @@ function zoned(at: Date, zone: string): Zoned {
   local.setUTCFullYear(year, part('month') - 1, part('day'));
   local.setUTCMilliseconds(at.getUTCMilliseconds());
   const offsetMinutes = Math.round((local.getTime() - at.getTime()) / 60_000);
-  return { local, offsetMinutes, name: parts.timeZoneName ?? zone, at };
+  return { local, offsetMinutes, name: nameZone(zone, offsetMinutes), at };
 }
 
 export function layoutText(at: Date, layout: string, zone: string): string {
@@ -97,6 +98,8 @@ function written(token: string, { local, offsetMinutes, name }: Zoned): string {
       return String(local.getUTCDate()).padStart(2);
     case '2':
       return String(local.getUTCDate());
+    case '__2':
+      return String(dayOfYear(local)).padStart(3);
     case '002':
       return String(dayOfYear(local)).padStart(3, '0');
     case '15':
@@ -136,28 +139,41 @@ function smaller(token: string, local: Date, offsetMinutes: number): string {
   if (token.startsWith('Z') && offsetMinutes === 0) return 'Z';
   const size = Math.abs(offsetMinutes);
   const sign = offsetMinutes < 0 ? '-' : '+';
-  const minutes = token.length > 3 ? `${token.includes(':') ? ':' : ''}${two(size % 60)}` : '';
-  return `${sign}${two(Math.floor(size / 60))}${minutes}`;
+  const joint = token.includes(':') ? ':' : '';
+  const minutes = token.length > 3 ? joint + two(size % 60) : '';
+  const seconds = token.length > 6 ? `${joint}00` : '';
+  return `${sign}${two(Math.floor(size / 60))}${minutes}${seconds}`;
 }
 
 const dayOfYear = (local: Date) =>
   Math.floor((local.getTime() - Date.UTC(local.getUTCFullYear(), 0, 1)) / 86_400_000) + 1;
 
+const shortNames = (names: readonly string[]) => names.map(name => name.slice(0, 3));
+
 const readers: readonly [RegExp, string, string][] = [
-  [/^(January|Jan)$/, '([A-Za-z]{3,9})', 'month-name'],
-  [/^(Monday|Mon)$/, '([A-Za-z]{3,9})', 'skip'],
-  [/^MST$/, '([A-Z]{3,5})', 'skip'],
+  [/^January$/, `(${months.join('|')})`, 'month-name'],
+  [/^Jan$/, `(${shortNames(months).join('|')})`, 'month-name'],
+  [/^Monday$/, `(${days.join('|')})`, 'skip'],
+  [/^Mon$/, `(${shortNames(days).join('|')})`, 'skip'],
+  [/^MST$/, '([A-Z]{3,5}|[+-]\\d{2})', 'skip'],
   [/^2006$/, '(\\d{4})', 'year'],
   [/^06$/, '(\\d{2})', 'short-year'],
-  [/^(01|1)$/, '(\\d{1,2})', 'month'],
-  [/^(02|2|_2)$/, ' ?(\\d{1,2})', 'day'],
-  [/^002$/, '(\\d{3})', 'skip'],
-  [/^(15|03|3)$/, '(\\d{1,2})', 'hour'],
-  [/^(04|4)$/, '(\\d{1,2})', 'minute'],
-  [/^(05|5)$/, '(\\d{1,2})', 'second'],
+  [/^01$/, '(\\d{2})', 'month'],
+  [/^1$/, '(\\d{1,2})', 'month'],
+  [/^02$/, '(\\d{2})', 'day'],
+  [/^(2|_2)$/, ' ?(\\d{1,2})', 'day'],
+  [/^(002|__2)$/, ' {0,2}(\\d{1,3})', 'day-of-year'],
+  [/^15$/, '(\\d{1,2})', 'hour'],
+  [/^03$/, '(\\d{2})', 'half-hour'],
+  [/^3$/, '(\\d{1,2})', 'half-hour'],
+  [/^04$/, '(\\d{2})', 'minute'],
+  [/^4$/, '(\\d{1,2})', 'minute'],
+  // Fractions of a second may follow also where the layout has none.
+  [/^05$/, '(\\d{2})(?:[.,]\\d{1,9})?', 'second'],
+  [/^5$/, '(\\d{1,2})(?:[.,]\\d{1,9})?', 'second'],
   [/^(PM|pm)$/, '([AaPp][Mm])', 'half'],
   [/^[.,]/, '(?:[.,](\\d{1,9}))?', 'fraction'],
-  [/^[Z-]/, '(Z|[+-]\\d{2}(?::?\\d{2})?)', 'zone'],
+  [/^[Z-]/, '(Z|[+-]\\d{2}(?::?\\d{2})?(?::?\\d{2})?)', 'zone'],
 ];
 
 /** Reads a time written after the layout; undefined where it is not. */
@@ -184,13 +200,20 @@ function assembled(parts: ReadonlyMap<string, string>): Date | undefined {
   const short = number('short-year', 70);
   const year = number('year', parts.has('short-year') ? short + (short < 69 ? 2000 : 1900) : 0);
   const half = parts.get('half')?.toLowerCase();
-  const hour = half ? (number('hour', 0) % 12) + (half === 'pm' ? 12 : 0) : number('hour', 0);
+  const clock = number('half-hour', 0);
+  if (clock > 12) return undefined;
+  const hour = half ? ((clock || number('hour', 0)) % 12) + (half === 'pm' ? 12 : 0) : clock || number('hour', 0);
   const [minute, second, day] = [number('minute', 0), number('second', 0), number('day', 1)];
   if (month < 0 || month > 11 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 59) return undefined;
   const fraction = Math.floor(Number(`0.${parts.get('fraction') || '0'}`) * 1000);
   const at = new Date(Date.UTC(2000, 0, 1, hour, minute, second, fraction));
-  at.setUTCFullYear(year, month, day);
-  if (at.getUTCDate() !== day) return undefined;
+  if (parts.has('day-of-year')) {
+    at.setUTCFullYear(year, 0, number('day-of-year', 1));
+    if (number('day-of-year', 1) < 1 || at.getUTCFullYear() !== year) return undefined;
+  } else {
+    at.setUTCFullYear(year, month, day);
+    if (at.getUTCDate() !== day) return undefined;
+  }
   const zone = /^([+-])(\d{2}):?(\d{2})?$/.exec(parts.get('zone') ?? '');
   if (!zone) return at;
   const offsetMs = (Number(zone[2]) * 60 + Number(zone[3] ?? 0)) * 60_000;

@@ -21,7 +21,7 @@ export type TokenKind =
 export interface Token {
   readonly kind: TokenKind;
   /** A number only for numbers. */
-  readonly value: string | number;
+  readonly value: string | number | bigint;
   readonly line: number;
   /** Whether white space stood before it: `.a .b` is two operands, `.a.b` is one. */
   readonly spaced: boolean;
@@ -53,7 +53,7 @@ export function tokensOf(source: string): Token[] {
   let line = 1;
   let trimsNext = false;
 
-  const push = (kind: TokenKind, value: string | number = '', spaced = false) =>
+  const push = (kind: TokenKind, value: string | number | bigint = '', spaced = false) =>
     tokens.push({ kind, value, line, spaced });
   const advance = (to: number) => {
     for (; at < to; at++) if (source[at] === '\n') line++;
@@ -104,7 +104,7 @@ export function tokensOf(source: string): Token[] {
       const found = match(pattern);
       if (found === undefined) continue;
       const value = meantBy(kind, found, line);
-      push(typeof value === 'number' ? 'number' : kind === 'raw' ? 'string' : (kind as TokenKind), value, spaced);
+      push(typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TokenKind), value, spaced);
       advance(at + found.length);
       boundary.lastIndex = at;
       if (kind !== 'mark' && kind !== 'dot' && !boundary.test(source)) throw unexpected(source, at, line);
@@ -155,7 +155,7 @@ function withoutTrailingSpace(text: string): string {
   return text.slice(0, end);
 }
 
-function meantBy(kind: TokenKind | 'raw' | 'character', found: string, line: number): string | number {
+function meantBy(kind: TokenKind | 'raw' | 'character', found: string, line: number): string | number | bigint {
   switch (kind) {
     case 'string':
       return textOf(found, line);

@@ -39,10 +39,18 @@ export function characterOf(quoted: string, line: number): number {
 
 const wholeWithLeadingZero = /^0[0-7_]+$/;
 
-export function numberOf(written: string, line: number): number {
+/** Whole numbers fit into 64 bits; those beyond 2⁵³ are kept exactly. */
+const maxWhole = 2n ** 64n - 1n;
+const maxWholeDigits = 100;
+
+export function numberOf(written: string, line: number): number | bigint {
   const sign = written.startsWith('-') ? -1 : 1;
   const digits = written.replace(/^[+-]/, '').replaceAll('_', '');
   const value = wholeWithLeadingZero.test(digits) ? Number.parseInt(digits, 8) : Number(digits);
   if (!Number.isFinite(value)) throw new TemplateFault(`bad number syntax: ${JSON.stringify(written)}`, line);
-  return value === 0 ? 0 : sign * value;
+  const isWhole = !/[.eE]/.test(digits) || /^0[xX]/.test(digits);
+  if (!isWhole || Number.isSafeInteger(value)) return value === 0 ? 0 : sign * value;
+  const exact = digits.length > maxWholeDigits ? maxWhole + 1n : BigInt(digits.replace(/^0(?=[0-7]+$)/, '0o'));
+  if (exact > maxWhole) throw new TemplateFault(`integer overflow: ${JSON.stringify(written.slice(0, 50))}`, line);
+  return sign < 0 ? -exact : exact;
 }

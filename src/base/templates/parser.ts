@@ -85,7 +85,7 @@ class Parser implements Parsed {
 
   #unexpected(where: string): never {
     const { kind, value } = this.#next;
-    const found = kind === 'close' ? '}}' : kind === 'end' ? 'end of the template' : JSON.stringify(value);
+    const found = kind === 'close' ? '}}' : kind === 'end' ? 'end of the template' : shown(value);
     throw this.#fault(`unexpected ${found} in ${where}`);
   }
 
@@ -317,7 +317,7 @@ class Parser implements Parsed {
       case 'dot':
         return { kind: 'field', names, line };
       case 'literal':
-        throw this.#fault(`unexpected . after ${JSON.stringify(term.value)}`);
+        throw this.#fault(`unexpected . after ${shown(term.value)}`);
       default:
         return { kind: 'chain', of: term, names, line };
     }
@@ -367,6 +367,8 @@ class Parser implements Parsed {
     return { kind: 'call', name, fn, args: [], line };
   }
 }
+
+const shown = (value: unknown) => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
 const constants: Readonly<Record<string, unknown>> = Object.assign(Object.create(null), {
   true: true,

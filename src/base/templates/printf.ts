@@ -1,9 +1,12 @@
 import type { Budget } from './budget.ts';
+import { formatFloat } from './float-text.ts';
+import { isPrintable, quoted } from './quoting.ts';
 import { isMap, isNothing, isNumber, numberText, printed, sortedNames, typeName } from './values.ts';
 
 /** Wider fields are not believed. */
 const widest = 1_000_000;
-const directive = /%([+\-# 0]*)(?:\[(\d+)\])?(\*|\d+)?(?:(\.)(?:\[(\d+)\])?(\*|\d+)?)?(?:\[(\d+)\])?([\s\S])?/gu;
+const index = '(?:\\[([^\\]]{0,10})\\])?';
+const directive = new RegExp(`%([+\\-# 0]*)${index}(\\*|\\d+)?(?:(\\.)${index}(\\*|\\d+)?)?${index}([\\s\\S])?`, 'gu');
 
 interface Flags {
   readonly plus: boolean;
@@ -11,19 +14,37 @@ interface Flags {
   readonly sharp: boolean;
   readonly space: boolean;
   readonly zero: boolean;
+  /** `%#v`: values as the language would write them. */
+  readonly isSource: boolean;
+  readonly width: number;
   readonly precision: number | undefined;
 }
+
+const plain: Flags = {
+  plus: false,
+  minus: false,
+  sharp: false,
+  space: false,
+  zero: false,
+  isSource: false,
+  width: 0,
+  precision: undefined,
+};
 
 /** What `printf` writes. Values that do not suit their verb are shown as such, never an error. */
 export function formatted(format: string, args: readonly unknown[], budget: Budget): string {
   let next = 0;
   let reordered = false;
+  let isBadIndex = false;
   let length = 0;
-  const take = (): { value: unknown } | undefined => (next < args.length ? { value: args[next++] } : undefined);
-  const go = (index: string | undefined) => {
-    if (index === undefined) return;
+  const take = (): { value: unknown } | undefined =>
+    !isBadIndex && next < args.length ? { value: args[next++] } : undefined;
+  const go = (written: string | undefined) => {
+    if (written === undefined) return;
     reordered = true;
-    next = Math.max(0, Number(index) - 1);
+    const place = /^\d+$/.test(written) ? Number(written) : 0;
+    if (place < 1 || place > args.length) isBadIndex = true;
+    else next = place - 1;
   };
   /** A width or precision: a number, or the next argument. */
   const size = (written: string | undefined): number | undefined | 'bad' => {
@@ -34,6 +55,7 @@ export function formatted(format: string, args: readonly unknown[], budget: Budg
 
   const text = format.replaceAll(directive, (_whole, ...found: (string | undefined)[]) => {
     const [marks, first, width, point, second, digits, third, verb] = found;
+    isBadIndex = false;
     go(first);
     const wide = size(width);
     go(second);
@@ -45,92 +67,124 @@ export function formatted(format: string, args: readonly unknown[], budget: Budg
     if (verb === undefined) return `${start}%!(NOVERB)`;
     if (verb === '%') return `${start}%`;
     const arg = take();
-    if (!arg) return `${start}%!${verb}(${reordered ? 'BADINDEX' : 'MISSING'})`;
+    if (!arg) return `${start}%!${verb}(${isBadIndex ? 'BADINDEX' : 'MISSING'})`;
     const columns = typeof wide === 'number' ? wide : 0;
-    const has = (mark: string) => marks!.includes(mark);
-    const minus = has('-') || columns < 0;
-    const flags: Flags = {
-      plus: has('+'),
-      minus,
-      sharp: has('#'),
-      space: has(' '),
-      zero: has('0') && !minus,
-      precision: typeof precise === 'number' && precise >= 0 ? precise : undefined,
-    };
+    const flags = readFlags(marks!, verb, columns, typeof precise === 'number' ? precise : undefined);
     budget.spend(1);
-    budget.make(Math.abs(columns) + (flags.precision ?? 0));
-    const written = start + padded(verbText(verb, arg.value, flags, budget), Math.abs(columns), flags);
+    budget.make(flags.width + (flags.precision ?? 0));
+    const written = start + formatValue(verb, arg.value, flags, budget);
     length += written.length;
     budget.hold(length);
     return written;
   });
   if (reordered || next >= args.length) return text;
-  const extra = args.slice(next).map(it => (isNothing(it) ? '<nil>' : `${typeName(it)}=${printed(it, budget)}`));
+  const extra = args
+    .slice(next)
+    .map(it => (isNothing(it) ? '<nil>' : `${typeName(it)}=${formatValue('v', it, plain, budget)}`));
   return `${text}%!(EXTRA ${extra.join(', ')})`;
 }
 
-function padded(text: string, columns: number, { minus, zero }: Flags): string {
-  const missing = columns - [...text.slice(0, columns + 1)].length;
+function readFlags(marks: string, verb: string, columns: number, precise: number | undefined): Flags {
+  const minus = marks.includes('-') || columns < 0;
+  return {
+    plus: marks.includes('+') && verb !== 'v',
+    minus,
+    sharp: marks.includes('#') && verb !== 'v',
+    space: marks.includes(' '),
+    zero: marks.includes('0') && !minus,
+    isSource: marks.includes('#') && verb === 'v',
+    width: Math.abs(columns),
+    precision: precise !== undefined && precise >= 0 ? precise : undefined,
+  };
+}
+
+/** Fills a field of the width, counted in characters. */
+function pad(text: string, { width, minus, zero }: Flags, budget: Budget): string {
+  if (width === 0) return text;
+  budget.work(Math.min(text.length, width));
+  const missing = width - [...text.slice(0, 2 * width + 2)].length;
   if (missing <= 0) return text;
-  if (minus) return text + ' '.repeat(missing);
-  if (!zero) return ' '.repeat(missing) + text;
-  const sign = /^[+\- ]/.exec(text)?.[0] ?? '';
-  return sign + '0'.repeat(missing) + text.slice(sign.length);
+  return minus ? text + ' '.repeat(missing) : (zero ? '0' : ' ').repeat(missing) + text;
 }
 
 /** One value under one verb; lists and maps apply the verb to what is in them. */
-function verbText(verb: string, value: unknown, flags: Flags, budget: Budget, depth = 0): string {
+function formatValue(verb: string, value: unknown, flags: Flags, budget: Budget, depth = 0): string {
   budget.visit(depth);
-  if (verb === 'T') return typeName(value);
-  if (verb === 'v') return general(value, flags, budget);
-  const written = scalarText(verb, value, flags);
+  if (verb === 'T') return pad(typeName(value), flags, budget);
+  if (isNothing(value)) {
+    if (depth > 0) return '<nil>';
+    return verb === 'v' ? pad('<nil>', flags, budget) : `%!${verb}(<nil>)`;
+  }
+  const written = formatScalar(verb, value, flags, budget);
   if (written !== undefined) {
     budget.make(written.length);
     return written;
   }
-  if (Array.isArray(value)) return `[${value.map(it => verbText(verb, it, flags, budget, depth + 1)).join(' ')}]`;
-  if (isMap(value)) {
-    const inside = sortedNames(value, budget).map(
-      name =>
-        `${verbText(verb, name, flags, budget, depth + 1)}:${verbText(verb, value[name], flags, budget, depth + 1)}`,
-    );
-    return `map[${inside.join(' ')}]`;
+  if (Array.isArray(value)) return formatList(verb, value, flags, budget, depth);
+  if (isMap(value)) return formatMap(verb, value, flags, budget, depth);
+  return `%!${verb}(${typeName(value)}=${formatValue('v', value, flags, budget, depth)})`;
+}
+
+function formatList(verb: string, items: readonly unknown[], flags: Flags, budget: Budget, depth: number): string {
+  const inside = items.map(it => formatValue(verb, it, flags, budget, depth + 1));
+  return flags.isSource ? `[]interface {}{${inside.join(', ')}}` : `[${inside.join(' ')}]`;
+}
+
+function formatMap(verb: string, of: Record<string, unknown>, flags: Flags, budget: Budget, depth: number): string {
+  const inside = sortedNames(of, budget).map(name => {
+    const key = formatValue(verb, name, flags, budget, depth + 1);
+    return `${key}:${formatValue(verb, of[name], flags, budget, depth + 1)}`;
+  });
+  return flags.isSource ? `map[string]interface {}{${inside.join(', ')}}` : `map[${inside.join(' ')}]`;
+}
+
+function formatScalar(verb: string, value: unknown, flags: Flags, budget: Budget): string | undefined {
+  if (typeof value === 'boolean') return verb === 't' || verb === 'v' ? pad(String(value), flags, budget) : undefined;
+  if (typeof value === 'string') {
+    const text = formatString(verb, value, flags, budget);
+    return text === undefined ? undefined : pad(text, flags, budget);
   }
-  return isNothing(value) ? `%!${verb}(<nil>)` : `%!${verb}(${typeName(value)}=${printed(value, budget)})`;
+  if (value instanceof Date) return verb === 's' || verb === 'v' ? pad(printed(value), flags, budget) : undefined;
+  return isNumber(value) ? formatNumber(verb, value, flags, budget) : undefined;
 }
 
-function general(value: unknown, flags: Flags, budget: Budget): string {
-  if (flags.sharp && typeof value === 'string') return quoted(value);
-  if (isNumber(value)) return signed(numberText(value), flags);
-  return printed(value, budget);
+function formatNumber(verb: string, value: number | bigint, flags: Flags, budget: Budget): string | undefined {
+  if ('eEfFgG'.includes(verb)) return padFloat(formatReal(verb, Number(value), flags), flags, budget);
+  const isWhole = typeof value === 'bigint' || Number.isInteger(value);
+  if (verb !== 'v') return isWhole ? formatInteger(verb, BigInt(value), flags, budget) : undefined;
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) return formatInteger('d', BigInt(value), flags, budget);
+  const isPlain = flags.precision === undefined || !Number.isFinite(value);
+  return padFloat(isPlain ? numberText(value) : formatReal('g', value, flags), flags, budget);
 }
 
-function scalarText(verb: string, value: unknown, flags: Flags): string | undefined {
-  if (typeof value === 'boolean') return verb === 't' ? String(value) : undefined;
-  if (typeof value === 'string') return stringText(verb, value, flags);
-  if (value instanceof Date) return verb === 's' ? printed(value) : undefined;
-  if (!isNumber(value)) return undefined;
-  const real = realText(verb, Number(value), flags);
-  if (real !== undefined) return real;
-  return typeof value === 'bigint' || Number.isInteger(value) ? integerText(verb, BigInt(value), flags) : undefined;
-}
-
-function stringText(verb: string, value: string, { precision, sharp, space }: Flags): string | undefined {
-  const cut = precision === undefined ? value : [...value].slice(0, precision).join('');
+function formatString(verb: string, value: string, flags: Flags, budget: Budget): string | undefined {
+  const { precision, sharp, space, plus } = flags;
+  // A character is two units of the engine's text at most.
+  const cut = precision === undefined ? value : [...value.slice(0, 2 * precision)].slice(0, precision).join('');
   switch (verb) {
+    case 'v':
+      return flags.isSource ? quotePaid(cut, false, budget) : cut;
     case 's':
       return cut;
     case 'q':
-      return sharp && !/[`\p{Cc}]/u.test(cut) ? `\`${cut}\`` : quoted(cut);
+      return sharp && !/[`\ufeff]|(?!\t)\p{Cc}/u.test(cut) ? `\`${cut}\`` : quotePaid(cut, plus, budget);
     case 'x':
     case 'X': {
-      const hex = Buffer.from(value).subarray(0, precision).toString('hex');
-      const spaced = space ? hex.replaceAll(/..(?!$)/g, '$& ') : hex;
-      return verb === 'x' ? spaced : spaced.toUpperCase();
+      budget.work(value.length);
+      const bytes = Buffer.from(precision === undefined ? value : value.slice(0, precision)).subarray(0, precision);
+      const lead = sharp ? '0x' : '';
+      const hex = bytes.toString('hex');
+      const marked = space ? hex.replaceAll(/../g, it => ` ${lead}${it}`).slice(1) : hex && lead + hex;
+      return verb === 'x' ? marked : marked.toUpperCase();
     }
     default:
       return undefined;
   }
+}
+
+function quotePaid(text: string, isAscii: boolean, budget: Budget): string {
+  budget.work(text.length);
+  return quoted(text, isAscii);
 }
 
 const bases: Readonly<Record<string, [base: number, prefix: string]>> = {
@@ -142,69 +196,59 @@ const bases: Readonly<Record<string, [base: number, prefix: string]>> = {
   X: [16, '0X'],
 };
 
-function integerText(verb: string, value: bigint, flags: Flags): string | undefined {
+function formatInteger(verb: string, value: bigint, flags: Flags, budget: Budget): string | undefined {
   const known = bases[verb];
-  if (known) {
-    const [base, prefix] = known;
-    const digits = (value < 0n ? -value : value).toString(base).padStart(flags.precision ?? 0, '0');
-    const marked = `${verb === 'O' ? '0o' : flags.sharp ? prefix : ''}${verb === 'X' ? digits.toUpperCase() : digits}`;
-    return signed(value < 0n ? `-${marked}` : marked, flags);
-  }
+  // Zeros that fill the field stand between sign and digits.
+  const unfilled: Flags = { ...flags, zero: false };
+  if (known) return pad(writeInteger(verb, known, value, flags), unfilled, budget);
   const code = value >= 0n && value <= 0x10ffffn ? Number(value) : 0xfffd;
-  if (verb === 'c') return String.fromCodePoint(code);
-  if (verb === 'q') return `'${String.fromCodePoint(code).replace(/['\\]/, '\\$&')}'`;
-  return verb === 'U' ? `U+${value.toString(16).toUpperCase().padStart(4, '0')}` : undefined;
-}
-
-/** JavaScript writes at most this many decimals. */
-const mostDecimals = 100;
-
-function realText(verb: string, value: number, flags: Flags): string | undefined {
-  const decimals = Math.min(flags.precision ?? 6, mostDecimals);
-  const twoDigits = (text: string) => text.replace(/e([+-])(\d)$/, 'e$10$2');
-  if ('eEfFgG'.includes(verb) && !Number.isFinite(value)) return signed(numberText(value), flags);
+  const character = code >= 0xd800 && code < 0xe000 ? '\ufffd' : String.fromCodePoint(code);
   switch (verb) {
-    case 'f':
-    case 'F':
-      return signed(fixedText(value, decimals), flags);
-    case 'e':
-      return signed(twoDigits(value.toExponential(decimals)), flags);
-    case 'E':
-      return signed(twoDigits(value.toExponential(decimals)).toUpperCase(), flags);
-    case 'g':
-    case 'G': {
-      const text =
-        flags.precision === undefined
-          ? numberText(value)
-          : twoDigits(String(Number(value.toPrecision(Math.max(1, decimals)))));
-      return signed(verb === 'G' ? text.toUpperCase() : text, flags);
+    case 'c':
+      return pad(character, flags, budget);
+    case 'q':
+      return pad(quoted(character, flags.plus, "'"), flags, budget);
+    case 'U': {
+      const written = `U+${value.toString(16).toUpperCase().padStart(4, '0')}`;
+      return pad(flags.sharp && isPrintable(character) ? `${written} '${character}'` : written, unfilled, budget);
     }
     default:
       return undefined;
   }
 }
 
-/** `toFixed` gives up at 1e21. */
-const fixedText = (value: number, decimals: number) =>
-  Math.abs(value) < 1e21
-    ? value.toFixed(decimals)
-    : `${BigInt(value)}${decimals > 0 ? `.${'0'.repeat(decimals)}` : ''}`;
+function writeInteger(verb: string, [base, prefix]: [number, string], value: bigint, flags: Flags): string {
+  const { plus, space, zero, width, sharp, precision } = flags;
+  if (precision === 0 && value === 0n) return '';
+  const sign = value < 0n ? '-' : plus ? '+' : space ? ' ' : '';
+  const least = precision ?? (zero ? width - sign.length : 0);
+  const digits = (value < 0n ? -value : value).toString(base).padStart(least, '0');
+  const lead = verb === 'O' ? '0o' : sharp && !(verb === 'o' && digits.startsWith('0')) ? prefix : '';
+  return sign + lead + (verb === 'X' ? digits.toUpperCase() : digits);
+}
 
-const signed = (text: string, { plus, space }: Flags) =>
-  /^[+-]/.test(text) ? text : plus ? `+${text}` : space ? ` ${text}` : text;
+function formatReal(verb: string, value: number, { precision, sharp }: Flags): string {
+  if (!Number.isFinite(value)) return numberText(value);
+  const small = verb.toLowerCase() as 'e' | 'f' | 'g';
+  const size = formatFloat(small, value, precision);
+  const text = (value < 0 || Object.is(value, -0) ? '-' : '') + (sharp ? keepZeros(size, small, precision ?? 6) : size);
+  return verb === 'E' || verb === 'G' ? text.toUpperCase() : text;
+}
 
-const quoteEscapes: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\v': '\\v',
-};
+/** `#` keeps the decimal point, and with `%g` the zeros behind it. */
+function keepZeros(text: string, verb: string, precision: number): string {
+  const [, body, tail] = /^([^e]*)(.*)$/.exec(text)!;
+  const pointed = body!.includes('.') ? body! : `${body}.`;
+  const significant = pointed.replace('.', '').replace(/^0+(?=\d)/, '').length;
+  return pointed + (verb === 'g' ? '0'.repeat(Math.max(0, Math.max(1, precision) - significant)) : '') + tail;
+}
 
-/** As a constant of the language would be written. */
-export const quoted = (text: string): string =>
-  `"${text.replaceAll(/["\\\p{Cc}]/gu, it => quoteEscapes[it] ?? `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`;
+function padFloat(text: string, flags: Flags, budget: Budget): string {
+  const { plus, space, zero, width } = flags;
+  const sign = /^[+-]/.exec(text)?.[0] ?? '';
+  const size = text.slice(sign.length);
+  const isNumeric = /^\d/.test(size);
+  const shown = sign === '-' || (sign === '+' && !isNumeric) ? sign : plus ? '+' : space ? ' ' : '';
+  if (zero && isNumeric) return shown + size.padStart(width - shown.length, '0');
+  return pad(shown + size, { ...flags, zero: false }, budget);
+}

@@ -426,7 +426,9 @@ test('data that does not suit a template is a fault that says so', () => {
   refused('{{dict "__proto__" 1}}', /__proto__/);
   refused('{{xmlMarshal (dict "a b" 1)}}', /not a name/);
   refused('{{and}}', /want at least 1/);
-  refused('{{jsonMarshal (divf 1 0)}}', /not JSON/);
+  refused('{{jsonMarshal (float64 "inf")}}', /not JSON/);
+  refused('{{divf 1 0}}', /decimal division by 0/);
+  refused('{{mul 3037000500 3037000500}}', /integer overflow/);
 });
 
 test('no template holds up its thread: whatever it asks too much of is over a bound', () => {

@@ -3,12 +3,15 @@ import type { Budget } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
 import { layoutText, layoutTime, zoneFormat } from '../layout.ts';
 import { isNumber } from '../values.ts';
+import { isZone } from '../zone-names.ts';
 import { type Fn, type FunctionTable, fixed, text } from './fn.ts';
 import { integer } from './numbers.ts';
 
 /** Layouts are examples of one time, not documents. */
 const longestLayout = 200;
 const htmlLayout = '2006-01-02';
+/** The first of January of the year one: a time that could not be read. */
+const zeroTimeMs = -62_135_596_800_000;
 
 const now = () => new Date(systemClock.now());
 
@@ -22,7 +25,7 @@ const zoneSteps = 50;
 function zoneOf(value: unknown, budget: Budget): string {
   const zone = text(value);
   budget.spend(zoneSteps);
-  return zone === '' || zone === 'Local' || !zoneFormat(zone) ? 'UTC' : zone;
+  return zone === '' || zone === 'Local' || !isZone(zone) || !zoneFormat(zone) ? 'UTC' : zone;
 }
 
 function layoutOf(value: unknown, budget: Budget): string {
@@ -44,10 +47,11 @@ const units: Readonly<Record<string, number>> = {
 
 /** `1h15m`, `-1.5h`. */
 function durationMs(written: string): number {
-  if (!/^[+-]?(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(written))
+  if (/^[+-]?0$/.test(written)) return 0;
+  if (written.length > longestLayout || !/^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+$/.test(written))
     throw new TemplateFault(`invalid duration ${JSON.stringify(written.slice(0, 50))}`);
   let ms = 0;
-  for (const [, size, unit] of written.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g))
+  for (const [, size, unit] of written.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|ms|s|m|h)/g))
     ms += Number(size) * units[unit!]!;
   return written.startsWith('-') ? -ms : ms;
 }
@@ -72,7 +76,7 @@ const spans: readonly [letter: string, seconds: number][] = [
 function roundedDuration(value: unknown): string {
   const ms = value instanceof Date ? systemClock.now() - value.getTime() : msOf(value);
   const seconds = Math.abs(ms) / 1000;
-  const span = spans.find(([, size]) => seconds >= size);
+  const span = spans.find(([, size]) => seconds > size);
   return span ? `${Math.floor(seconds / span[1])}${span[0]}` : '0s';
 }
 
@@ -105,7 +109,7 @@ export const dates: FunctionTable = {
   duration: fixed(1, ([seconds]) => durationText(integer(seconds))),
   durationRound: fixed(1, ([value]) => roundedDuration(value)),
   unixEpoch: fixed(1, ([at]) => String(Math.floor(timeOf(at).getTime() / 1000))),
-  toDate: toDate(() => new Date(Date.UTC(1970, 0, 1))),
+  toDate: toDate(() => new Date(zeroTimeMs)),
   mustToDate: toDate(() => {
     throw new TemplateFault('the time is not written as the layout says');
   }),

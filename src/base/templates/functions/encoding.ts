@@ -10,14 +10,21 @@ const json = (style: typeof html): Fn => fixed(1, ([value], budget) => jsonText(
 
 const longestJson = 1024 * 1024;
 
+/** Longer numbers take more than linear time to read. */
+const maxDigits = 1000;
+
+/** Whole numbers beyond 2⁵³ stay exact. */
+function reviveExactly(name: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  if (name === '__proto__') throw new TemplateFault('a member may not be called __proto__');
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
+  return source.length <= maxDigits && /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
 function parsed(value: unknown): unknown {
   const source = text(value);
   if (source.length > longestJson) throw new TemplateFault(`JSON longer than ${longestJson} characters`, 0, true);
   try {
-    return JSON.parse(source, (name, it) => {
-      if (name === '__proto__') throw new TemplateFault('a member may not be called __proto__');
-      return it;
-    });
+    return JSON.parse(source, reviveExactly);
   } catch {
     throw new TemplateFault('it is not JSON');
   }
@@ -70,7 +77,11 @@ function toBase32(plain: string): string {
 function fromBase32(coded: string): string {
   const bytes: number[] = [];
   let [bits, held] = [0, 0];
-  for (const letter of coded.replace(/=+$/, '')) {
+  let end = coded.length;
+  while (end > 0 && coded[end - 1] === '=') end--;
+  const filled = coded.length - end;
+  if (coded.length % 8 !== 0 || ![0, 1, 3, 4, 6].includes(filled)) throw new TemplateFault('it is not base32');
+  for (const letter of coded.slice(0, end)) {
     const value = base32.indexOf(letter);
     if (value < 0) throw new TemplateFault('it is not base32');
     held = ((held << 5) | value) & 0xfff;
@@ -83,9 +94,11 @@ function fromBase32(coded: string): string {
   return Buffer.from(bytes).toString();
 }
 
+/** Line breaks are skipped; whole groups of four, filled up with `=`. */
 function fromBase64(coded: string): string {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(coded.replaceAll(/[\r\n]/g, ''))) throw new TemplateFault('it is not base64');
-  return Buffer.from(coded, 'base64').toString();
+  const plain = coded.replaceAll(/[\r\n]/g, '');
+  if (plain.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(plain)) throw new TemplateFault('it is not base64');
+  return Buffer.from(plain, 'base64').toString();
 }
 
 /** Byte by byte, in our own hands. */

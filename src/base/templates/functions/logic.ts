@@ -1,7 +1,7 @@
 import type { Budget } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
 import { compareTexts, isMap, isNothing, isNumber, isTrue, memberOf, typeName } from '../values.ts';
-import { atLeast, between, type Fn, type FunctionTable, fixed, text } from './fn.ts';
+import { atLeast, between, type Fn, type FunctionTable, fixed } from './fn.ts';
 
 /** The evaluator itself decides these two, since they do not look at all of their arguments. */
 export const and: Fn = args => args.find(it => !isTrue(it)) ?? args.at(-1);
@@ -32,7 +32,10 @@ function ordered(left: unknown, right: unknown): number {
 
 function indexed(value: unknown, key: unknown): unknown {
   if (isNothing(value)) throw new TemplateFault('index of untyped nil');
-  if (isMap(value)) return memberOf(value, text(key)) ?? null;
+  if (isMap(value)) {
+    if (typeof key !== 'string') throw new TemplateFault(`value has type ${typeName(key)}; should be string`);
+    return memberOf(value, key) ?? null;
+  }
   if (!Array.isArray(value) && typeof value !== 'string')
     throw new TemplateFault(`can't index item of type ${typeName(value)}`);
   const items = typeof value === 'string' ? Buffer.from(value) : value;

@@ -1,11 +1,12 @@
 import type { Budget } from '../budget.ts';
-import { type Dictionary, isMap, isNothing, isTrue, memberOf, printed } from '../values.ts';
+import { type Dictionary, isMap, isNothing, isTrue, memberOf, printed, sortedNames } from '../values.ts';
 import { atLeast, type FunctionTable, fixed, map, newMap, put, text } from './fn.ts';
 import { copiedDeeply } from './sameness.ts';
 
 function dictionary(args: readonly unknown[], budget: Budget): Dictionary {
   const made = newMap();
-  for (let at = 0; at < args.length; at += 2) put(made, printed(args[at], budget), args[at + 1] ?? '');
+  for (let at = 0; at < args.length; at += 2)
+    put(made, printed(args[at], budget), at + 1 < args.length ? (args[at + 1] ?? null) : '');
   return made;
 }
 
@@ -15,14 +16,17 @@ function mergeInto(into: Dictionary, from: Dictionary, overwrites: boolean, budg
     budget.visit(depth);
     const [old, fresh] = [memberOf(into, name), from[name]];
     if (isMap(old) && isMap(fresh)) mergeInto(old, fresh, overwrites, budget, depth + 1);
-    else if (overwrites ? isTrue(fresh) : !isTrue(old)) put(into, name, fresh);
+    else if (overwrites || !isTrue(old)) put(into, name, fresh);
   }
 }
 
+/** What is missing is an empty map. */
+const mapOrNew = (value: unknown): Dictionary => (isNothing(value) ? newMap() : map(value));
+
 const merging = (overwrites: boolean) =>
   atLeast(1, ([first, ...others], budget) => {
-    const into = map(first);
-    for (const other of others) mergeInto(into, map(other), overwrites, budget);
+    const into = mapOrNew(first);
+    for (const other of others) if (!isNothing(other)) mergeInto(into, map(other), overwrites, budget);
     return into;
   });
 
@@ -41,19 +45,20 @@ function dug(args: readonly unknown[]): unknown {
   for (const name of path.reverse()) {
     if (!isMap(at)) return otherwise;
     at = memberOf(at, text(name));
-    if (isNothing(at)) return otherwise;
+    if (at === undefined) return otherwise;
   }
   return at;
 }
 
-function paid<T>(items: T[], budget: Budget): T[] {
-  budget.spend(items.length);
-  return items;
+/** Empty text where there is no such member; one that is nothing is nothing. */
+function getMember(of: Dictionary, name: string): unknown {
+  const value = memberOf(of, name);
+  return value === undefined ? '' : value;
 }
 
 export const maps: FunctionTable = {
   dict: dictionary,
-  get: fixed(2, ([of, name]) => memberOf(map(of), text(name)) ?? ''),
+  get: fixed(2, ([of, name]) => getMember(mapOrNew(of), text(name))),
   set: fixed(3, ([of, name, value]) => {
     put(map(of), text(name), value);
     return of;
@@ -62,19 +67,12 @@ export const maps: FunctionTable = {
     delete map(of)[text(name)];
     return of;
   }),
-  hasKey: fixed(2, ([of, name]) => Object.hasOwn(map(of), text(name))),
+  hasKey: fixed(2, ([of, name]) => Object.hasOwn(mapOrNew(of), text(name))),
   pluck: atLeast(1, ([name, ...maps]) =>
     maps.filter(it => Object.hasOwn(map(it), text(name))).map(it => memberOf(map(it), text(name))),
   ),
-  keys: (args, budget) => args.flatMap(it => paid(Object.keys(map(it)).sort(), budget)),
-  values: fixed(1, ([of], budget) =>
-    paid(
-      Object.keys(map(of))
-        .sort()
-        .map(name => map(of)[name]),
-      budget,
-    ),
-  ),
+  keys: (args, budget) => args.flatMap(it => sortedNames(map(it), budget)),
+  values: fixed(1, ([of], budget) => sortedNames(map(of), budget).map(name => map(of)[name])),
   pick: atLeast(1, ([of, ...names], budget) => selectNames(map(of), new Set(names), true, budget)),
   omit: atLeast(1, ([of, ...names], budget) => selectNames(map(of), new Set(names), false, budget)),
   merge: merging(false),

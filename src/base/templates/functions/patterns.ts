@@ -35,8 +35,16 @@ interface Found {
 function* matches(pattern: unknown, plain: string, budget: Budget, most = -1): Generator<Found> {
   const matcher = compiled(text(pattern), budget).matcher(plain);
   budget.work(plain.length);
+  let end = -1;
   for (let count = 0; (most < 0 || count < most) && matcher.find(); count++) {
     budget.spend(1);
+    // An empty match right behind another does not count.
+    const isEmpty = matcher.start() === matcher.end() && matcher.start() === end;
+    end = matcher.end();
+    if (isEmpty) {
+      count--;
+      continue;
+    }
     yield {
       start: matcher.start(),
       end: matcher.end(),

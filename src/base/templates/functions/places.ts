@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { TemplateFault } from '../fault.ts';
-import { memberOf } from '../values.ts';
+import { memberOf, typeName } from '../values.ts';
+import { joinAddress, parseAddress } from './address.ts';
 import { type Fn, type FunctionTable, fixed, map, newMap, text } from './fn.ts';
 
 /** Climbing out of a path takes time by the square of its length. */
@@ -14,50 +15,23 @@ const of = (body: (path: string) => unknown): Fn =>
     return body(path);
   });
 
+const cleanPath = (path: string) => posix.normalize(path).replace(/(.)\/$/, '$1');
+
 const paths: FunctionTable = {
   base: of(path => posix.basename(path) || (path.startsWith('/') ? '/' : '.')),
-  dir: of(path => posix.dirname(path)),
-  clean: of(path => posix.normalize(path).replace(/(.)\/$/, '$1')),
+  dir: of(path => cleanPath(path.slice(0, path.lastIndexOf('/') + 1))),
+  clean: of(cleanPath),
   ext: of(path => /\.[^./]*$/.exec(path)?.[0] ?? ''),
   isAbs: of(path => path.startsWith('/')),
 };
 
-function urlParts(address: string): unknown {
-  let url: URL;
-  try {
-    url = new URL(address);
-  } catch {
-    throw new TemplateFault('it is not an address');
-  }
-  const user = url.username === '' ? '' : `${url.username}${url.password === '' ? '' : `:${url.password}`}`;
-  return Object.assign(newMap(), {
-    scheme: url.protocol.slice(0, -1),
-    host: url.host,
-    hostname: url.hostname,
-    path: decoded(url.pathname),
-    query: url.search.slice(1),
-    fragment: url.hash.slice(1),
-    userinfo: user,
-    opaque: '',
-  });
-}
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
 function urlOf(parts: unknown): string {
-  const part = (name: string) => text(memberOf(map(parts), name) ?? '');
-  const lead = (mark: string, value: string) => (value === '' ? '' : mark + value);
-  const user = part('userinfo');
-  const host = part('host') === '' ? '' : `//${user === '' ? '' : `${user}@`}${part('host')}`;
-  const path = host !== '' && part('path') !== '' && !part('path').startsWith('/') ? `/${part('path')}` : part('path');
-  const scheme = part('scheme') === '' ? '' : `${part('scheme')}:`;
-  return `${scheme}${host}${encodeURI(path)}${lead('?', part('query'))}${lead('#', part('fragment'))}`;
+  return joinAddress(name => {
+    const part = memberOf(map(parts), name) ?? '';
+    if (typeof part !== 'string') throw new TemplateFault(`${name} is not text but ${typeName(part)}`);
+    if (part.length > longestPlace) throw new TemplateFault(`a part longer than ${longestPlace} characters`, 0, true);
+    return part;
+  });
 }
 
 /** Paths and addresses, as text: nothing here reaches for what they name. */
@@ -66,6 +40,10 @@ export const places: FunctionTable = {
   ...Object.fromEntries(
     Object.entries(paths).map(([name, fn]) => [`os${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, fn]),
   ),
-  urlParse: of(urlParts),
-  urlJoin: fixed(1, ([parts]) => urlOf(parts)),
+  urlParse: of(address => Object.assign(newMap(), parseAddress(address))),
+  urlJoin: fixed(1, ([parts], budget) => {
+    const joined = urlOf(parts);
+    budget.spend(joined.length);
+    return joined;
+  }),
 };

@@ -1,7 +1,7 @@
 import { markupText } from '../../markup.ts';
 import type { Budget } from '../budget.ts';
 import { formatted } from '../printf.ts';
-import { isNothing, printed } from '../values.ts';
+import { printed } from '../values.ts';
 import { atLeast, type FunctionTable, text } from './fn.ts';
 
 /** Operands are set apart by a space where neither is text, as Go's `Sprint` does. */
@@ -17,7 +17,9 @@ function printedAll(args: readonly unknown[], budget: Budget): string {
 
 /** What is escaped costs by the character. */
 function printForEscape(args: readonly unknown[], budget: Budget): string {
-  const plain = args.length === 1 && typeof args[0] === 'string' ? args[0] : printedAll(args, budget);
+  const [only] = args;
+  // A value that is missing is shown as an action shows it.
+  const plain = args.length === 1 && only === undefined ? '<no value>' : printedAll(args, budget);
   budget.work(plain.length);
   return plain;
 }
@@ -43,5 +45,5 @@ export const printing: FunctionTable = {
   printf: atLeast(1, ([format, ...args], budget) => formatted(text(format), args, budget)),
   html: (args, budget) => htmlText(printForEscape(args, budget)),
   js: (args, budget) => jsText(printForEscape(args, budget)),
-  urlquery: (args, budget) => queryText(args.every(isNothing) ? '' : printForEscape(args, budget)),
+  urlquery: (args, budget) => queryText(printForEscape(args, budget)),
 };

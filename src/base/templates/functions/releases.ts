@@ -15,6 +15,8 @@ function release(written: string): Release {
   const found = written.length <= longest ? shape.exec(written) : null;
   if (!found) throw new TemplateFault('invalid semantic version');
   const [, major, minor, patch, prerelease = '', metadata = ''] = found;
+  if (prerelease.split('.').some(part => /^0\d+$/.test(part)))
+    throw new TemplateFault('a version segment starts with 0');
   return { numbers: [Number(major), Number(minor ?? 0), Number(patch ?? 0)], prerelease, metadata };
 }
 
@@ -41,7 +43,7 @@ function comparedParts(left: readonly string[], right: readonly string[]): numbe
 }
 
 const condition =
-  /^(=|!=|>=|=>|<=|=<|>|<|~|\^)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?(?:-([\w.-]+))?(?:\+[\w.-]+)?$/;
+  /^(=|!=|>=|=>|<=|=<|>|<|~>|~|\^)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?(?:-([\w.-]+))?(?:\+[\w.-]+)?$/;
 
 /** From `from` on, and below the version with the number at `place` one higher. */
 function within(it: Release, from: Release, place: number): boolean {
@@ -58,7 +60,7 @@ function holds(written: string, it: Release): boolean {
   const [major = 0, minor = 0, patch = 0] = given.map(Number);
   const wanted: Release = { numbers: [major, minor, patch], prerelease: parts[3] ?? '', metadata: '' };
   // Whoever did not ask for releases before their time does not get them.
-  if (it.prerelease !== '' && wanted.prerelease === '') return false;
+  if (it.prerelease !== '' && wanted.prerelease === '' && operator !== '!=') return false;
   const order = compared(it, wanted);
   const isWhole = given.length === 3;
   switch (operator) {
@@ -77,6 +79,7 @@ function holds(written: string, it: Release): boolean {
     case '=<':
       return isWhole ? order <= 0 : order < 0 || within(it, wanted, given.length - 1);
     case '~':
+    case '~>':
       return within(it, wanted, Math.min(1, given.length - 1));
     default:
       return within(

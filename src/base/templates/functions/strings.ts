@@ -1,6 +1,6 @@
 import { type Budget, PaidText } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
-import { quoted } from '../printf.ts';
+import { quoted } from '../quoting.ts';
 import { includesText, splitText } from '../search.ts';
 import { isNothing, printed, sortTexts } from '../values.ts';
 import { type Fn, type FunctionTable, fixed, newMap, text, whole } from './fn.ts';
@@ -212,7 +212,7 @@ export const strings: FunctionTable = {
   contains: with1(includesText),
   hasPrefix: with1((start, plain) => plain.startsWith(start)),
   hasSuffix: with1((end, plain) => plain.endsWith(end)),
-  quote: (args, budget) => shownAll(args, budget, quoted),
+  quote: (args, budget) => shownAll(args, budget, plain => quoted(plain)),
   squote: (args, budget) => shownAll(args, budget, plain => `'${plain}'`),
   cat: (args, budget) => shownAll(args, budget, plain => plain),
   indent: fixed(2, ([size, plain], budget) => indented(whole(size), text(plain), budget)),

@@ -1,12 +1,13 @@
 import { writeXml, XmlFault } from '../../xml.ts';
 import type { Budget } from '../budget.ts';
 import { TemplateFault } from '../fault.ts';
-import { isMap, printed, typeName } from '../values.ts';
+import { isMap, isNothing, printed, typeName } from '../values.ts';
 import { type FunctionTable, fixed } from './fn.ts';
 
 /** Maps as elements; anything else as an element that is called after its type. */
 function xmlText(value: unknown, budget: Budget): string {
-  if (Array.isArray(value)) return value.map(it => xmlText(it, budget)).join('\n');
+  if (isNothing(value)) return '';
+  if (Array.isArray(value)) return value.map(it => xmlText(it, budget)).join('');
   let length = 0;
   const pay = (depth: number, characters: number) => {
     budget.visit(depth);
