@@ -29,6 +29,9 @@ const proprietary: Readonly<Record<string, AuthMode>> = {
 };
 const byCertificate = 'mtls';
 
+/** Names of requirements that stand for no component of the document. */
+export const ownSchemeNames: readonly string[] = [...Object.keys(proprietary), byCertificate];
+
 /** The names of each requirement: those of the document, then those of the gateway's own part. */
 export function requirementsOf({ security }: Pick<OasDefinition, 'security'>, extension: Bag): string[][] {
   const own = listOf(bagOf(bagOf(extension.server).authentication).security);

@@ -36,8 +36,10 @@ export function checkDocumentMembers(
   schema: z.ZodType,
   given: unknown,
   unknownMembers: UnknownMembers,
+  unknownNames: readonly Fault[] = [],
 ): DefinitionMembers {
-  const members = checkDefinitionMembers(schema, given, unknownMembers, documentFaults(given));
+  const faults = [...documentFaults(given), ...unknownNames];
+  const members = checkDefinitionMembers(schema, given, unknownMembers, faults);
   return { ...members, value: keepAuthored(given, members.value) };
 }
 

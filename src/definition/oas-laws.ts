@@ -2,6 +2,7 @@ import { memberPath } from '#base/members.ts';
 import { unnamedSchemes } from './alternatives.ts';
 import { isAddressRange, openFaults } from './classic-laws.ts';
 import { facets } from './definition.ts';
+import { createSuggester } from './document-names.ts';
 import { idOf, methods, pathItemsOf } from './endpoints/paths.ts';
 import type { Facet } from './facet.ts';
 import type { Fault } from './faults.ts';
@@ -94,10 +95,14 @@ function scopeScheme(document: OasDefinition): Fault[] {
 
 function securityNames({ security, components }: OasDefinition): Fault[] {
   const known = Object.keys(bag(components?.securitySchemes));
+  const suggest = createSuggester(known);
   return list(security).flatMap((requirement, at) =>
     Object.keys(bag(requirement))
       .filter(name => !known.includes(name))
-      .map(name => ({ path: `security[${at}]`, message: `${name} is not one of components.securitySchemes` })),
+      .map(name => ({
+        path: `security[${at}]`,
+        message: `${name} is not one of components.securitySchemes${suggest(name)}`,
+      })),
   );
 }
 

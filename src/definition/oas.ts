@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { checkDocumentMembers, extensionName } from './document-members.ts';
+import { findUnknownNames } from './document-names.ts';
 import { methods } from './endpoints/paths.ts';
 import type { Checked } from './faults.ts';
 import { faultsOf, messageOf } from './faults.ts';
@@ -119,7 +120,7 @@ export const looseDocumentSchema = open({
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
 export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<OasDefinition> {
-  const members = checkDocumentMembers(oasSchema, given, unknownMembers);
+  const members = checkDocumentMembers(oasSchema, given, unknownMembers, findUnknownNames(given));
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];

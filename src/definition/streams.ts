@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { checkDocumentMembers, streamingName } from './document-members.ts';
+import { findUnknownNames } from './document-names.ts';
 import type { Checked } from './faults.ts';
 import { faultsOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
@@ -59,7 +60,11 @@ export const streamsSchema = looseDocumentSchema.extend({
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
 export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<StreamsDefinition> {
-  const members = checkDocumentMembers(streamsSchema, given, unknownMembers);
+  const unknownNames = findUnknownNames(given);
+  // A document of streams alone has no OpenAPI part to name operations of: what it says of them is reported.
+  const isAlone = isDocument(given) && given.paths === undefined;
+  const found = checkDocumentMembers(streamsSchema, given, unknownMembers, isAlone ? [] : unknownNames);
+  const members = isAlone ? { ...found, warnings: [...found.warnings, ...unknownNames] } : found;
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);
   const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];

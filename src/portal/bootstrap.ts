@@ -56,7 +56,7 @@ export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void
       LastSyncedAt: 0,
       MetaData: {
         URL: '',
-        OrgID: '',
+        OrgID: await tools.defaultOrgId(),
         Gateway: tools.settings['gateway.url'],
         PoliciesTags: [],
         InsecureSkipVerify: false,

@@ -16,6 +16,14 @@ export const problem = problems('portal', {
     status: 422,
     message: 'Configuration.MetaData.Secret: must be sent again when URL names another host',
   },
+  provider_elsewhere: {
+    status: 422,
+    message: 'Configuration.MetaData.URL: is needed: create another provider for this installation',
+  },
+  provider_organisation_fixed: {
+    status: 422,
+    message: 'Configuration.MetaData.OrgID: does not change: create another provider for another organisation',
+  },
   plan_in_use: {
     status: 409,
     message:

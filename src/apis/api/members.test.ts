@@ -29,6 +29,20 @@ const streams = (stream: object) => ({
 });
 const streamsType = { 'content-type': 'application/vnd.gw.streams.oas' };
 const misspelt = { authentification: { enabled: true } };
+/** A block that names no operation of the document would block nothing. */
+const operations = {
+  paths: { '/orders': { get: { operationId: 'listOrders', responses: {} } } },
+};
+const blocked = (operationId: string, id = publicId()) => ({
+  ...openApi,
+  ...operations,
+  'x-gw-api-gateway': extension({
+    info: { ...extension().info, id },
+    middleware: { operations: { [operationId]: { block: { enabled: true } } } },
+  }),
+});
+const operationFault =
+  'x-gw-api-gateway.middleware.operations.listOrder: the document has no operation of this id; did you mean listOrders?';
 const serverFault = 'x-gw-api-gateway.server.authentification: no such member; did you mean authentication?';
 
 interface Write {
@@ -72,6 +86,14 @@ async function writesOf(app: TestApp): Promise<Write[]> {
     },
     { method: 'POST', path: '/gw/apis/oas', body: document(misspelt), fault: serverFault },
     { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: document(misspelt), fault: serverFault },
+    { method: 'POST', path: '/gw/apis/oas', body: blocked('listOrder'), fault: operationFault },
+    { method: 'PUT', path: `/gw/apis/oas/${documentId}`, body: blocked('listOrder'), fault: operationFault },
+    {
+      method: 'PATCH',
+      path: `/gw/apis/oas/${documentId}`,
+      body: blocked('listOrder', documentId),
+      fault: operationFault,
+    },
     {
       method: 'PATCH',
       path: `/gw/apis/oas/${documentId}`,
@@ -151,6 +173,16 @@ onEveryEngine('unknown members of definitions', app => {
       ],
     });
     assert.equal(imported.warnings?.length, 2, JSON.stringify(imported));
+  });
+
+  test('the status names versions whose API does not exist, until it does', async () => {
+    const [later, base] = [classic(), classic()];
+    const definition = { enabled: true, name: 'v1', versions: { v2: later.api_id } };
+    assert.equal((await post('/gw/apis', { ...base, definition })).status, 200);
+    const warnings = async () => (await app().ask('GET', `/gw/apis/${base.api_id}/status`)).body.warnings;
+    assert.deepEqual(await warnings(), [`the version v2 names the API ${later.api_id}, which does not exist`]);
+    assert.equal((await post('/gw/apis', later)).status, 200);
+    assert.equal(await warnings(), undefined);
   });
 
   test('null for an optional member means absent, in both forms', async () => {

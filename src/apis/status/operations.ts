@@ -23,6 +23,8 @@ const ApiStatus = z.object({
     .optional()
     .describe('What its definition asks for and is not done, and members without effect'),
 });
+const maxVersionWarnings = 100;
+
 const declared = {
   noun: 'apis',
   method: 'GET',
@@ -32,9 +34,22 @@ const declared = {
 } as const;
 
 /** What the traffic side says, and what its definition holds without effect. */
-async function statusOf(api: StoredApi, traffic: TrafficControl) {
+async function statusOf(api: StoredApi, { apis, traffic }: StatusTools) {
   const { warnings = [], ...status } = await traffic.status(api.api_id);
-  return { api_id: api.api_id, ...status, ...listWarnings({ warnings: [...warnings, ...storedWarnings(api)] }) };
+  const found = [...warnings, ...storedWarnings(api), ...(await versionWarnings(api, apis))];
+  return { api_id: api.api_id, ...status, ...listWarnings({ warnings: found }) };
+}
+
+/** Versions whose API does not exist: it may be written later than its base, so that writes do not refuse it. */
+async function versionWarnings({ org_id, summary }: StoredApi, apis: ApiStore): Promise<string[]> {
+  const versions = Object.entries(summary.versions);
+  if (versions.length === 0) return [];
+  const ids = versions.map(([, id]) => id);
+  const known = new Set((await apis.named(org_id, ids)).map(({ api_id }) => api_id));
+  return versions
+    .filter(([, id]) => !known.has(id))
+    .slice(0, maxVersionWarnings)
+    .map(([name, id]) => `the version ${name} names the API ${id}, which does not exist`);
 }
 
 export const getApiStatus = operation({
@@ -44,10 +59,10 @@ export const getApiStatus = operation({
   path: '/api/apis/{apiId}/status',
   permission: 'apis:read',
   problems: [problem.detail_not_found],
-  async handle({ actor, params: { apiId } }, { apis, traffic }: StatusTools) {
-    const api = await apis.get(actor.orgId, apiId);
+  async handle({ actor, params: { apiId } }, tools: StatusTools) {
+    const api = await tools.apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return statusOf(api, traffic);
+    return statusOf(api, tools);
   },
 });
 
@@ -58,10 +73,10 @@ export const getGatewayApiStatus = operation({
   path: '/gw/apis/{apiId}/status',
   permission: 'secret',
   problems: [problem.api_not_found],
-  async handle({ params: { apiId } }, { apis, traffic }: StatusTools) {
-    const api = await apis.getAnywhere(apiId);
+  async handle({ params: { apiId } }, tools: StatusTools) {
+    const api = await tools.apis.getAnywhere(apiId);
     if (!api) throw problem.api_not_found();
-    return statusOf(api, traffic);
+    return statusOf(api, tools);
   },
 });
 

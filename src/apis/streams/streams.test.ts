@@ -17,7 +17,7 @@ const document = (name: string, info: object = {}) => ({
         prePlugins: [{ enabled: true, functionName: 'f', path: 'p', rawBodyOnly: true, requireSession: false }],
         pluginConfig: { driver: 'otto', data: { enabled: true, value: { a: [1] } } },
       },
-      operations: { anything: { allow: { enabled: true } } },
+      operations: { anything: {} },
     },
     upstream: {
       url: '',
@@ -59,6 +59,20 @@ onEveryEngine('streams APIs', app => {
     assert.deepEqual([read.status, read.body], [200, withIds(document('kept'), ID, Meta)]);
     const asked = await ask('GET', `/api/apis/streams/${Meta}`, undefined, { headers: { accept: mediaType } });
     assert.deepEqual(asked.body, read.body);
+  });
+
+  test('operations of a document without paths are kept and reported', async () => {
+    const given = document('alone');
+    const part = given['x-gw-api-gateway'];
+    const middleware = { ...part.middleware, operations: { anything: { allow: { enabled: true } } } };
+    const body = { ...given, 'x-gw-api-gateway': { ...part, middleware } };
+    const answer = await ask('POST', '/api/apis/streams', body);
+    assert.equal(answer.status, 200, answer.text);
+    assert.deepEqual(answer.body.warnings, [
+      'x-gw-api-gateway.middleware.operations.anything: the document has no operation of this id',
+    ]);
+    const refused = await ask('POST', '/api/apis/streams', { ...body, ...{ openapi: '3.0.3', paths: {} } });
+    assert.equal(refused.status, 400, refused.text);
   });
 
   test('a whole OpenAPI document keeps its other members', async () => {

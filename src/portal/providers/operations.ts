@@ -6,6 +6,13 @@ import { removeRequests } from '../access-requests/removal.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { lenientBool, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, portalId, refOf } from '../shapes.ts';
+import {
+  chooseOrganisation,
+  isLocal,
+  keepOrganisation,
+  type ProviderOrganisationTools,
+  withOrganisation,
+} from './organisation.ts';
 import { isProviderFailure } from './reach.ts';
 import {
   maskedSecret,
@@ -22,7 +29,7 @@ import { type SyncTools, synchronize } from './synchronize.ts';
 
 const declared = { surface: 'portal', noun: 'providers', permission: 'secret' } as const;
 const params = z.object({ provider_id: portalId });
-type Tools = Pick<PortalTools, 'portal' | 'clock'>;
+type Tools = Pick<PortalTools, 'portal' | 'clock'> & ProviderOrganisationTools;
 
 export const listProviders = operation({
   ...declared,
@@ -42,14 +49,16 @@ export const createProvider = operation({
   name: 'createProvider',
   method: 'POST',
   path: '/portal-api/providers',
-  about: 'Connects a control plane: another installation by URL and Secret, or this one when MetaData names no URL.',
+  about:
+    'Connects a control plane: another installation by URL and Secret, or this one when MetaData names no URL: then OrgID names one of its organisations, for good.',
   body: ProviderWrite,
   returns: Provider,
   problems: [problem.cid_taken],
-  async handle({ body, audit }, { portal, clock }: Tools) {
-    const { Secret, ...MetaData } = body.Configuration.MetaData;
+  async handle({ body, audit }, { portal, clock, ...tools }: Tools) {
+    const { Secret, ...given } = body.Configuration.MetaData;
     if (Secret === maskedSecret)
       throw invalid([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
+    const MetaData = await chooseOrganisation(given, tools);
     const now = clock.now();
     const made = await portal.providers.insert({
       CID: body.CID ?? sortableId(now),
@@ -62,7 +71,7 @@ export const createProvider = operation({
       CreatedAt: now,
       UpdatedAt: now,
     });
-    audit(String(made.ID));
+    audit(String(made.ID), organisationOf(made));
     return shownProvider(made, now);
   },
 });
@@ -76,16 +85,23 @@ export const getProvider = operation({
   params,
   returns: Provider,
   problems: [problem.not_found],
-  async handle({ params: { provider_id } }, { portal, clock }: Tools) {
-    return shownProvider(present(await portal.providers.get(provider_id), 'Provider'), clock.now());
+  async handle({ params: { provider_id } }, { portal, clock, ...tools }: Tools) {
+    const provider = present(await portal.providers.get(provider_id), 'Provider');
+    return shownProvider(await withOrganisation(provider, tools), clock.now());
   },
 });
+
+type ProviderConfiguration = NonNullable<z.output<typeof ProviderChange>['Configuration']>;
+
+/** Audit records of a local provider are those of the organisation it reads. */
+const organisationOf = ({ MetaData }: StoredProvider) => (isLocal(MetaData) ? MetaData.OrgID : '');
 
 const originOf = (url: string) => URL.parse(url)?.origin ?? '';
 
 /** A mask sent back keeps the secret, unless it would then be sent to somebody else. */
-function configured(provider: StoredProvider, given: NonNullable<z.output<typeof ProviderChange>['Configuration']>) {
-  const { Secret, ...MetaData } = given.MetaData;
+function configured(provider: StoredProvider, { MetaData: given }: ProviderConfiguration, defaultOrgId: string) {
+  const { Secret, ...rest } = given;
+  const MetaData = keepOrganisation(provider.MetaData, rest, defaultOrgId);
   if (Secret !== maskedSecret) return { MetaData, Secret };
   if (originOf(MetaData.URL) !== originOf(provider.MetaData.URL)) throw problem.secret_again();
   return { MetaData, Secret: provider.Secret };
@@ -96,21 +112,25 @@ export const updateProvider = operation({
   name: 'updateProvider',
   method: 'PUT',
   path: '/portal-api/providers/{provider_id}',
-  about: 'Changes a provider. A masked secret keeps the one that is there; the type cannot change.',
+  about:
+    'Changes a provider. A masked secret keeps the one that is there; the type, and the organisation of a provider of this installation, cannot change.',
   params,
   body: ProviderChange,
   returns: Provider,
-  problems: [problem.unknown, problem.secret_again],
-  async handle({ params: { provider_id }, body, audit }, { portal, clock }: Tools) {
-    const { ID } = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
-    audit(String(ID));
+  problems: [problem.unknown, problem.secret_again, problem.provider_elsewhere, problem.provider_organisation_fixed],
+  async handle({ params: { provider_id }, body, audit }, { portal, clock, ...tools }: Tools) {
+    const before = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
+    const { ID } = before;
+    audit(String(ID), organisationOf(await withOrganisation(before, tools)));
+    const defaultOrgId = await tools.defaultOrgId();
     const changed = await portal.providers.change(ID, it => ({
       ...it,
       Name: body.Name ?? it.Name,
-      ...(body.Configuration ? configured(it, body.Configuration) : {}),
+      ...(body.Configuration ? configured(it, body.Configuration, defaultOrgId) : {}),
       UpdatedAt: clock.now(),
     }));
-    return shownProvider(present(changed, 'Provider', 'unknown'), clock.now());
+    const shown = await withOrganisation(present(changed, 'Provider', 'unknown'), tools);
+    return shownProvider(shown, clock.now());
   },
 });
 
@@ -162,11 +182,15 @@ export const synchronizeProvider = operation({
   params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
   returns: okMessageAnswer,
   problems: [problem.unknown, problem.sync_failed],
-  async handle({ params: { provider_id }, audit }, tools: SyncTools) {
+  async handle({ params: { provider_id }, audit }, tools: SyncTools & ProviderOrganisationTools) {
     audit(provider_id);
     const { providers } = tools.portal;
     if (provider_id === 'all') await synchronizeAll(await providers.all(), tools);
-    else await synchronize(present(await providers.get(refOf(provider_id)), 'Provider', 'unknown'), tools);
+    else {
+      const provider = present(await providers.get(refOf(provider_id)), 'Provider', 'unknown');
+      audit(provider_id, organisationOf(await withOrganisation(provider, tools)));
+      await synchronize(provider, tools);
+    }
     return okMessage('Synchronize');
   },
 });

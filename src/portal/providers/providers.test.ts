@@ -176,6 +176,49 @@ onEveryEngine('portal providers', app => {
     assert.equal((await own('products'))[0].Hidden, false);
   });
 
+  test('a provider of this installation reads the organisation it was created for, which is listed', async () => {
+    const here = (OrgID: string, more: object = {}) => ({
+      Name: 'Here',
+      Type: 'gw-pro',
+      Configuration: { MetaData: JSON.stringify({ OrgID, ...more }) },
+    });
+    const orgOf = (body: { Configuration: { MetaData: string } }) => JSON.parse(body.Configuration.MetaData).OrgID;
+    const unknown = await ask('POST', '', here('nowhere'));
+    assert.deepEqual(
+      [unknown.status, unknown.body.errors],
+      [422, ['Configuration.MetaData.OrgID: there is no organisation nowhere']],
+    );
+    const own = app().credentials.organisation_id;
+    assert.equal(orgOf((await ask('GET', `/${localProvider}`)).body), own);
+    const { body: plain } = await ask('POST', '', here(''));
+    assert.equal(orgOf(plain), own);
+    const other = await app().stranger();
+    const moves = [here(other.orgId), here('nowhere')];
+    for (const body of moves) {
+      const moved = await ask('PUT', `/${plain.ID}`, body);
+      assert.equal(moved.status, 422, moved.text);
+      assert.match(moved.body.errors[0], /^Configuration\.MetaData\.OrgID: does not change/);
+    }
+    const { body: remote } = await ask('POST', '', here(other.orgId, { URL: 'http://127.0.0.1:9', Secret: 's' }));
+    const brought = await ask('PUT', `/${remote.ID}`, here(other.orgId));
+    assert.equal(brought.status, 422, brought.text);
+    assert.match(brought.body.errors[0], /^Configuration\.MetaData\.URL: is needed/);
+    for (const body of [here(''), here(own)]) assert.equal(orgOf((await ask('PUT', `/${plain.ID}`, body)).body), own);
+    assert.equal((await ask('PUT', `/${plain.ID}/synchronize`)).status, 200);
+  });
+
+  test('the organisation that a provider was created for has it in its audit log', async () => {
+    const other = await app().stranger();
+    const policy = { name: 'theirs', partitions: { acl: true } };
+    const written = await app().ask('POST', '/api/portal/policies', { credential: other.accessKey, body: policy });
+    assert.equal(written.status, 200, written.text);
+    const MetaData = JSON.stringify({ OrgID: other.orgId });
+    const { body } = await ask('POST', '', { Name: 'Theirs', Type: 'gw-pro', Configuration: { MetaData } });
+    assert.equal((await ask('PUT', `/${body.ID}/synchronize`)).status, 200);
+    const { text } = await app().ask('GET', '/api/audit-logs', { credential: other.accessKey });
+    for (const action of ['createProvider', 'synchronizeProvider']) assert.match(text, new RegExp(action));
+  });
+
   test('all providers are asked although one of them fails, and each failure is told', async () => {
     const { body: away } = await ask('POST', '', provider('Nobody there'));
     const { status, body } = await ask('PUT', '/all/synchronize');

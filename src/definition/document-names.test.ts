@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fault } from './faults.ts';
+import { checkOas } from './oas.ts';
+import { checkStreams } from './streams.ts';
+
+const gateway = 'x-gw-api-gateway';
+
+function documentOf(part: { operations?: object; authentication?: object }, more: object = {}) {
+  return {
+    openapi: '3.0.3',
+    info: { title: 'Orders', version: '1' },
+    paths: {
+      '/orders': { get: { operationId: 'listOrders', responses: {} }, post: { responses: {} } },
+      '/orders/{id}': { get: { operationId: 'getOrder', responses: {} } },
+    },
+    components: {
+      securitySchemes: {
+        partnerKey: { type: 'apiKey', in: 'header', name: 'X-Key' },
+        partnerToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+    },
+    ...more,
+    [gateway]: {
+      info: { name: 'Orders', state: { active: true } },
+      server: {
+        listenPath: { value: '/orders/' },
+        ...(part.authentication && { authentication: part.authentication }),
+      },
+      upstream: { url: 'http://127.0.0.1:9/' },
+      ...(part.operations && { middleware: { operations: part.operations } }),
+    },
+  };
+}
+
+const block = { block: { enabled: true } };
+const faultsOf = (document: object): readonly Fault[] => {
+  const checked = checkOas(document);
+  return checked.ok ? [] : checked.faults;
+};
+
+describe('names inside documents', () => {
+  test('an entry of operations that names no operation is refused with the nearest operationId', () => {
+    assert.deepEqual(faultsOf(documentOf({ operations: { listOrder: block } })), [
+      {
+        path: `${gateway}.middleware.operations.listOrder`,
+        message: 'the document has no operation of this id; did you mean listOrders?',
+      },
+    ]);
+    assert.deepEqual(faultsOf(documentOf({ operations: { zzz: block } })), [
+      { path: `${gateway}.middleware.operations.zzz`, message: 'the document has no operation of this id' },
+    ]);
+  });
+
+  test('an operation without an operationId is named by path and method', () => {
+    assert.deepEqual(faultsOf(documentOf({ operations: { ordersPOST: block, getOrder: block, gone: {} } })), []);
+    const [fault] = faultsOf(documentOf({ operations: { orderPOST: block } }));
+    assert.match(fault!.message, /did you mean ordersPOST\?$/);
+  });
+
+  test('an operation of a path that begins with x- is not one', () => {
+    const paths = { 'x-old': { get: { operationId: 'old' } } };
+    assert.equal(faultsOf(documentOf({ operations: { old: block } }, { paths })).length, 1);
+  });
+
+  test('a security scheme that the document does not declare is refused beside declared ones', () => {
+    const authentication = {
+      enabled: true,
+      securitySchemes: { partnerKey: { enabled: true }, partnrToken: { enabled: true } },
+    };
+    assert.deepEqual(faultsOf(documentOf({ authentication })), [
+      {
+        path: `${gateway}.server.authentication.securitySchemes.partnrToken`,
+        message: 'is not one of components.securitySchemes; did you mean partnerToken?',
+      },
+    ]);
+    assert.deepEqual(faultsOf(documentOf({ authentication }, { components: {} })), []);
+  });
+
+  test('a requirement of the gateway that names no scheme is refused; its own schemes are known', () => {
+    const authentication = {
+      enabled: true,
+      securityProcessingMode: 'compliant',
+      securitySchemes: { partnerKey: { enabled: true } },
+      security: [['partnerKey'], ['partnerKey', 'hmca'], ['hmac', 'mtls']],
+    };
+    assert.deepEqual(faultsOf(documentOf({ authentication })), [
+      {
+        path: `${gateway}.server.authentication.security[1][1]`,
+        message: 'is not one of components.securitySchemes; did you mean hmac?',
+      },
+    ]);
+  });
+
+  test('a requirement of the document that names no scheme is refused with the nearest name', () => {
+    const [fault] = faultsOf(documentOf({}, { security: [{ partnerKy: [] }] }));
+    assert.deepEqual(fault, {
+      path: 'security[0]',
+      message: 'partnerKy is not one of components.securitySchemes; did you mean partnerKey?',
+    });
+  });
+
+  test('warnings in place of refusals name the same', () => {
+    const checked = checkOas(documentOf({ operations: { listOrder: block } }), 'warn');
+    assert.ok(checked.ok);
+    assert.deepEqual(
+      checked.warnings?.map(({ path }) => path),
+      [`${gateway}.middleware.operations.listOrder`],
+    );
+  });
+
+  test('streams documents are held to it too', () => {
+    const document = { ...documentOf({ operations: { listOrder: block } }), 'x-gw-streaming': { streams: {} } };
+    const checked = checkStreams(document);
+    assert.ok(!checked.ok);
+    assert.deepEqual(
+      checked.faults.map(({ path }) => path),
+      [`${gateway}.middleware.operations.listOrder`],
+    );
+  });
+
+  test('a document with thousands of unknown names lists a bounded number of faults', () => {
+    const operations = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`unknown${at}`, block]));
+    assert.equal(faultsOf(documentOf({ operations })).length, 100);
+  });
+});

@@ -1,0 +1,87 @@
+import { memberPath } from '#base/members.ts';
+import { nearest } from '#base/nearest.ts';
+import { ownSchemeNames } from './alternatives.ts';
+import { extensionName } from './document-members.ts';
+import { operationsOf } from './endpoints/paths.ts';
+import type { Fault } from './faults.ts';
+import { schemesPath } from './schemes.ts';
+import type { Bag, Path } from './tree.ts';
+import { at, bagOf, isBag, isSilent, listOf } from './tree.ts';
+
+/** As many as are of use to the author; a hostile document could name millions. */
+const maxUnknownNames = 100;
+
+/** Suggestions compare letters: bounds on how many names are compared, and how long they may be. */
+const maxSuggestions = 10;
+const maxComparedNames = 5000;
+const maxComparedLength = 100;
+
+/**
+ * Dangling names inside a document: the gateway's part configures operations by `operationId` and security schemes by
+ * component name, and an entry that names neither has no effect. A misspelt `block` would block nothing.
+ */
+export function findUnknownNames(document: unknown): Fault[] {
+  if (!isBag(document) || !isBag(document[extensionName])) return [];
+  return [...unknownOperations(document), ...unknownSchemes(document), ...unknownRequirements(document)].slice(
+    0,
+    maxUnknownNames,
+  );
+}
+
+function unknownOperations(document: Bag): Fault[] {
+  const known = operationsOf(document.paths).map(({ id }) => id);
+  return unknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
+}
+
+const undeclared = 'is not one of components.securitySchemes';
+
+/** A document without schemes asks for a key, whatever the entries are called. */
+function unknownSchemes(document: Bag): Fault[] {
+  const known = Object.keys(bagOf(at(document, ['components', 'securitySchemes'])));
+  if (known.length === 0) return [];
+  return unknownEntries(document, schemesPath, known, undeclared);
+}
+
+/** Requirements of the gateway's own part: each name is a scheme of the document, or one that OpenAPI cannot name. */
+function unknownRequirements(document: Bag): Fault[] {
+  const path = ['server', 'authentication', 'security'];
+  const known = [...Object.keys(bagOf(at(document, ['components', 'securitySchemes']))), ...ownSchemeNames];
+  const suggest = createSuggester(known);
+  return listOf(at(document[extensionName], path)).flatMap((names, index) =>
+    listOf(names).flatMap((name, position) =>
+      typeof name !== 'string' || known.includes(name)
+        ? []
+        : [
+            {
+              path: memberPath([extensionName, ...path, index, position]),
+              message: `${undeclared}${suggest(name)}`,
+            },
+          ],
+    ),
+  );
+}
+
+/** Entries that say nothing configure nothing: they may stay. */
+function unknownEntries(document: Bag, path: Path, known: readonly string[], message: string): Fault[] {
+  const names = new Set(known);
+  const suggest = createSuggester(known);
+  return Object.entries(bagOf(at(document[extensionName], path)))
+    .filter(([name, entry]) => !names.has(name) && !isSilent(entry))
+    .slice(0, maxUnknownNames)
+    .map(([name]) => ({
+      path: memberPath([extensionName, ...path, name]),
+      message: `${message}${suggest(name)}`,
+    }));
+}
+
+/** Makes the ends of messages that name the nearest known name: empty where none is near, and after the first few. */
+export function createSuggester(known: readonly string[]): (name: string) => string {
+  const compared = known.slice(0, maxComparedNames).filter(({ length }) => length <= maxComparedLength);
+  let left = maxSuggestions;
+  return name => {
+    if (name.length > maxComparedLength || left === 0) return '';
+    left -= 1;
+    const found = nearest(name, compared);
+    return found === undefined ? '' : `; did you mean ${found}?`;
+  };
+}
