@@ -11,6 +11,8 @@ import { refuseWeakSecrets } from '#base/production.ts';
 import type { Settings } from '#base/settings.ts';
 import { startSending } from '#events/events.ts';
 import { problem as asksProblem } from '#gateway/asks.ts';
+import { createConsent } from '#gateway/auth/oauth/consent.ts';
+import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { trafficControl } from '#gateway/control.ts';
 import { type AwaitedDatabase, openDatabase } from '#gateway/known/opening.ts';
 import { checkRole, hasTraffic } from '#gateway/settings-check.ts';
@@ -236,9 +238,12 @@ async function openListeners(
     askAll: (...asked) => askAllTraffic(...asked),
     settled: () => trafficSettled(),
   });
+  const oauth = oauthProvider({ ...tools, log: around.log });
+  closers.push(() => oauth.close());
   const typedTools: ToolsOf<typeof catalogue> = {
     ...tools,
     traffic,
+    grantConsent: createConsent({ ...tools, provider: oauth }),
     askTraffic: (...asked) => askTraffic(...asked),
     askAllTraffic: (...asked) => askAllTraffic(...asked),
   };
@@ -293,6 +298,7 @@ async function openListeners(
       settings,
       database,
       control,
+      oauth,
       version,
       managementPorts: tools.managementPorts,
     });

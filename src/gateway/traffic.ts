@@ -4,22 +4,21 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Dispatch } from '#events/dispatch.ts';
 import type { Carry } from '#operations/carried.ts';
+import type { InstallationSecrets } from '#people/installation/secrets.ts';
 import type { DataDirectory } from '#storage/data-directory.ts';
 import type { KeptCounters } from '#storage/kept-counters.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared-engine.ts';
-import { oauthProvider } from './auth/oauth/provider.ts';
+import type { OauthProvider } from './auth/oauth/provider.ts';
 import { type WatchOptions, watchCertificates } from './certificate-watch.ts';
 import { knownFile } from './known/known.ts';
 import type { AwaitedDatabase } from './known/opening.ts';
 import { threadCount } from './thread-count.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
-type Tools = Omit<
-  Parameters<typeof oauthProvider>[0] & Parameters<typeof recordTraffic>[0] & Omit<WatchOptions, 'settings' | 'log'>,
-  'log'
-> & {
+type Tools = Omit<Parameters<typeof recordTraffic>[0] & Omit<WatchOptions, 'settings' | 'log'>, 'log'> & {
   events: Dispatch;
+  secrets: InstallationSecrets;
 };
 
 export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'version' | 'writeLog' | 'managementPorts'> {
@@ -33,6 +32,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
   readonly counters: KeptCounters;
   readonly tools: Tools;
   readonly control: Carry;
+  readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
   readonly prepared?: ThreadsOptions['prepared'];
@@ -41,7 +41,6 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
 /** The traffic threads, told of every change as soon as it is committed, here or by another process. */
 export async function openTraffic(options: TrafficOptions) {
   const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
-  const provider = oauthProvider({ ...tools, log });
   if (!options.awaited) await counters.start();
   const recorded = recordTraffic({ ...tools, log });
   const starting = startThreads({
@@ -60,7 +59,7 @@ export async function openTraffic(options: TrafficOptions) {
     program: options.threadProgram,
     writeLog,
     answers: {
-      oauth: provider.answer,
+      oauth: options.oauth.answer,
       explains: ({ secret }) => tools.secrets.matches('gateway', secret),
       control: options.control,
     },
@@ -112,7 +111,6 @@ export async function openTraffic(options: TrafficOptions) {
       forget();
       for (const closer of closers) await closer();
       await notices?.close();
-      provider.close();
       await threads.close();
       await recorded.close();
       await counters.close();

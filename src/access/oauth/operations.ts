@@ -10,6 +10,7 @@ import type { FindApi, KnownApi } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
+import { authorizeOauthClient } from './consent.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
 import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
@@ -173,5 +174,6 @@ export const oauthOperations = [
   getOauthClient,
   deleteOauthClient,
   listOauthTokens,
+  authorizeOauthClient,
   rotateOauthSecret,
 ];

@@ -23,8 +23,15 @@ import type { OauthAsked, OauthReply, OauthRoute } from './schema.ts';
 /** The OAuth 2.0 provider of all APIs. It runs in the main thread, which alone may write. */
 export interface OauthProvider {
   answer(asked: OauthAsked): Promise<OauthReply>;
+  /** Issues what a person has agreed to; who asks has shown that they may. */
+  consent(asked: Consented): Promise<Granted | Denied>;
   close(): void;
 }
+
+/** The API, and what the client asked of the person. */
+type Consented = Pick<OauthAsked, 'provider' | 'parameters'>;
+/** Members of the answer to a login page. */
+export type Granted = Readonly<Record<string, unknown>> & { readonly redirect_to: string };
 
 type Answering = (asked: OauthAsked) => Promise<OauthReply>;
 
@@ -52,7 +59,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
   }
 
   /** What a person is asked to agree to: which client, answered where, in which way. */
-  async function wantedOf({ provider, parameters }: OauthAsked) {
+  async function wantedOf({ provider, parameters }: Consented) {
     if (!parameters) return denied('invalid_request');
     const { response_type: type = '', client_id: id = '', redirect_uri: asked = '' } = parameters;
     if (!provider.authorizeTypes.includes(type) || !(type === 'code' || type === 'token'))
@@ -89,19 +96,24 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
 
   const authorizeClient: Answering = async asked => {
     if (!(await tools.secrets.matches('gateway', asked.gatewaySecret))) return rejected.gatewaySecret(asked);
+    const given = await consent(asked);
+    return isDenied(given) ? errorReply(status, given, asked.parameters?.state) : reply(200, given);
+  };
+
+  async function consent(asked: Consented): Promise<Granted | Denied> {
     const wanted = await wantedOf(asked);
-    if (isDenied(wanted)) return errorReply(status, wanted, asked.parameters?.state);
+    if (isDenied(wanted)) return wanted;
     const rules = readRules(wanted.parameters.key_rules ?? '');
     const key = rules && isDenied(rules) ? rules : await keyFor(tools, wanted, rules);
-    if (isDenied(key)) return errorReply(status, key, wanted.state);
+    if (isDenied(key)) return key;
     sweep();
-    return wanted.type === 'code' ? codeReply(wanted, key) : implicitReply(wanted, key);
-  };
+    return wanted.type === 'code' ? grantCode(wanted, key) : grantToken(wanted, key);
+  }
 
   type Wanted = Exclude<Awaited<ReturnType<typeof wantedOf>>, Denied>;
   type RightsKey = Exclude<Awaited<ReturnType<typeof keyFor>>, Denied>;
 
-  async function codeReply(wanted: Wanted, key: RightsKey): Promise<OauthReply> {
+  async function grantCode(wanted: Wanted, key: RightsKey): Promise<Granted> {
     const { provider, client, asked, redirect, challenge, scope, state } = wanted;
     const code = newCode();
     const expiresAtMs = clock.now() + settings['oauth.code_seconds'] * 1000;
@@ -109,10 +121,10 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     const consent = { redirectUri: asked, scope, challenge, key };
     await oauthCodes.insert({ ...owner, code, expiresAtMs, consent }, clock.now());
     const given = { code, ...(state && { state }) };
-    return reply(200, { ...given, redirect_to: withParameters(redirect, given, false) });
+    return { ...given, redirect_to: withParameters(redirect, given, false) };
   }
 
-  async function implicitReply(wanted: Wanted, key: RightsKey): Promise<OauthReply> {
+  async function grantToken(wanted: Wanted, key: RightsKey): Promise<Granted> {
     const grant = newGrant(wanted, wanted.scope);
     const issued = await tools.records.write(() => issue(tools, { grant, key, withRefresh: false }));
     const given = tokenReply(issued);
@@ -124,11 +136,11 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
       old_refresh_token: '',
       notification_type: 'new',
     });
-    return reply(200, {
+    return {
       ...given,
       ...(wanted.state && { state: wanted.state }),
       redirect_to: withParameters(wanted.redirect, shown, true),
-    });
+    };
   }
 
   const token: Answering = async asked => {
@@ -188,5 +200,5 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     revoke,
     'revoke-all': revokeAll,
   };
-  return { answer: asked => answers[asked.route](asked), close: notices.close };
+  return { answer: asked => answers[asked.route](asked), consent, close: notices.close };
 }

@@ -4,8 +4,9 @@ import { bodyOf, noBody } from '../../body.ts';
 import type { Exchange } from '../../exchange.ts';
 import { HeaderList } from '../../headers.ts';
 import type { Route, RouteContext } from '../../routes.ts';
+import { toProviderSettings } from './provider-settings.ts';
 import { errorReply, statusReply } from './replies.ts';
-import type { OauthReply, OauthRoute, Parameters, ProviderSettings } from './schema.ts';
+import type { OauthReply, OauthRoute, Parameters } from './schema.ts';
 
 /** Where clients and login pages come for tokens. They have none yet, so this is no part of the chain. */
 interface Place {
@@ -26,17 +27,10 @@ const formBytes = 65_536;
 const answerWithinMs = 15_000;
 
 export function oauthRoutes({ model, tools }: RouteContext): [path: string, route: Route][] {
-  if (!model.modes.includes('oauth')) return [];
-  const { oauth, identity } = model;
-  const provider: ProviderSettings = {
-    apiId: identity.id,
-    orgId: identity.orgId,
-    authorizeTypes: oauth.allowedAuthorizeTypes,
-    grants: oauth.allowedAccessTypes,
-    loginUrl: oauth.authLoginRedirect,
-    notifyUrl: oauth.notifyUrl,
-    notifySecret: oauth.notifySecret,
-  };
+  const { identity } = model;
+  const settings = toProviderSettings(model);
+  if (!settings) return [];
+  const provider = settings;
 
   async function asked(call: Exchange, { route, methods }: Place): Promise<Answer> {
     if (!methods.includes(call.method)) return answerOf(statusReply(405, 'Method not supported'), methods);

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { Ownership } from '#apis/owners/store.ts';
+import { parseUniqueJson } from '#base/json.ts';
+import { type Actor, permits } from '#operations/actor.ts';
+import { check } from '#operations/faults.ts';
+import { operation } from '#operations/operation.ts';
+import { problem as operationProblem } from '#operations/problems.ts';
+import { refuseHiddenGrants } from '../keys/lookup.ts';
+import { Key } from '../keys/schema.ts';
+import type { FindApi } from '../known-apis.ts';
+import type { PolicyStore } from '../policies/store.ts';
+import { problem as accessProblem } from '../problems.ts';
+import { problem } from './problems.ts';
+
+/** Consent of a person to an OAuth client, as a login page reports it (RFC 6749, 4.1.1 and 4.2.1). */
+export interface ConsentRequest {
+  readonly orgId: string;
+  readonly apiId: string;
+  /** As a form of the authorization endpoint has them. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What the client gets by way of the person's browser, or an error of RFC 6749, 4.1.2.1. */
+export type ConsentResult =
+  | { readonly granted: Readonly<Record<string, unknown>> }
+  | { readonly error: string; readonly description: string };
+
+/** Issues a code or a token. The OAuth provider of the API does; supplied where the product is wired. */
+export type GrantConsent = (asked: ConsentRequest) => Promise<ConsentResult>;
+
+export interface ConsentTools {
+  findApi: FindApi;
+  policies: PolicyStore;
+  ownership: Ownership;
+  grantConsent: GrantConsent;
+}
+
+const maxParameterLength = 8000;
+const parameter = z.string().max(maxParameterLength);
+
+const Consent = z.strictObject({
+  response_type: parameter.describe('code or token, as the API allows'),
+  client_id: parameter,
+  redirect_uri: parameter.optional().describe('One of the client’s; may be left out where it has one'),
+  state: parameter.optional().describe('Returned as it came'),
+  scope: parameter.optional(),
+  code_challenge: parameter.optional().describe('PKCE: SHA-256 of the verifier, base64url'),
+  code_challenge_method: parameter.optional().describe('S256'),
+  key_rules: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .optional()
+    .describe('The key that the token stands for, as an object or as JSON text; else the policy of the client says it'),
+});
+
+const Granted = z.object({
+  redirect_to: z.string().describe('Where the person’s browser goes next'),
+  state: z.string().optional(),
+  code: z.string().optional().describe('For response_type code'),
+  access_token: z.string().optional().describe('For response_type token'),
+  token_type: z.string().optional(),
+  expires_in: z.int().optional().describe('Seconds'),
+  scope: z.string().optional(),
+});
+
+/** A key that a token stands for is a key: only those who may write keys describe one, and only of APIs they may see. */
+async function readKeyRules(given: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
+  const key = check(Key, typeof given === 'string' ? parseUniqueJson(given) : given, 'key_rules');
+  if (!permits(actor, 'keys:write')) throw operationProblem.not_permitted({ detail: { permission: 'keys:write' } });
+  await refuseHiddenGrants(tools, actor, key);
+  return JSON.stringify(key);
+}
+
+export const authorizeOauthClient = operation({
+  surface: 'dashboard',
+  noun: 'oauth',
+  name: 'authorizeOauthClient',
+  method: 'POST',
+  path: '/api/apis/oauth/{apiId}/authorize-client',
+  about:
+    'For login pages: issues an authorization code, or an implicit token, to a client that a person has agreed to. ' +
+    'key_rules need keys:write too.',
+  permission: 'oauth:write',
+  params: z.object({ apiId: z.string().describe('Public or database id of the API') }),
+  body: Consent,
+  returns: Granted,
+  problems: [accessProblem.api_not_found, problem.api_without_tokens, problem.api_inactive, problem.consent_refused],
+  async handle({ actor, params, body, audit }, tools: ConsentTools) {
+    const { key_rules, ...given } = body;
+    audit(body.client_id);
+    const api = await tools.findApi(params.apiId, actor.orgId);
+    if (!api) throw accessProblem.api_not_found();
+    const rules = key_rules ? { key_rules: await readKeyRules(key_rules, actor, tools) } : {};
+    const parameters = Object.fromEntries(Object.entries({ ...given, ...rules }).filter(([, it]) => it !== undefined));
+    const result = await tools.grantConsent({ orgId: actor.orgId, apiId: api.apiId, parameters });
+    if ('error' in result) throw problem.consent_refused({ detail: { ...result } });
+    return result.granted as z.input<typeof Granted>;
+  },
+});

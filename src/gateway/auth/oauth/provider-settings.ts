@@ -1,0 +1,16 @@
+import type { Model } from '#definition/model.ts';
+import type { ProviderSettings } from './schema.ts';
+
+/** What a definition says of its OAuth provider; undefined where the API is none. */
+export function toProviderSettings({ modes, oauth, identity }: Model): ProviderSettings | undefined {
+  if (!modes.includes('oauth')) return undefined;
+  return {
+    apiId: identity.id,
+    orgId: identity.orgId,
+    authorizeTypes: oauth.allowedAuthorizeTypes,
+    grants: oauth.allowedAccessTypes,
+    loginUrl: oauth.authLoginRedirect,
+    notifyUrl: oauth.notifyUrl,
+    notifySecret: oauth.notifySecret,
+  };
+}
