@@ -53,10 +53,11 @@ export async function startUpstream(): Promise<Upstream> {
   return upstream;
 }
 
-const patienceMs = 10_000;
+/** How long `eventually` waits unless it is told. */
+export const patience = { ms: 10_000 };
 
 /** Waits until `check` stops throwing and gives what it returned; fails with its last complaint. */
-export async function eventually<T>(check: () => Promise<T> | T, withinMs = patienceMs): Promise<T> {
+export async function eventually<T>(check: () => Promise<T> | T, withinMs = patience.ms): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     try {

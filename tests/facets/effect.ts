@@ -6,7 +6,7 @@ import { type Bag, isBag } from '#definition/tree.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../harness.ts';
 import { settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { patience, startUpstream, type Upstream } from '../upstream.ts';
 
 /**
  * What fields of a definition do, seen from outside. Each effect turns its rows on through each form that can say them,
@@ -21,6 +21,11 @@ export interface Effect {
   /** Members of an OpenAPI document, laid over the same; `x` stands for the gateway's own part. */
   readonly oas?: (at: Ground) => (Bag & { x?: Bag }) | Promise<Bag & { x?: Bag }>;
   observe(at: Served): Promise<void>;
+  /**
+   * Why no control run is needed where `observe` sees a refusal: it would pass without the rows too, and compares with
+   * `plain` itself, or looks at more than statuses.
+   */
+  readonly ownControl?: string;
   /** Settings of a gateway of its own. */
   readonly settings?: Partial<Record<SettingName, string>>;
 }
@@ -51,6 +56,8 @@ export interface Served extends Ground {
   key(more?: Bag): Promise<string>;
   /** Changes what the definition says, on top of what it said. */
   change(more: Bag): Promise<void>;
+  /** The same API without the rows of the effect, for comparison. */
+  plain(): Promise<Served>;
 }
 
 /** Each row of an effect by its whole name. */
@@ -142,32 +149,75 @@ function groundOf({ app, logged }: Watched, upstream: Upstream, form: Form): Gro
   return { app, logged, upstream, form, id: publicId(), another, open };
 }
 
-/** Publishes what an effect says and lets it look. */
+/**
+ * Publishes what an effect says and lets it look. A refusal may have another cause than the rows, such as a default of the
+ * gateway: where one was seen, a control run publishes the API without the rows, and there the same look must fail.
+ */
 export async function prove(effect: Effect, watched: Watched, upstream: Upstream, form: Form): Promise<void> {
+  const seen = await observed(effect, watched, upstream, form, 'with the rows');
+  if (!seen.hasRefusal || effect.ownControl) return;
+  const usual = patience.ms;
+  patience.ms = Math.min(usual, controlPatienceMs);
+  try {
+    const control = observed(effect, watched, upstream, form, 'without the rows');
+    await assert.rejects(control, `the look passes without ${effect.rows} too: refusals have another cause`);
+  } finally {
+    patience.ms = usual;
+  }
+}
+
+/** A control waits for what should not come. */
+const controlPatienceMs = 2000;
+
+type Run = 'with the rows' | 'without the rows';
+
+async function observed(effect: Effect, watched: Watched, upstream: Upstream, form: Form, run: Run) {
   upstream.answer = undefined;
   upstream.requests.length = 0;
+  const seen = { hasRefusal: false };
   const ground = groundOf(watched, upstream, form);
   try {
-    await proveOn(ground, effect);
+    const definition = await definitionOf(effect, ground);
+    const places = rowsOf(effect).flatMap(name => placeOf(name, form) ?? []);
+    for (const place of places) assert.ok(says(definition, form, place), `the effect does not say ${place}`);
+    const shown = run === 'with the rows' ? definition : withoutPlaces(definition, form, places);
+    await effect.observe(await served(ground, shown, seen, places));
   } finally {
     // Tests of hosts would go on.
     await watched.app.ask('DELETE', `${surfaces[form]}/${ground.id}`);
     for (const it of ground.open) await it.close();
   }
+  return seen;
 }
 
-async function proveOn(ground: Ground, effect: Effect): Promise<void> {
-  const definition = await definitionOf(effect, ground);
-  for (const name of rowsOf(effect)) {
-    const place = placeOf(name, ground.form);
-    if (place !== null) assert.ok(says(definition, ground.form, place), `the effect does not say ${name} (${place})`);
+/** The definition without what stands at these places; a list goes as a whole, so that no entry is left half. */
+function withoutPlaces(definition: Bag, form: Form, places: readonly string[]): Bag {
+  const result = structuredClone(definition);
+  const root = form === 'classic' ? result : (result['x-gw-api-gateway'] as Bag);
+  for (const place of places) remove([root], place.split('[]', 1)[0]!.split('.'));
+  return result;
+}
+
+function remove(values: readonly unknown[], [member = '', ...rest]: readonly string[]): void {
+  for (const value of values.filter(isBag)) {
+    const names = member === anyName ? Object.keys(value) : [member];
+    if (rest.length > 0)
+      remove(
+        names.map(name => value[name]),
+        rest,
+      );
+    else for (const name of names) delete value[name];
   }
-  await effect.observe(await served(ground, definition));
 }
 
 const surfaces = { classic: '/gw/apis', oas: '/gw/apis/oas' } as const;
 
-async function served(ground: Ground, definition: Bag): Promise<Served> {
+async function served(
+  ground: Ground,
+  definition: Bag,
+  seen: { hasRefusal: boolean },
+  places: readonly string[],
+): Promise<Served> {
   const { app, form, id } = ground;
   const write = async (method: string, path: string, body: Bag) => {
     const { status, text } = await app.ask(method, path, { body });
@@ -185,6 +235,7 @@ async function served(ground: Ground, definition: Bag): Promise<Served> {
     async call(path = '/thing', init = {}) {
       const reply = await fetch(url + path, { redirect: 'manual', ...init });
       const text = await reply.text();
+      seen.hasRefusal ||= reply.status >= 400;
       return { status: reply.status, headers: reply.headers, text, body: parsed(text) };
     },
     async key(more = {}) {
@@ -198,6 +249,12 @@ async function served(ground: Ground, definition: Bag): Promise<Served> {
     async change(more) {
       current = laid(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as Bag;
       await write('PUT', `${surfaces[form]}/${id}`, current);
+    },
+    async plain() {
+      const other: Ground = { ...ground, id: publicId() };
+      ground.open.push({ close: () => app.ask('DELETE', `${surfaces[form]}/${other.id}`) });
+      const text = JSON.stringify(withoutPlaces(definition, form, places)).replaceAll(id, other.id);
+      return served(other, JSON.parse(text), { hasRefusal: false }, []);
     },
   };
 }

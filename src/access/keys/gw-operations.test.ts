@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
+import { readSettings } from '#base/settings.ts';
 import { makeCertificate } from '../../../tests/certificates.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
-import { keyHash } from './ids.ts';
+import { shownHash } from './reading.ts';
 import { fullKey } from './schema.ts';
 
 const rights = (apiId = 'orders') => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });
@@ -241,13 +242,16 @@ onEveryEngine('keys of the control interface', app => {
     refused(await ask('POST', '/gw/keys/policy/0000', { policy: 'b' }), 404, 'Key not found');
   });
 
-  test('the limits of an organisation are not put under policies by their hash', async () => {
+  test('the limits of an organisation are no key: their hash names none to read, change, remove or put under policies', async () => {
     const { orgId, ask } = await desk(app());
     await ask('POST', '/gw/policies', { id: `p-${orgId}`, org_id: orgId, access_rights: rights(), quota_max: 1 });
     const path = `/gw/org/keys/${orgId}`;
     assert.equal((await ask('POST', path, { quota_max: 100, quota_renewal_rate: 60 })).status, 200);
     const { body: before } = await ask('GET', path);
-    refused(await ask('POST', `/gw/keys/policy/${keyHash(orgId)}`, { policy: `p-${orgId}` }), 404, 'Key not found');
+    const hash = shownHash(orgId, readSettings({}));
+    refused(await ask('POST', `/gw/keys/policy/${hash}`, { policy: `p-${orgId}` }), 404, 'Key not found');
+    for (const [method, body] of [['GET'], ['PUT', { quota_max: 1 }], ['DELETE']] as const)
+      assert.equal((await ask(method, `/gw/keys/${hash}?hashed=true`, body)).status, 404, method);
     assert.deepEqual((await ask('GET', path)).body, before);
   });
 

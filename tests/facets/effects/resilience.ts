@@ -263,9 +263,15 @@ export const resilience: readonly Effect[] = [
     promise: 'an upstream that takes too long is given up',
     classic: () => version({ global_enforce_timeout_disabled: false, global_enforce_timeout: '60ms' }),
     oas: () => upstream({ enforceTimeout: { enabled: true, duration: '60ms' } }),
+    ownControl: 'without the rows the same request gets its response, however late',
     async observe(at) {
-      at.upstream.answer = () => undefined;
+      const plain = await at.plain();
+      const late = Promise.withResolvers<void>();
+      at.upstream.answer = (_request, response) => void late.promise.then(() => response.end());
+      const other = statusOf(plain, '/any');
       assert.equal(await statusOf(at, '/any'), 504);
+      late.resolve();
+      assert.equal(await other, 200);
     },
   },
   ...(
@@ -279,6 +285,7 @@ export const resilience: readonly Effect[] = [
       promise: 'an upstream that takes too long at an endpoint is given up',
       classic: () => lists({ hard_timeouts: [{ ...place, timeout: whole, duration }] }),
       oas: () => operation({ enforceTimeout: { enabled: true, value: whole, ...(duration && { duration }) } }),
+      ownControl: 'another endpoint gets its response, however late',
       async observe(at) {
         assert.equal(await statusOf(at), 200);
         const late = Promise.withResolvers<void>();

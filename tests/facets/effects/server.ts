@@ -21,9 +21,12 @@ export const server: readonly Effect[] = [
     promise: 'an API that is not active has no route',
     classic: () => ({ active: false }),
     oas: () => ({ x: { info: { state: { active: false } } } }),
-    async observe({ call, upstream }) {
+    ownControl: 'the OpenAPI form is inactive unless it says otherwise; once it is active the API has a route',
+    async observe({ call, change, form, upstream }) {
       assert.equal((await call()).status, 404);
       assert.equal(upstream.requests.length, 0);
+      await change(form === 'classic' ? { active: true } : { info: { state: { active: true } } });
+      assert.equal((await call()).status, 200);
     },
   },
   {
