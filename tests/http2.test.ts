@@ -100,6 +100,7 @@ describe('HTTP/2', () => {
         headersTimeoutMs: 1000,
         requestTimeoutMs: 1500,
         idleMs: 20_000,
+        bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
         stalledMs: 20_000,
       },
       webSockets: true,

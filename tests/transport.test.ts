@@ -19,6 +19,7 @@ const limits: Limits = {
   headers: 50,
   headersTimeoutMs: 1000,
   requestTimeoutMs: 20_000,
+  bodyRate: { minBytesPerSecond: 0, windowMs: 1000 },
   idleMs: 20_000,
   stalledMs: 20_000,
 };

@@ -71,6 +71,16 @@ export const settingsTable = {
     least: 1000,
   }),
   'gateway.request_timeout_ms': count(300_000, 'How long a caller may take to send a whole call. 0 is for ever.'),
+  'gateway.min_body_bytes_per_second': count(
+    500,
+    'How fast a client sends the body of a request at least, while the gateway waits for it; a slower one gets 408. Streams of gRPC to HTTP/2 upstreams may pause. 0 sets no minimum.',
+    { most: 1_000_000 },
+  ),
+  'gateway.min_body_rate_window_ms': count(
+    15_000,
+    'How much waiting for a body that minimum is measured over, and so how long a client may pause.',
+    { least: 100, most: 600_000 },
+  ),
   'gateway.wrong_passwords_per_minute': count(
     30,
     'Wrong passwords of one user from one client address in a minute; then they get 429 unchecked. All users of an address together have ten times as many. 0 switches the limit off.',
@@ -164,10 +174,40 @@ export const settingsTable = {
   ),
   'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
-  'upstream.connections': count(256, 'Connections one traffic thread keeps to one upstream.', {
+  'upstream.connections': count(512, 'Connections one traffic thread keeps to one upstream.', {
     least: 1,
     most: 100_000,
   }),
+  'upstream.streams': count(
+    1000,
+    'Requests one traffic thread has under way at once to one upstream over HTTP/2. An upstream may announce a smaller number.',
+    { least: 1, most: 100_000 },
+  ),
+  'upstream.max_waiting': count(
+    1000,
+    'Requests of one traffic thread that may wait for a connection to one upstream; more get 503.',
+    { least: 1, most: 100_000 },
+  ),
+  'upstream.wait_timeout_ms': count(
+    10_000,
+    'How long a request may wait for a connection to an upstream before it gets 503.',
+    { least: 1 },
+  ),
+  'upstream.max_share_percent': count(
+    50,
+    'How many of the connections to one upstream, and of the places to wait for one, a single client address (of IPv6 its /64), key or, beside others, organisation may hold.',
+    { least: 1, most: 100 },
+  ),
+  'upstream.body_preread_bytes': count(
+    65_536,
+    'How much of a request body arrives before the request gets a connection to an HTTP/1.1 upstream; a smaller body arrives whole. 0 forwards at once.',
+    { most: 16_777_216 },
+  ),
+  'upstream.body_preread_total_bytes': count(
+    67_108_864,
+    'Bytes of request bodies that one traffic thread holds this way; where they are used up bodies are forwarded at once.',
+    { most: 17_179_869_184 },
+  ),
   'outbound.refused_addresses': checkedList(
     checkRefusedAddresses,
     'Addresses or networks, with or without a port (`10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `[fd00::5]:3000`), that nothing connects to: no upstream, no webhook, no key set. Unspecified, link-local and cloud metadata addresses and the management listeners of the process are refused anyway.',

@@ -3,6 +3,7 @@ import { Gathered } from './gathered.ts';
 
 export const problem = problems('body', {
   too_large: { status: 413, message: 'Request Entity Too Large' },
+  too_slow: { status: 408, message: 'Request Timeout' },
   gone: { status: 499, message: 'Client closed request' },
 });
 
@@ -15,6 +16,8 @@ export class Body {
   bytes: Buffer | undefined;
   /** Undefined when the sender did not say. */
   length: number | undefined;
+  /** Lifts the minimum rate its sender is held to; absent where there is none. */
+  liftMinRate: (() => void) | undefined = undefined;
 
   constructor(stream: AsyncIterable<Uint8Array> | undefined, bytes: Buffer | undefined, length: number | undefined) {
     this.stream = stream;

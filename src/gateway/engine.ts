@@ -55,7 +55,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     onFailure(call, sink, code, error) {
       if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
-      deliver(call, sink, code === 'body_too_large' ? tooLarge(call) : refuse(call, code));
+      deliver(call, sink, refusalFor(call, code));
     },
   };
 
@@ -193,7 +193,9 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   }
 
   function failed(call: Exchange, sink: Sink, error: unknown): void {
-    if ((error as { code?: string }).code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
+    const { code } = error as { code?: string };
+    if (code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
+    if (code === bodyProblem.too_slow.code) return deliver(call, sink, refuse(call, 'body_too_slow'));
     const fault = databaseProblem(error);
     if (fault) {
       // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
@@ -235,7 +237,10 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     try {
       if (!to) deliver(call, sink, hostsDown(call));
       else if (to.loop) loop(call, to, sink, current);
-      else sendUpstream(call, api, to, sink);
+      else {
+        const sending = sendUpstream(call, api, to, sink, current.hasTenants ? api.orgId : '');
+        if (sending) sending.catch(error => breakOff(call, sink, error));
+      }
     } catch (error) {
       breakOff(call, sink, error);
     }
@@ -297,6 +302,16 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
   }
 
   return { handle };
+}
+
+/** Seconds after which a client may try again that found no place at an upstream. */
+const busyRetrySeconds = 1;
+
+function refusalFor(call: Exchange, code: RefusalCode): Answer {
+  if (code === 'body_too_large') return tooLarge(call);
+  const refused = refuse(call, code);
+  if (code === 'upstream_busy') refused.headers.append('Retry-After', String(busyRetrySeconds));
+  return refused;
 }
 
 function forgetCaller(call: Exchange): void {

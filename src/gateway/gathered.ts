@@ -8,9 +8,14 @@ const putTogether = 1000;
 export class Gathered {
   readonly #whole: Buffer[] = [];
   #parts: Uint8Array[] = [];
+  readonly #maxParts: number;
+
+  constructor(maxParts = putTogether) {
+    this.#maxParts = maxParts;
+  }
 
   add(part: Uint8Array): void {
-    if (this.#parts.push(part) < putTogether) return;
+    if (this.#parts.push(part) < this.#maxParts) return;
     this.#whole.push(Buffer.concat(this.#parts));
     this.#parts = [];
   }

@@ -612,6 +612,12 @@ export const refusalsTable = {
     about:
       'The upstream resolves to an address that nothing may connect to (unspecified, link-local, cloud metadata, a management listener), or one outside the networks of the organisation. The log has the reason.',
   },
+  upstream_busy: {
+    status: 503,
+    message: 'The upstream is busy, try again later',
+    about:
+      'Too many requests wait for a connection to the upstream (`upstream.max_waiting`), or the client, its key or its organisation has its share of those, or none was free in time (`upstream.wait_timeout_ms`). With `Retry-After`.',
+  },
   upstream_failed: {
     status: 500,
     message: 'There was a problem proxying the request',
@@ -659,6 +665,11 @@ export const refusalsTable = {
     message: 'Response body transform exceeded its limits',
     about:
       'The template or filter of a response body asked for more steps, text or depth than it may, or the body holds more values (`gateway.body_values`), levels or digits than are read.',
+  },
+  body_too_slow: {
+    status: 408,
+    message: 'Request body arrives too slowly',
+    about: 'The client sends the body more slowly than `gateway.min_body_bytes_per_second`. Its connection ends.',
   },
   body_too_large: {
     status: 413,

@@ -15,6 +15,8 @@ export interface Snapshot {
   /** Keeps organisations apart in the routers; undefined where nothing overlaps and no host is held. */
   readonly guard: RouteGuard<Api> | undefined;
   readonly held: HeldHosts;
+  /** Whether APIs of more than one organisation are served. */
+  readonly hasTenants: boolean;
   /** By id, database id, or name as loops write it; within one organisation. */
   byName(orgId: string, name: string): Api | undefined;
 }
@@ -66,6 +68,7 @@ function snapshotOf(revision: number, routers: Routers, apis: ReadonlyMap<string
     ...routers,
     apis,
     held,
+    hasTenants: index !== undefined,
     guard: createRouteGuard(index?.contested ?? noneContested, held),
     byName(orgId, name) {
       const direct = apis.get(name);

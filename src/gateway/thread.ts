@@ -202,6 +202,12 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
     headersTimeoutMs: settings['upstream.timeout_ms'],
     connections: settings['upstream.connections'],
+    streams: settings['upstream.streams'],
+    maxWaiting: settings['upstream.max_waiting'],
+    waitTimeoutMs: settings['upstream.wait_timeout_ms'],
+    maxSharePercent: settings['upstream.max_share_percent'],
+    prereadBytes: settings['upstream.body_preread_bytes'],
+    maxPrereadBytes: settings['upstream.body_preread_total_bytes'],
     http2: settings['upstream.http2'],
   });
   const recorder = createRecorder({

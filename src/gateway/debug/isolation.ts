@@ -84,6 +84,7 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),
     ports: new Map(),
     guard: undefined,
+    hasTenants: current.hasTenants,
     held: current.held,
     apis,
     byName: (orgId, name) =>

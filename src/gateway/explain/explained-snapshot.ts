@@ -31,6 +31,7 @@ export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trac
     ports: port ? new Map([[port, own]]) : new Map(),
     guard: current.guard,
     held: current.held,
+    hasTenants: current.hasTenants,
     apis: new TracedApis(current.apis, traced),
     byName(orgId, name) {
       const named = current.byName(orgId, name);

@@ -41,6 +41,13 @@ export function readGrpcType(method: string, headers: HeaderList): string | unde
   return type === undefined ? undefined : grpcType.exec(type)?.[0].toLowerCase();
 }
 
+/** Streaming requests of the Connect protocol, over the same kind of connection. */
+const connectType = /^application\/connect\+/i;
+
+/** Whether its body may be one half of a conversation, in which pauses say nothing of the client. */
+export const isBidirectional = (method: string, headers: HeaderList): boolean =>
+  readGrpcType(method, headers) !== undefined || connectType.test(headers.get('content-type') ?? '');
+
 /** The gRPC status of a refusal, from its final HTTP status and its code. */
 export const toGrpcStatus = (httpStatus: number, refusal = ''): number =>
   httpStatus === 500 && unavailable.has(refusal) ? unavailableStatus : (byHttpStatus.get(httpStatus) ?? unknownStatus);

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Body, bodyFrom, noBody } from '../body.ts';
+import { type Body, noBody } from '../body.ts';
 import { Exchange } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
 import { arrive, badHeadAnswer } from './arrival.ts';
+import { type BodyRate, createBodyRate } from './body-rate.ts';
 import type { BadHead } from './head.ts';
 import { Connection } from './http1-connection.ts';
 import { Http1Sink } from './http1-sink.ts';
@@ -17,6 +18,7 @@ const checkEveryMs = 1000;
 /** Node's own HTTP/1.1 server as a transport. */
 export function http1Transport(options: TransportOptions): Transport {
   const { limits } = options;
+  const bodyRate = createBodyRate(limits.bodyRate);
   const connections = new Map<Duplex, Connection>();
   let closing = false;
   const server = createServer({
@@ -67,7 +69,7 @@ export function http1Transport(options: TransportOptions): Transport {
         peer: connection.peer,
         upgrade: asked?.upgrade ?? '',
         mayOmitHost: request.httpVersion === '1.0',
-        body: headers => bodyIn(request, headers, asked?.continue ? response : undefined),
+        body: headers => bodyIn(bodyRate, request, headers, asked?.continue ? response : undefined),
       },
       options,
     );
@@ -142,12 +144,17 @@ function asksForWebSocket({ method, httpVersion, headers }: IncomingMessage): bo
   );
 }
 
-function bodyIn(request: IncomingMessage, headers: HeaderList, waits: ServerResponse | undefined): Body {
+function bodyIn(
+  rate: BodyRate,
+  request: IncomingMessage,
+  headers: HeaderList,
+  waits: ServerResponse | undefined,
+): Body {
   const length = headers.get('content-length');
   if (length === undefined ? !headers.has('transfer-encoding') : Number(length) === 0) return noBody();
   // Whoever stops reading early must not break the connection: the answer still has to go out over it.
   const read = () => request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
-  return bodyFrom(
+  return rate.body(
     {
       [Symbol.asyncIterator]() {
         // Asked for only when somebody wants it: a call that is refused needs no body.

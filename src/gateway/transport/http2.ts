@@ -1,8 +1,9 @@
 import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import { type Body, bodyFrom, noBody } from '../body.ts';
+import { type Body, noBody } from '../body.ts';
 import { Exchange, type Peer } from '../exchange.ts';
 import { HeaderList } from '../headers.ts';
 import { arrive, badHeadAnswer } from './arrival.ts';
+import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from './grpc.ts';
 import type { BadHead } from './head.ts';
 import { Http2Sink } from './http2-sink.ts';
@@ -20,6 +21,7 @@ const sessionMegabytes = 10;
 /** Node's own HTTP/2, over TLS or in the clear, as a transport. */
 export function http2Transport(options: TransportOptions): Transport {
   const { limits } = options;
+  const bodyRate = createBodyRate(limits.bodyRate);
   const sessions = new Map<ServerHttp2Session, number>();
 
   function receive(stream: ServerHttp2Stream, raw: readonly string[], peer: Peer): void {
@@ -29,7 +31,7 @@ export function http2Transport(options: TransportOptions): Transport {
     const call =
       'fault' in head
         ? head
-        : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(stream, headers) }, options);
+        : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(bodyRate, stream, headers) }, options);
     if (!(call instanceof Exchange)) return refuse(sink, call, 'fault' in head ? undefined : head);
     stream.once('close', () => {
       if (sink.isComplete) return;
@@ -101,11 +103,11 @@ function headOf(raw: readonly string[]): { method: string; target: string; heade
   return { method, target, headers: new HeaderList(flat) };
 }
 
-function bodyIn(stream: ServerHttp2Stream, headers: HeaderList): Body {
+function bodyIn(rate: BodyRate, stream: ServerHttp2Stream, headers: HeaderList): Body {
   if (stream.endAfterHeaders) return noBody();
   const length = headers.get('content-length');
   const waits = headers.get('expect')?.toLowerCase() === '100-continue';
-  return bodyFrom(
+  return rate.body(
     {
       [Symbol.asyncIterator]() {
         if (waits && !stream.headersSent && !stream.destroyed) stream.additionalHeaders({ ':status': 100 });

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import type { ClientAddress } from '../client-address.ts';
 import type { PathRules } from '../path.ts';
+import type { BodyRateOptions } from './body-rate.ts';
 import type { IsClientClaim } from './client-claims.ts';
 import type { Handler } from './sink.ts';
 
@@ -43,6 +44,8 @@ export interface Limits {
   readonly headersTimeoutMs: number;
   /** For a whole call; 0 is for ever. */
   readonly requestTimeoutMs: number;
+  /** How fast the body of a request comes at least. */
+  readonly bodyRate: BodyRateOptions;
   /** How long a connection may be idle between calls. */
   readonly idleMs: number;
   /** How long a caller may take nothing of an answer that waits for it. */

@@ -29,6 +29,10 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
       headers: settings['gateway.header_count'],
       headersTimeoutMs: settings['gateway.headers_timeout_ms'],
       requestTimeoutMs: settings['gateway.request_timeout_ms'],
+      bodyRate: {
+        minBytesPerSecond: settings['gateway.min_body_bytes_per_second'],
+        windowMs: settings['gateway.min_body_rate_window_ms'],
+      },
       idleMs: settings['gateway.idle_timeout_ms'],
       stalledMs: settings['gateway.stalled_timeout_ms'],
     },

@@ -32,6 +32,12 @@ function poolsOf(t: TestContext, resolve?: LookupAll) {
     connectTimeoutMs: 2000,
     headersTimeoutMs: 2000,
     connections: 4,
+    streams: 4,
+    maxWaiting: 4,
+    waitTimeoutMs: 2000,
+    maxSharePercent: 100,
+    prereadBytes: 1024,
+    maxPrereadBytes: 1024,
     ...(resolve ? { resolve } : {}),
   });
   t.after(() => pools.close());

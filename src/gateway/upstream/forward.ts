@@ -7,7 +7,9 @@ import { dropNamed, HeaderList, hopByHop } from '../headers.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { BodyCopy } from '../step.ts';
 import type { Sink } from '../transport/sink.ts';
+import type { Admission, Admittable, Holder } from './admission.ts';
 import type { Deadlines, Timed } from './deadlines.ts';
+import type { LetGo } from './preread.ts';
 
 /** What happens around an answer of the upstream; the engine supplies it. */
 export interface Receiver {
@@ -35,21 +37,34 @@ const mostHints = 16;
 
 type Handler = Dispatcher.DispatchHandler;
 
+/** A connection pool, with the admission in front of it where it has one. */
+export type AdmittingPool = Pick<Dispatcher, 'dispatch'> & { readonly admission?: Admission };
+
 /**
  * Carries one call to the upstream and its answer back. An object per call, no closures: chunk by chunk from one socket
  * to the other, at the speed of the slower one.
  */
-export class Forwarding implements Handler, Timed {
+export class Forwarding implements Handler, Timed, Admittable {
   dueAt = 0;
+  place: Admittable['place'] = 'none';
+  client: Holder | undefined = undefined;
+  key: Holder | undefined = undefined;
+  organisation: Holder | undefined = undefined;
+  blocker: Holder | undefined = undefined;
+  wait: Timed | undefined = undefined;
   readonly #call: Exchange;
   readonly #sink: Sink;
   readonly #receiver: Receiver;
-  readonly #pool: Pick<Dispatcher, 'dispatch'>;
+  readonly #pool: AdmittingPool;
   readonly #options: Dispatcher.DispatchOptions;
   /** The time the upstream has, where it is not the usual one. */
   #deadlines: Deadlines | undefined;
   /** The time it has for the whole of an answer that is held back until then. */
   readonly #heldWithin: Deadlines;
+  /** Set while the bytes that were read ahead of its body wait for a connection. */
+  #letGo: LetGo | undefined;
+  /** Its body came as a stream, and all or some of it was read ahead. */
+  #wasRead = false;
   #hints = 0;
   #abort: ((error?: Error) => void) | undefined;
   #resume: (() => void) | undefined;
@@ -67,7 +82,7 @@ export class Forwarding implements Handler, Timed {
     call: Exchange,
     sink: Sink,
     receiver: Receiver,
-    pool: Pick<Dispatcher, 'dispatch'>,
+    pool: AdmittingPool,
     options: Dispatcher.DispatchOptions,
     heldWithin: Deadlines,
   ) {
@@ -80,9 +95,37 @@ export class Forwarding implements Handler, Timed {
     this.#heldWithin = heldWithin;
   }
 
-  send(): void {
-    if (!this.#retried) this.#deadlines?.watch(this);
-    this.#pool.dispatch(this.#options, this);
+  /** `orgId` is the organisation the request counts for at the upstream; empty where there is one alone. */
+  send(orgId = '', letGo?: LetGo): void {
+    this.#letGo = letGo;
+    this.#wasRead = letGo !== undefined;
+    this.#deadlines?.watch(this);
+    const { admission } = this.#pool;
+    const call = this.#call;
+    const place = admission?.admit(this, call, orgId) ?? 'active';
+    if (place === 'active') this.#dispatch();
+    else if (place === 'refused') this.onError(new UpstreamBusy('too many requests wait for the upstream'));
+    else call.onGone = () => this.onError(new Error('the client left while its request waited for the upstream'));
+  }
+
+  onAdmitted(): void {
+    this.#dispatch();
+  }
+
+  onWaitTimeout(): void {
+    this.onError(new UpstreamBusy('no connection to the upstream was free in time'));
+  }
+
+  #dispatch(): void {
+    this.#call.upstreamStartedAt = performance.now();
+    this.#letGo?.(true);
+    this.#letGo = undefined;
+    try {
+      this.#pool.dispatch(this.#options, this);
+    } catch (error) {
+      // Its place must not be lost with it.
+      this.onError(error as Error);
+    }
   }
 
   onConnect(abort: (error?: Error) => void): void {
@@ -255,6 +298,7 @@ export class Forwarding implements Handler, Timed {
     this.#call.onGone = undefined;
     if (this.#copying) this.#copied(this.#copying.gathered.bytes());
     this.#sink.finish(last, trailers);
+    this.#pool.admission?.release(this);
     this.#receiver.onEnd(this.#call, true);
   }
 
@@ -263,10 +307,12 @@ export class Forwarding implements Handler, Timed {
     const call = this.#call;
     if (!this.#started && !this.#retried && this.#mayRepeat(error)) {
       this.#retried = true;
-      this.send();
+      this.#dispatch();
       return;
     }
     this.#ended = true;
+    this.#pool.admission?.release(this);
+    this.#letGo?.(false);
     this.#deadlines?.forget(this);
     call.onGone = undefined;
     this.#copied(undefined);
@@ -290,6 +336,7 @@ export class Forwarding implements Handler, Timed {
       (socket?.bytesRead ?? 0) > 0 &&
       this.#resume === undefined &&
       !this.#call.gone &&
+      !this.#wasRead &&
       this.#call.body.stream === undefined &&
       repeatable.has(this.#options.method as string)
     );
@@ -316,6 +363,8 @@ function trailersOf(raw: readonly (string | Buffer)[] | null | undefined): strin
 
 class AnswerTooLarge extends Error {}
 
+class UpstreamBusy extends Error {}
+
 const timeouts = new Set([
   'GW_UPSTREAM_LATE',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -327,8 +376,10 @@ const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 export function refusalOf(call: Exchange, error: Error): RefusalCode {
   if (call.gone) return 'client_gone';
   if (error instanceof AnswerTooLarge) return 'answer_too_large';
+  if (error instanceof UpstreamBusy) return 'upstream_busy';
   const { code = '' } = error as { code?: string };
   if (code === bodyProblem.too_large.code) return 'body_too_large';
+  if (code === bodyProblem.too_slow.code) return 'body_too_slow';
   if (timeouts.has(code)) return 'upstream_timeout';
   if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
   return lookups.has(code) ? 'upstream_lookup' : 'upstream_failed';

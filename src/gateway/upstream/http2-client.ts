@@ -6,6 +6,8 @@ export interface Http2Options {
   /** A connection that speaks HTTP/2. */
   open(): Promise<Socket>;
   readonly headersTimeoutMs: number;
+  /** Called with SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113, 6.5.2) when the upstream announces it. */
+  onMaxStreams(streams: number): void;
 }
 
 /** What is used of a pool, whichever protocol it speaks. */
@@ -15,7 +17,7 @@ export type Sender = Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>;
 const idleMs = 30_000;
 
 /** Calls to one upstream over HTTP/2: many at once on one connection, which is opened anew when it ends. */
-export function http2Client(origin: string, { open, headersTimeoutMs }: Http2Options): Sender {
+export function http2Client(origin: string, { open, headersTimeoutMs, onMaxStreams }: Http2Options): Sender {
   let session: Promise<ClientHttp2Session> | undefined;
   let closed = false;
 
@@ -28,6 +30,9 @@ export function http2Client(origin: string, { open, headersTimeoutMs }: Http2Opt
     made.on('error', forget);
     made.once('goaway', forget);
     made.once('close', forget);
+    made.on('remoteSettings', ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) =>
+      onMaxStreams(maxConcurrentStreams),
+    );
     made.setTimeout(idleMs, () => made.close());
     if (closed) made.close();
     return made;

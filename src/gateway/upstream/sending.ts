@@ -4,16 +4,31 @@ import type { Api } from '../api.ts';
 import type { Exchange } from '../exchange.ts';
 import { refusePlainly } from '../refusals.ts';
 import type { GatewayTools } from '../tools.ts';
+import { isBidirectional } from '../transport/grpc.ts';
 import type { Sink } from '../transport/sink.ts';
 import { Deadlines } from './deadlines.ts';
-import { Forwarding, type Receiver } from './forward.ts';
+import { Forwarding, type Receiver, refusalOf } from './forward.ts';
 import { upstreamHeaders } from './headers.ts';
-import type { UpstreamPools } from './pools.ts';
+import type { Link } from './link.ts';
+import type { UpstreamPool, UpstreamPools } from './pools.ts';
+import type { LetGo } from './preread.ts';
 import { type Destination, upstreamPath } from './target.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** Sends a call on its way, whatever protocol it goes on in. */
-export type Sending = (call: Exchange, api: Api, destination: Destination, sink: Sink) => void;
+/**
+ * Sends a call on its way, whatever protocol it goes on in. `orgId` is the organisation that the request counts for at the
+ * upstream; empty where there is one alone. A promise rejects where a call without one throws: by a fault of the gateway.
+ */
+export type Sending = (call: Exchange, api: Api, destination: Destination, sink: Sink, orgId: string) => Promise<void> | void;
+
+interface Outgoing {
+  readonly call: Exchange;
+  readonly api: Api;
+  readonly destination: Destination;
+  readonly sink: Sink;
+  readonly link: Link;
+  readonly orgId: string;
+}
 
 interface Options extends Dispatcher.DispatchOptions {
   readonly servername: string;
@@ -27,17 +42,17 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
   const heldWithin = new Deadlines(usualMs);
   const closeTimeoutMs = Math.min(maxCloseTimeoutMs, settings['shutdown.grace_seconds'] * 500);
 
-  const send: Sending = (call, api, destination, sink) => {
+  function dispatch(request: Outgoing, pool: UpstreamPool | undefined, letGo?: LetGo): void {
+    const { call, api, destination, sink, link, orgId } = request;
     const host = api.keepsHost ? (call.headers.get('host') ?? destination.host) : destination.host;
     const path = upstreamPath(call, destination, api.strips, api.keepsSlash);
     const headers = upstreamHeaders(call, host);
-    const link = api.links(destination);
     const method = call.upstreamMethod ?? call.method;
     const { body, deadlines } = call;
     if (body.length !== undefined && !body.isEmpty) headers.push('content-length', String(body.length));
     call.sign?.(headers, method, path);
-    call.upstreamStartedAt = performance.now();
-    if (call.upgrade !== '') {
+    if (!pool) {
+      call.upstreamStartedAt = performance.now();
       const open = () => pools.open(destination, link);
       const timeoutMs = deadlines?.ms ?? usualMs;
       new Tunnel(call, sink, receiver, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
@@ -53,8 +68,39 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
       // Who has a time of its own is watched by the clock, from the first moment to the last.
       headersTimeout: deadlines ? 0 : null,
     };
+    new Forwarding(call, sink, receiver, pool, options, heldWithin).send(orgId, letGo);
+  }
+
+  /**
+   * Request buffering in front of HTTP/1.1 upstreams, where a body that is sent slowly holds a connection. Requests to
+   * HTTP/2 upstreams go on at once: their bodies may be one half of a conversation, and their connections are shared.
+   */
+  async function buffer(request: Outgoing, pool: UpstreamPool): Promise<void> {
+    const { call, sink } = request;
+    let letGo: LetGo | undefined;
+    try {
+      if (await pool.isHttp2) {
+        if (isBidirectional(call.receivedMethod, call.headers)) call.body.liftMinRate?.();
+      } else letGo = await pools.preread.read(call.body);
+    } catch (error) {
+      receiver.onFailure(call, sink, refusalOf(call, error as Error), error as Error);
+      return;
+    }
+    try {
+      dispatch(request, pool, letGo);
+    } catch (error) {
+      letGo?.(false);
+      throw error;
+    }
+  }
+
+  const send: Sending = (call, api, destination, sink, orgId) => {
+    const link = api.links(destination);
+    const request: Outgoing = { call, api, destination, sink, link, orgId };
+    if (call.upgrade !== '') return dispatch(request, undefined);
     const pool = pools.get(destination.origin, link, destination.http2);
-    new Forwarding(call, sink, receiver, pool, options, heldWithin).send();
+    if (call.body.stream !== undefined) return buffer(request, pool);
+    dispatch(request, pool);
   };
   return send;
 }
