@@ -90,7 +90,10 @@ export class Admission {
     this.#grant();
   }
 
-  /** `orgId` is empty where one organisation has the gateway to itself. `active`: it may go on at once; `waiting`: `onAdmitted` says when; `refused`: the queue is full, for all or for it. */
+  /**
+   * `active`: it may go on at once; `waiting`: `onAdmitted` says when; `refused`: the queue is full, for all or for it.
+   * `orgId` is empty where one organisation has the gateway to itself.
+   */
   admit(request: Admittable, { clientAddress, keyOwner }: Claimant, orgId: string): 'active' | 'waiting' | 'refused' {
     const client = holderIn(this.#clients, clientNetwork(clientAddress));
     const key = keyOwner === '' ? undefined : holderIn(this.#keys, keyOwner);

@@ -19,7 +19,13 @@ import { Tunnel } from './tunnel.ts';
  * Sends a call on its way, whatever protocol it goes on in. `orgId` is the organisation that the request counts for at the
  * upstream; empty where there is one alone. A promise rejects where a call without one throws: by a fault of the gateway.
  */
-export type Sending = (call: Exchange, api: Api, destination: Destination, sink: Sink, orgId: string) => Promise<void> | void;
+export type Sending = (
+  call: Exchange,
+  api: Api,
+  destination: Destination,
+  sink: Sink,
+  orgId: string,
+) => Promise<void> | void;
 
 interface Outgoing {
   readonly call: Exchange;
