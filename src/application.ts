@@ -4,6 +4,7 @@ import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
+import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
 import type { Clock } from '#base/clock.ts';
 import { publicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
@@ -162,7 +163,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
   const close = () => closeAll(closers);
   try {
     const { tools, awaited } = installation;
-    const credentials = awaited ? undefined : await begin(installation, settings);
+    const credentials = awaited ? undefined : await begin(installation, settings, around.log);
     const log = keepLogShort(installation.records, error =>
       around.log.warn({ reason: error.message }, 'old changes could not be removed'),
     );
@@ -175,7 +176,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
     if (awaited) {
       const attempt = async () => {
         await awaited.arrive();
-        await begin(installation, settings);
+        await begin(installation, settings, around.log);
         await arrived();
       };
       const { awaitArrival } = await import('#gateway/known/arrival.ts');
@@ -190,8 +191,9 @@ export async function startApplication(settings: Settings, around: Surroundings)
 }
 
 /** What the database must have before anybody works on it. */
-async function begin(installation: Installation, settings: Settings): Promise<Credentials | undefined> {
+async function begin(installation: Installation, settings: Settings, log: Log): Promise<Credentials | undefined> {
   const { tools } = installation;
+  await sealPlainSecrets(tools, log);
   const credentials = await keepFirstCredentials(installation, () => bootstrap(tools));
   await bootstrapPortal(tools);
   await tools.audit.removeOlderThan(settings['audit.retention_days']);

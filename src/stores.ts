@@ -48,7 +48,7 @@ export function openTools(
   const organisations = organisationStore(records);
   const grants = createGrantStore(records, meta, settings);
   const users = userStore(records, vault);
-  const apis = apiStore(records);
+  const apis = apiStore(records, vault);
   const ownership = createOwnership(records, settings);
   const known = knownApis(apis);
   const refuseMore =

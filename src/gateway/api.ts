@@ -27,6 +27,8 @@ export interface Api {
   /** When it was made; of two routes that overlap the older one answers. */
   readonly createdAt: string;
   readonly model: Model;
+  /** Empty, or why the secrets inside its definition cannot be opened. */
+  readonly unopened: string;
   /** Empty, or why its calls get 503. */
   readonly unserved: string;
   readonly host: string;
@@ -58,7 +60,11 @@ export interface Api {
   readonly recorded: RecordedApi;
 }
 
-export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): Api {
+/** What a definition does not say of its API. */
+export type StoredFacts = Pick<Api, 'createdAt' | 'unopened'>;
+const unstored: StoredFacts = { createdAt: '', unopened: '' };
+
+export function compileApi(given: Model, thread: GatewayTools, { createdAt, unopened } = unstored): Api {
   const { orgId: owner } = given.identity;
   const policy = thread.addresses.withNetworks(thread.grants.of(owner).networks);
   const secrets = thread.secrets.of(owner);
@@ -94,6 +100,7 @@ export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): 
     orgId,
     name,
     createdAt,
+    unopened,
     model,
     host,
     port: ownPort(model, tools.settings),
@@ -108,6 +115,7 @@ export function compileApi(given: Model, thread: GatewayTools, createdAt = ''): 
       isHere,
   };
   try {
+    if (unopened !== '') throw new Unservable(unopened);
     if (missing !== '') throw new Unservable(missing);
     if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
     const passage = passageOf(model, tools);

@@ -6,7 +6,7 @@ import { type Api, compileApi } from './api.ts';
 import { certificatesNamed } from './auth/certificates.ts';
 import { policiesNamed, preparePolicies } from './auth/named-policies.ts';
 import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
-import type { Change, TrafficStore } from './store.ts';
+import type { Change, ReadApi, TrafficStore } from './store.ts';
 import type { StoredGrants } from './tenant-grants.ts';
 import type { GatewayTools } from './tools.ts';
 
@@ -55,14 +55,14 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     }
   }
 
-  async function compiled(stored: readonly StoredApi[]): Promise<Api[]> {
-    const read = stored.flatMap(it =>
-      attempt(it.api_id, () => ({ model: modelOfStored(it), createdAt: it.created_at })),
+  async function compiled(rows: readonly ReadApi[]): Promise<Api[]> {
+    const read = rows.flatMap(({ stored, unopened }) =>
+      attempt(stored.api_id, () => ({ model: modelOfStored(stored), createdAt: stored.created_at, unopened })),
     );
     const models = read.map(({ model }) => model);
     await prepared(models, tools);
-    const apis = read.flatMap(({ model, createdAt }) =>
-      attempt(model.identity.id, () => compileApi(model, tools, createdAt)),
+    const apis = read.flatMap(({ model, ...facts }) =>
+      attempt(model.identity.id, () => compileApi(model, tools, facts)),
     );
     for (const { id, orgId, unserved } of apis)
       if (unserved !== '') tools.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
@@ -93,7 +93,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     if (own.includes('')) return loadAll(revision);
     const ids = [...new Set([...own, ...dependents(changes)])];
     const found = await store.apis(ids);
-    const here = new Set(found.map(stored => stored.id));
+    const here = new Set(found.map(({ stored }) => stored.id));
     const gone = ids.filter(id => !here.has(id));
     const known =
       gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
@@ -118,7 +118,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     snapshot: (): Snapshot => current,
     isLoaded: () => loaded || lent,
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
-    async serve(known: readonly StoredApi[], grants: StoredGrants): Promise<void> {
+    async serve(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
       tools.grants.replace(grants);
       current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], tools.grants.held());
       lent = true;

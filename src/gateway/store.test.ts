@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createDataKey, vaultOf } from '#base/vault.ts';
 import { pruneChanges } from '#storage/change-log.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { onBothEngines } from '../../tests/life/databases.ts';
 import { type Changes, trafficStore } from './store.ts';
+
+const vault = vaultOf(createDataKey());
 
 onBothEngines('what threads read of changes', fresh => {
   let records: Records;
@@ -25,13 +28,13 @@ onBothEngines('what threads read of changes', fresh => {
   const shown = ({ revision, changes }: Changes) => [revision, changes?.map(({ id }) => id)];
 
   test('before anything changed there is nothing to read', async () => {
-    assert.deepEqual(shown(await trafficStore(reader).changesSince(0)), [0, []]);
+    assert.deepEqual(shown(await trafficStore(reader, vault).changesSince(0)), [0, []]);
   });
 
   test('changes come in their order, from the revision one has', async () => {
     await touch('a', 'b');
     await touch('c');
-    const store = trafficStore(reader);
+    const store = trafficStore(reader, vault);
     assert.deepEqual(shown(await store.changesSince(0)), [2, ['a', 'b', 'c']]);
     assert.deepEqual(shown(await store.changesSince(1)), [2, ['c']]);
     assert.deepEqual(shown(await store.changesSince(2)), [2, []]);
@@ -47,7 +50,7 @@ onBothEngines('what threads read of changes', fresh => {
       },
     };
     const begun = await records.revision();
-    const store = trafficStore(busy);
+    const store = trafficStore(busy, vault);
     const seen: string[] = [];
     let revision = begun;
     for (let n = 0; n < 3; n++) {
@@ -55,7 +58,7 @@ onBothEngines('what threads read of changes', fresh => {
       revision = found.revision;
       seen.push(...found.changes!.map(({ id }) => id));
     }
-    const rest = await trafficStore(reader).changesSince(revision);
+    const rest = await trafficStore(reader, vault).changesSince(revision);
     seen.push(...rest.changes!.map(({ id }) => id));
     const all = Array.from({ length: (await records.revision()) - begun }, (_, at) => `d${begun + 1 + at}`);
     assert.deepEqual(seen, all);
@@ -66,7 +69,7 @@ onBothEngines('what threads read of changes', fresh => {
     const last = await records.revision();
     assert.equal(await pruneChanges(records, 5, 3), last - 5);
     assert.equal(await pruneChanges(records, 5, 3), 0);
-    const store = trafficStore(reader);
+    const store = trafficStore(reader, vault);
     const edge = last - 4;
     assert.deepEqual(shown(await store.changesSince(last)), [last, []]);
     assert.equal((await store.changesSince(edge)).changes?.length, 8);
@@ -78,6 +81,6 @@ onBothEngines('what threads read of changes', fresh => {
 
   test('whoever knows more than the database begins anew: it was put back to an earlier state', async () => {
     const last = await records.revision();
-    assert.deepEqual(await trafficStore(reader).changesSince(last + 7), { revision: last, changes: undefined });
+    assert.deepEqual(await trafficStore(reader, vault).changesSince(last + 7), { revision: last, changes: undefined });
   });
 });

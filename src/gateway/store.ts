@@ -1,4 +1,7 @@
 import type { StoredApi } from '#apis/api/schema.ts';
+import { type ApiRow, openApiSecrets } from '#apis/api/sealing.ts';
+import { Problem } from '#base/problems.ts';
+import { type Vault, vaultProblem } from '#base/vault.ts';
 import { defaultOrgName } from '#people/installation/default-organisation.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { Topic } from '#storage/records.ts';
@@ -24,7 +27,22 @@ const idsAtOnce = 500;
 /** Rows read in one go: a table of any size is read in steps that end in time. */
 const rowsAtOnce = 1000;
 
-export const parsedApi = (body: string) => JSON.parse(body) as StoredApi;
+/** An API to be compiled. */
+export interface ReadApi {
+  readonly stored: StoredApi;
+  /** Empty, or why its secrets cannot be opened: it is then kept and not served, and the others are. */
+  readonly unopened: string;
+}
+
+export function parseApi(vault: Vault, body: string): ReadApi {
+  const row = JSON.parse(body) as ApiRow;
+  try {
+    return { stored: openApiSecrets(vault, row), unopened: '' };
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === vaultProblem.cannot_open.code)) throw error;
+    return { stored: row, unopened: error.message };
+  }
+}
 
 /** A table by its id, in steps. `select` names the columns, and `id` among them. */
 export async function* pages<R extends { id: string }>(
@@ -41,7 +59,7 @@ export async function* pages<R extends { id: string }>(
 }
 
 /** What a traffic thread reads of the records. */
-export function trafficStore(reader: Reader) {
+export function trafficStore(reader: Reader, vault: Vault) {
   async function inParts<R>(sql: (marks: string) => string, ids: readonly string[]): Promise<R[]> {
     const found: R[] = [];
     for (let at = 0; at < ids.length; at += idsAtOnce) {
@@ -50,7 +68,7 @@ export function trafficStore(reader: Reader) {
     }
     return found;
   }
-  const parsed = ({ body }: { body: string }) => parsedApi(body);
+  const parsed = ({ body }: { body: string }) => parseApi(vault, body);
 
   return {
     async revision(): Promise<number> {
@@ -73,8 +91,8 @@ export function trafficStore(reader: Reader) {
       // A database that was put back to an earlier state knows nothing of what came after it.
       return { revision: last ?? (await this.revision()), changes: undefined };
     },
-    async allApis(): Promise<StoredApi[]> {
-      const found: StoredApi[] = [];
+    async allApis(): Promise<ReadApi[]> {
+      const found: ReadApi[] = [];
       for await (const rows of pages<{ id: string; body: string }>(reader, 'select id, body from apis'))
         found.push(...rows.map(parsed));
       return found;
@@ -85,7 +103,7 @@ export function trafficStore(reader: Reader) {
       const rows = await reader.rows<GrantRow>('select org_id, body from organisation_grants', []);
       return { operatorOrgId: row?.value ?? '', rows };
     },
-    async apis(databaseIds: readonly string[]): Promise<StoredApi[]> {
+    async apis(databaseIds: readonly string[]): Promise<ReadApi[]> {
       const rows = await inParts<{ body: string }>(list => `select body from apis where id in (${list})`, databaseIds);
       return rows.map(parsed);
     },

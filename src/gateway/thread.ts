@@ -34,7 +34,7 @@ import type { ThreadStart } from './prepared.ts';
 import { createRecorder, type Recorder } from './recorder/recorder.ts';
 import { serverNames } from './server-names.ts';
 import { type ServedStatus, servedStatus } from './status.ts';
-import { parsedApi, trafficStore } from './store.ts';
+import { parseApi, trafficStore } from './store.ts';
 import { type EventTold, telling } from './telling.ts';
 import { createTenantGrants } from './tenant-grants.ts';
 import type { GatewayTools } from './tools.ts';
@@ -189,7 +189,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     }),
   };
   const loader = snapshotLoader({
-    store: trafficStore(reader),
+    store: trafficStore(reader, vault),
     tools,
     onChanges(changes) {
       sessions.changed(changes);
@@ -215,7 +215,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     redact: redactor.redact,
     post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
   });
-  if (data.known) await loader.serve(data.known.apis.map(parsedApi), data.known.grants);
+  if (data.known)
+    await loader.serve(
+      data.known.apis.map(body => parseApi(vault, body)),
+      data.known.grants,
+    );
   else await loader.refresh();
   const own = ownPaths({
     version: data.version,

@@ -44,18 +44,27 @@ export type RefuseMore = (orgId: string, count: (orgId: string) => Promise<numbe
 /** For stores on which nobody puts a bound. */
 export const unbounded: RefuseMore = async () => undefined;
 
+/** What the JSON of `body` holds where that is not the object itself: secrets are sealed in it, for one. */
+export interface BodyCodec<Doc> {
+  encode(doc: Doc): unknown;
+  decode(stored: unknown): Doc;
+}
+
+const plainBody: BodyCodec<unknown> = { encode: doc => doc, decode: stored => stored };
+
 /** What every noun's store begins with; the noun adds its own questions. */
 export function collection<T extends RecordTable, Doc>(
   records: Records,
   table: T,
   columnsOf: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
   conflict: ProblemMaker = problem.conflict,
+  codec = plainBody as BodyCodec<Doc>,
 ) {
   // Kysely cannot follow a table name that is itself a parameter, so the generic queries are typed here, by hand, once.
   const name = table as RecordTable;
   const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
-  const parse = ({ body }: { body: string }) => JSON.parse(body) as Doc;
-  const rowOf = (doc: Doc) => ({ ...columnsOf(doc), body: JSON.stringify(doc) }) as never;
+  const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
+  const rowOf = (doc: Doc) => ({ ...columnsOf(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
 
   function matching(query: Query, where: Match<T> = {}): Query {
     let narrowed = query;

@@ -26,6 +26,9 @@ export function metaStore(records: Records) {
         .onConflict(conflict => conflict.column('name').doUpdateSet({ value }))
         .execute();
     },
+    async remove(name: string): Promise<void> {
+      await records.db.deleteFrom('meta').where('name', '=', name).execute();
+    },
     /** True for the one caller that sets it first; others wait for that one to finish and then get false. */
     async claim(name: string, value: string): Promise<boolean> {
       const inserted = await records.db

@@ -3,7 +3,7 @@ import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction }
 import { databaseProblem } from './faults.ts';
 import { type Engine, migrate } from './migrate.ts';
 import { noticeChannel } from './notice-channel.ts';
-import { openSqlite, sqliteKysely } from './sqlite.ts';
+import { openSqlite, purgeSqliteFile, sqliteKysely } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 /** What traffic is made of: a change to one of these must reach every gateway. */
@@ -22,6 +22,11 @@ export interface Records {
   touch(topic: Topic, id?: string): void;
   onTouched(listener: (topics: ReadonlySet<Topic>) => void): () => void;
   revision(): Promise<number>;
+  /**
+   * Removes from the database file what rows held before they were changed or deleted; outside of a write. PostgreSQL keeps
+   * old row versions until its own vacuum and reuse of their space.
+   */
+  purgeFreedPages(): Promise<void>;
   /** How the engine would answer a query, for tests that promise an index. */
   plan(query: CompiledQuery): Promise<string>;
   close(): Promise<void>;
@@ -162,6 +167,7 @@ function recordsOn(
       const row = await db().selectFrom('meta').select('value').where('name', '=', 'revision').executeTakeFirst();
       return Number(row?.value ?? 0);
     },
+    purgeFreedPages: async () => (engine === 'sqlite' ? purgeSqliteFile(base) : undefined),
     plan: query => planOf(db(), engine, query),
     close: () => base.destroy(),
   };

@@ -10,6 +10,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import { restrictSqliteFiles } from './private-files.ts';
 
@@ -114,3 +115,10 @@ const sqliteValue = (value: unknown): SQLInputValue =>
 
 export const sqliteKysely = <T>(database: DatabaseSync, log?: LogConfig): Kysely<T> =>
   new Kysely<T>({ dialect: sqliteDialect(database), ...(log ? { log } : {}) });
+
+/** VACUUM builds the file again from live rows alone; the checkpoint then empties the log of writes, which has older pages. */
+export async function purgeSqliteFile<T>(db: Kysely<T>): Promise<void> {
+  await sql`vacuum`.execute(db);
+  const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db);
+  if (rows[0]?.busy) throw new Error('another connection reads the database file');
+}

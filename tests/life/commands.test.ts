@@ -7,6 +7,7 @@ import { settingNames } from '#base/settings.ts';
 import { version } from '../../src/version.ts';
 import { credentialsIn, runChild, scratch, startChild } from '../child.ts';
 import { rememberSecrets } from '../harness.ts';
+import { openApi } from '../traffic.ts';
 
 const { fresh, remove } = scratch('commands');
 after(remove);
@@ -147,7 +148,13 @@ test('after a rotation the old credentials are refused and the new ones accepted
 
 test('after a rotation of the master key everything is readable, and the old key opens nothing', async () => {
   const directory = fresh();
-  await (await startChild({ directory })).stop();
+  const first = await startChild({ directory });
+  const password = `planted-${secretText()}`;
+  rememberSecrets({ password });
+  const basic_auth = { enabled: true, username: 'ann', password };
+  const api_definition = openApi({ url: 'http://127.0.0.1:1' }, { upstream_auth: { enabled: true, basic_auth } });
+  assert.equal((await first.ask('POST', '/api/apis', { body: { api_definition } })).status, 200);
+  await first.stop();
   const path = join(directory, 'master.key');
   const old = readFileSync(path, 'utf8');
   const { code, out } = await runChild(['credentials', '--rotate-master'], { directory });
@@ -159,6 +166,8 @@ test('after a rotation of the master key everything is readable, and the old key
   const child = await startChild({ directory });
   assert.equal((await child.ask('GET', '/api/users/me')).status, 200);
   assert.equal((await child.ask('GET', '/admin/organisations')).status, 200);
+  const { body } = await child.ask('GET', `/api/apis/${api_definition.api_id}`);
+  assert.equal(body.api_definition.upstream_auth.basic_auth.password, password);
   await child.stop();
   const refused = await runChild(['start'], { directory, environment: { GW_MASTER_KEY: old } });
   assert.equal(refused.code, 1);

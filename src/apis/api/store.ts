@@ -1,9 +1,11 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
+import type { Vault } from '#base/vault.ts';
 import { collection, contains, endsWith, type Page, type PageAsked, type Query } from '#storage/collection.ts';
 import { metaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredApi, Summary } from './schema.ts';
+import { type ApiRow, openApiSecrets, sealApiSecrets } from './sealing.ts';
 
 export type ApiStore = ReturnType<typeof apiStore>;
 
@@ -53,12 +55,19 @@ const maxRoutesCompared = 100_000;
 /** Both engines bound the values of one statement. */
 const idsAtOnce = 1000;
 
+/** Rows that are read and sealed in one step. */
+const rowsPerSealing = 500;
+
 /** The row every writer of APIs changes first, so that one writes at a time and what it checked still holds. */
 const turnName = 'apis.turn';
 
-export function apiStore(records: Records) {
+/** Secrets inside definitions are sealed in the table and open everywhere else. */
+export function apiStore(records: Records, vault: Vault) {
   const meta = metaStore(records);
-  const apis = collection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id);
+  const apis = collection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id, {
+    encode: api => sealApiSecrets(vault, api),
+    decode: row => openApiSecrets(vault, row as ApiRow),
+  });
   const filed = (api: StoredApi) =>
     api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
 
@@ -165,6 +174,33 @@ export function apiStore(records: Records) {
     async replace(api: StoredApi): Promise<void> {
       await apis.replace({ id: api.id }, api);
       await file(api);
+    },
+    /** Seals the secrets of rows that an earlier release wrote; inside a write, after `takeTurn`. Gives their number. */
+    async sealPlainRows(): Promise<number> {
+      let sealed = 0;
+      for (let last: string | undefined = ''; last !== undefined; ) {
+        const rows = await records.db
+          .selectFrom('apis')
+          .select(['id', 'body'])
+          .where('id', '>', last)
+          .orderBy('id')
+          .limit(rowsPerSealing)
+          .execute();
+        for (const { id, body } of rows) {
+          const row = JSON.parse(body) as ApiRow;
+          if (row.sealed !== undefined) continue;
+          const next = sealApiSecrets(vault, row);
+          if (next === row) continue;
+          await records.db
+            .updateTable('apis')
+            .set({ body: JSON.stringify(next) })
+            .where('id', '=', id)
+            .execute();
+          sealed++;
+        }
+        last = rows.length < rowsPerSealing ? undefined : rows.at(-1)!.id;
+      }
+      return sealed;
     },
     async remove(id: string): Promise<void> {
       await apis.remove({ id });

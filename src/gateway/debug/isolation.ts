@@ -70,7 +70,7 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     const known = api && apis.get(api.id);
     if (!api || known) return known;
     try {
-      return kept(tracedApi(compileApi(api.model, tools, api.createdAt), trace));
+      return kept(tracedApi(compileApi(api.model, tools, api), trace));
     } catch (error) {
       tools.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
       return undefined;

@@ -27,7 +27,7 @@ const restAfterWriting = 20;
 export async function startKeeping({ url, path, dataKey, clock, log, mostBytes }: KeeperOptions) {
   const vault = vaultOf(dataKey);
   const reader = await openReader({ url, connections: 1 });
-  const store = trafficStore(reader);
+  const store = trafficStore(reader, vault);
   const all = knownStore(reader, vault);
   let organisations = new Set<string>();
   /** What the file was written from. */

@@ -6,7 +6,7 @@ export const knownFile = 'traffic.known';
 
 /** What traffic is made of, as it stands in the records: enough to serve it while the database does not answer. */
 export interface Known {
-  /** Bodies of definitions. */
+  /** Bodies of definitions, with their secrets sealed as in the table. */
   readonly apis: readonly string[];
   readonly certificates: readonly CertificateRow[];
   readonly policies: readonly PolicyRow[];

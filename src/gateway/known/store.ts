@@ -22,7 +22,7 @@ export function knownStore(reader: Reader, vault: Vault) {
       return { revision: Number(named('revision') ?? 0), wrappedKey: named(dataKeyName) ?? '' };
     },
     async *parts(): AsyncGenerator<Part> {
-      yield { grants: await trafficStore(reader).grants() };
+      yield { grants: await trafficStore(reader, vault).grants() };
       const orgIds = new Set<string>();
       const apis = 'select id, org_id, body from apis';
       for await (const rows of pages<PolicyRow & { id: string }>(reader, apis, rowsAtOnce)) {

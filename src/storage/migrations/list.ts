@@ -9,6 +9,7 @@ import { deliveries } from './0007-deliveries.ts';
 import { uptime } from './0008-uptime.ts';
 import { tenants } from './0009-tenants.ts';
 import { apiOwners } from './0011-api-owners.ts';
+import { sealedDefinitions } from './0012-sealed-definitions.ts';
 
 /** In order. A step's number is its place here, from 1. */
 export const migrations: readonly Migration[] = [
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   uptime,
   tenants,
   apiOwners,
+  sealedDefinitions,
 ];

@@ -1,0 +1,36 @@
+import type { Log } from '#base/log.ts';
+import type { Meta } from '#storage/meta.ts';
+import type { Records } from '#storage/records.ts';
+import type { ApiStore } from './store.ts';
+
+/** Set by a migration: `rows` until the rows are sealed, `pages` until the file keeps nothing of what they held. */
+export const plainSecretsName = 'apis.plain_secrets';
+
+export interface PlainSecretsTools {
+  readonly records: Records;
+  readonly meta: Meta;
+  readonly apis: Pick<ApiStore, 'takeTurn' | 'sealPlainRows'>;
+}
+
+/**
+ * Seals secrets that an earlier release stored in plain text, once. Processes that start together take turns: the first one
+ * does it, in one transaction. A file that cannot be cleaned up, for want of space, is tried again at the next start.
+ */
+export async function sealPlainSecrets({ records, meta, apis }: PlainSecretsTools, log: Log): Promise<void> {
+  if ((await meta.get(plainSecretsName)) === undefined) return;
+  await records.write(async () => {
+    await apis.takeTurn();
+    if ((await meta.get(plainSecretsName)) !== 'rows') return;
+    const count = await apis.sealPlainRows();
+    await meta.set(plainSecretsName, 'pages');
+    log.info({ apis: count }, 'secrets inside definitions sealed');
+  });
+  try {
+    await records.purgeFreedPages();
+  } catch (error) {
+    const reason = (error as Error).message;
+    log.warn({ reason }, 'database file may keep secrets in freed pages, retrying at the next start');
+    return;
+  }
+  await meta.remove(plainSecretsName);
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { sql } from 'kysely';
+import { createDataKey, vaultOf } from '#base/vault.ts';
+import { facets, features, versionFacets } from '#definition/definition.ts';
+import type { Facet, Row, Side } from '#definition/facet.ts';
+import { spelt } from '#definition/wire-schema.ts';
+import type { Records } from '#storage/records.ts';
+import { withRecords } from '../../../tests/life/databases.ts';
+import { emptyWrapper, type StoredApi } from './schema.ts';
+import { sealedPlaceholder } from './sealing.ts';
+import { type ApiStore, apiStore } from './store.ts';
+
+type Bag = Record<string, unknown>;
+let count = 0;
+const plantedText = () => `planted-${++count}-in-a-definition`;
+
+function plant(root: Bag, path: readonly string[], value: unknown): void {
+  const last = path.at(-1)!;
+  let at = root;
+  for (const segment of path.slice(0, -1)) at = at[segment] = (at[segment] as Bag | undefined) ?? {};
+  at[last] = value;
+}
+
+/** Puts a secret of every shape into the place of each marked row. */
+function plantRows(root: Bag, rows: readonly Row[], side: Side): void {
+  for (const row of rows)
+    for (const path of row[side]?.paths ?? []) {
+      if (row.secret === 'all') plant(root, spelt(path), plantedShapes());
+      else if (row.secret === 'named') plant(root, spelt(path), { api_key: plantedText(), colour: 'red' });
+      else if (row.items && hasSecret(row.items.rows)) {
+        const item = {};
+        plantRows(item, row.items.rows, side);
+        plant(root, spelt(path), row.items.kind === 'list' ? [item] : { any: item });
+      }
+    }
+}
+
+const hasSecret = (rows: readonly Row[]): boolean =>
+  rows.some(({ secret, items }) => secret !== undefined || (items && hasSecret(items.rows)));
+const plantedShapes = () => ({
+  text: plantedText(),
+  list: [plantedText()],
+  pairs: [{ name: 'X-Name', value: plantedText() }],
+});
+
+function definitionWithAll(side: Side): Bag {
+  const root: Bag = {};
+  for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet[])
+    plantRows(root, rows, side);
+  for (const feature of Object.values(features)) {
+    const rows = feature.entry.rows as readonly Row[];
+    if (feature[side] === null || !hasSecret(rows)) continue;
+    const entry = {};
+    plantRows(entry, rows, side);
+    const above =
+      side === 'classic' ? ['version_data', 'versions', '*', 'extended_paths'] : ['middleware', 'operations', '*'];
+    plant(root, [...above, feature[side]], side === 'classic' ? [entry] : entry);
+  }
+  return side === 'classic' ? root : { openapi: '3.0.3', 'x-gw-api-gateway': root };
+}
+
+const stored = (id: string, kind: StoredApi['kind'], definition: Bag, more: Bag = {}): StoredApi =>
+  ({
+    ...{ id, org_id: 'org', api_id: `public-${id}`, kind, definition, wrapper: { ...emptyWrapper, more } },
+    ...{ created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00.000Z' },
+    summary: { name: id, domain: '', listen_path: `/${id}`, categories: [], versions: {} },
+  }) as unknown as StoredApi;
+
+withRecords('secrets of definitions at rest', records => {
+  const vault = vaultOf(createDataKey());
+  let apis: ApiStore;
+  before(() => {
+    apis = apiStore(records(), vault);
+  });
+
+  for (const side of ['classic', 'oas'] as const)
+    test(`every marked field of the ${side} form is sealed in the table and whole in every read`, async () => {
+      const first = count;
+      const definition = definitionWithAll(side);
+      const api = stored(side, side, definition, { webhook: { headers: { 'X-Hook': plantedText() } } });
+      assert.ok(count - first > 20, `${count - first} secrets`);
+      await apis.insert(api);
+      const check = async () => {
+        assert.deepEqual(await tableText(records(), 'planted-'), []);
+        for (const read of [
+          await apis.get('org', api.api_id),
+          await apis.getAnywhere(api.id),
+          await apis.withId(api.api_id),
+          (await apis.named('org', [api.api_id]))[0],
+          (await apis.all()).find(({ id }) => id === api.id),
+          (await apis.page('org', { name: side }, 'name', { page: 1, size: 10 })).items[0],
+        ])
+          assert.deepEqual(read, api);
+      };
+      await check();
+      await apis.replace(api);
+      await check();
+      assert.equal(JSON.stringify((await apis.withId(api.api_id))?.definition), JSON.stringify(api.definition));
+    });
+
+  test('texts that only name a secret stay as they are, and none is taken for a sealed one', async () => {
+    const texts = ['secrets://named', 'env://NAMED', '$secret_conf.named', sealedPlaceholder, 'v1.AAAA', '["a"]', ''];
+    const headers = Object.fromEntries([...texts.entries()].map(([at, text]) => [`x.${at}`, text]));
+    const definition = {
+      name: sealedPlaceholder,
+      sealed: sealedPlaceholder,
+      jwt_source: 'a secret',
+      version_data: { versions: { 'a.b[0]': { global_headers: { ...headers, ['__proto__']: 'v1.x' } } } },
+    };
+    const api = stored('lookalikes', 'classic', JSON.parse(JSON.stringify(definition)), { sealed: 'mine' });
+    await apis.insert(api);
+    assert.deepEqual(await apis.withId(api.api_id), api);
+    const [row] = await tableText(records(), '"lookalikes"');
+    for (const named of texts.slice(0, 3)) assert.ok(row!.includes(named), named);
+    assert.ok(!row!.includes('v1.AAAA') && !row!.includes('a secret'));
+  });
+
+  test('the sealed secrets of one row do not open in another, nor in another place', async () => {
+    for (const id of ['a', 'b']) await apis.insert(stored(`moved-${id}`, 'classic', { jwt_source: `secret of ${id}` }));
+    const change = async (id: string, turn: (row: Bag) => Bag) => {
+      const { body } = await records()
+        .db.selectFrom('apis')
+        .select('body')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow();
+      const next = JSON.stringify(turn(JSON.parse(body)));
+      await records().db.updateTable('apis').set({ body: next }).where('id', '=', id).execute();
+      return JSON.parse(body) as Bag;
+    };
+    const { sealed } = await change('moved-a', row => ({ ...row, definition: { jwt_source: 'another' } }));
+    await change('moved-b', row => ({ ...row, sealed }));
+    for (const id of ['moved-a', 'moved-b'])
+      await assert.rejects(apis.getAnywhere(id), { code: 'vault.cannot_open' }, id);
+  });
+});
+
+async function tableText(records: Records, part: string): Promise<string[]> {
+  const { rows } = await sql<{ body: string }>`select body from apis`.execute(records.db);
+  return rows.map(({ body }) => body).filter(body => body.includes(part));
+}
