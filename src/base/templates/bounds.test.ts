@@ -105,6 +105,12 @@ describe('template step budget', () => {
     assert.equal(compileTemplate(source).render({ map: Object.fromEntries(names.map(name => [name, 1])) }), '20000');
   });
 
+  test('a long pattern costs more for each character', () => {
+    const pattern = `${'a'.repeat(500)}b`;
+    for (const name of ['regexMatch', 'regexFind'])
+      assert.ok(countSteps(`{{${name} .pattern .long}}`, { long, pattern }) >= (7 * size) / 16, name);
+  });
+
   test('equal texts inside lists cost what comparing them takes', () => {
     const [one, other] = ['a', 'a'].map(it => it.repeat(size));
     for (const source of [

@@ -25,6 +25,13 @@ function compiled(pattern: string, budget: Budget): RE2JS {
   }
 }
 
+/** Long patterns take longer for each character: their literal start is compared at each. */
+const charactersPerWork = 64;
+
+function payForMatch(pattern: string, plain: string, budget: Budget): void {
+  budget.work(plain.length * (1 + Math.floor(pattern.length / charactersPerWork)));
+}
+
 interface Found {
   readonly start: number;
   readonly end: number;
@@ -34,7 +41,7 @@ interface Found {
 /** Every match from left to right, at most so many; none is looked for before it is asked for. */
 function* matches(pattern: unknown, plain: string, budget: Budget, most = -1): Generator<Found> {
   const matcher = compiled(text(pattern), budget).matcher(plain);
-  budget.work(plain.length);
+  payForMatch(text(pattern), plain, budget);
   let end = -1;
   for (let count = 0; (most < 0 || count < most) && matcher.find(); count++) {
     budget.spend(1);
@@ -98,7 +105,7 @@ function split([pattern, value, count]: readonly unknown[], budget: Budget): str
 
 const matched = fixed(2, ([pattern, value], budget) => {
   const plain = text(value);
-  budget.work(plain.length);
+  payForMatch(text(pattern), plain, budget);
   return compiled(text(pattern), budget).test(plain);
 });
 const found = fixed(2, ([pattern, value], budget) => {
