@@ -18,6 +18,7 @@ import { limitHeaders } from '#gateway/limits/told.ts';
 import type { Doing, Outcome } from '#gateway/step.ts';
 import { rateLimitsEndpoint } from '#gateway/steps/rate-limits-endpoint.ts';
 import type { GatewayTools } from '#gateway/tools.ts';
+import { type Grants, operatorGrants } from '#people/organisations/grants.ts';
 import type { Counters } from '#storage/shared.ts';
 import { threadsShared } from '#storage/shared-threads.ts';
 
@@ -35,6 +36,8 @@ export interface BenchOptions {
   settings?: Partial<Record<SettingName, string>>;
   /** The key of the organisation's limits. */
   organisation?: Key;
+  /** What the operator grants the organisation. */
+  grants?: Partial<Grants>;
   /** Around the counters of this process, for engines that take their time. */
   counters?: (local: Counters) => Counters;
 }
@@ -50,7 +53,7 @@ export async function closeBenches(): Promise<void> {
   await shared.close();
 }
 
-export function limitsBench({ settings = {}, organisation, counters = it => it }: BenchOptions = {}) {
+export function limitsBench({ settings = {}, organisation, grants = {}, counters = it => it }: BenchOptions = {}) {
   const clock = { ms: 1_800_000_000_000, now: () => clock.ms };
   const heard: Heard[] = [];
   const bench = `${++benches}`;
@@ -68,6 +71,7 @@ export function limitsBench({ settings = {}, organisation, counters = it => it }
     log,
     counters: counters(local),
     organisations: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
+    grants: { of: () => ({ ...operatorGrants, ...grants }) },
     fire: (event: string, _call: Exchange, message: string, more = {}) => void heard.push({ event, message, ...more }),
   } as unknown as GatewayTools;
   return {

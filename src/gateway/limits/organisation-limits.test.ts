@@ -24,6 +24,29 @@ test('all APIs of an organisation share its rate', async () => {
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
 });
 
+test('of the rate of the key and that of the grants the tighter one holds', async () => {
+  const grants = { rate: 2, per: 10 };
+  const statuses = (organisation: Key, settings = {}) =>
+    limitsBench({ settings: { ...on, ...settings }, organisation, grants })
+      .api(open('one'))
+      .statuses(undefined, 4);
+  assert.deepEqual(await statuses({ rate: 3, per: 10 }), [200, 200, 403, 403]);
+  assert.deepEqual(await statuses({ rate: 1, per: 10 }), [200, 403, 403, 403]);
+  assert.deepEqual(await statuses({}), [200, 200, 403, 403]);
+  assert.deepEqual(await statuses({ rate: 1, per: 10 }, { 'limits.organisations': 'false' }), [200, 200, 403, 403]);
+});
+
+test('a granted rate is shared by all APIs, fires the event, and opens again after its time', async () => {
+  const { api, heard, clock } = limitsBench({ grants: { rate: 2, per: 10 } });
+  assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
+  assert.deepEqual(await api(open('two')).statuses(undefined, 2), [200, 403]);
+  assert.deepEqual(heard, [
+    { event: 'OrgRateLimitExceeded', message: 'Organisation rate limit has been exceeded', key: orgId },
+  ]);
+  clock.ms += 10_000;
+  assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);
+});
+
 test('all APIs of an organisation share its quota', async () => {
   const { api, heard } = bench({ quota_max: 2, quota_renewal_rate: 60 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 1), [200]);

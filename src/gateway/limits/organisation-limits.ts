@@ -10,23 +10,71 @@ import { skipsLimits } from './loops.ts';
 import { type Monitored, quotaMonitor } from './monitor.ts';
 import { rateCounting } from './rate.ts';
 
-/** What all calls to the APIs of an organisation may use together. */
+/**
+ * Organisation rate limit and quota: what all calls to its APIs may use together. The rate of its grants is the operator's
+ * and holds always; the limits of its key count beside it where the setting asks for them, so that the tighter one decides.
+ */
 export const organisationLimits: Step = {
   name: 'organisation-limits',
   make({ model, tools }) {
-    if (!tools.settings['limits.organisations']) return undefined;
     const { orgId } = model.identity;
-    const check = checking(tools, orgId);
+    const checkGrant = createGrantCheck(tools, orgId);
+    const checkKey = tools.settings['limits.organisations'] ? createKeyCheck(tools, orgId) : undefined;
+    if (!checkGrant) return checkKey && { request: checkKey };
+    if (!checkKey) return { request: checkGrant };
     return {
       request(call) {
-        if (skipsLimits(call)) return undefined;
-        const session = tools.organisations.find(orgId);
-        if (session instanceof Promise) return session.then(it => it && check(call, it));
-        return session && check(call, session);
+        const refused = checkGrant(call);
+        if (refused instanceof Promise) return refused.then(it => it ?? checkKey(call));
+        return refused ?? checkKey(call);
       },
     };
   },
 };
+
+type Check = (call: Exchange) => Doing<Outcome>;
+
+function createKeyCheck(tools: GatewayTools, orgId: string): Check {
+  const check = checking(tools, orgId);
+  return call => {
+    if (skipsLimits(call)) return undefined;
+    const session = tools.organisations.find(orgId);
+    if (session instanceof Promise) return session.then(it => it && check(call, it));
+    return session && check(call, session);
+  };
+}
+
+/** The rate of the grants has a counter of its own: what one of the two limits refuses, the other has not to know. */
+const grantScope = 'grant';
+
+function createGrantCheck(tools: GatewayTools, orgId: string): Check | undefined {
+  const { rate, per } = tools.grants.of(orgId);
+  if (rate === null) return undefined;
+  const { clock } = tools;
+  const rates = rateCounting(tools);
+  const name = rateCounter(organisationOwner(orgId), grantScope);
+  const window = rates.window(rate, per);
+  const answer = (call: Exchange, { allowed }: Taken): Outcome =>
+    allowed ? undefined : denyOrganisation(tools, orgId, call, 'organisation_rate_exceeded', rateMessage);
+  return call => {
+    if (skipsLimits(call)) return undefined;
+    const taken = rates.take(name, window, clock.now());
+    return taken instanceof Promise ? taken.then(it => answer(call, it)) : answer(call, taken);
+  };
+}
+
+const rateMessage = 'Organisation rate limit has been exceeded';
+
+function denyOrganisation(
+  { fire }: GatewayTools,
+  orgId: string,
+  call: Exchange,
+  code: RefusalCode,
+  message: string,
+): Answer {
+  fire(refusals[code].event!, call, message, { key: orgId });
+  return refuse(call, code);
+}
 
 interface Plan {
   readonly rate: Window | undefined;
@@ -35,7 +83,7 @@ interface Plan {
 }
 
 function checking(tools: GatewayTools, orgId: string) {
-  const { counters, clock, fire, settings } = tools;
+  const { counters, clock, settings } = tools;
   const rates = rateCounting(tools);
   const owner = organisationOwner(orgId);
   const rateName = rateCounter(owner);
@@ -56,14 +104,11 @@ function checking(tools: GatewayTools, orgId: string) {
     return plan;
   }
 
-  function denied(call: Exchange, code: RefusalCode, message: string): Answer {
-    fire(refusals[code].event!, call, message, { key: orgId });
-    return refuse(call, code);
-  }
+  const denied = (call: Exchange, code: RefusalCode, message: string) =>
+    denyOrganisation(tools, orgId, call, code, message);
 
   function rated(call: Exchange, plan: Plan, taken: Taken | undefined): Doing<Outcome> {
-    if (taken && !taken.allowed)
-      return denied(call, 'organisation_rate_exceeded', 'Organisation rate limit has been exceeded');
+    if (taken && !taken.allowed) return denied(call, 'organisation_rate_exceeded', rateMessage);
     if (!plan.quota) return undefined;
     const used = counters.take(quotaName, plan.quota, clock.now());
     return used instanceof Promise ? used.then(it => charged(call, plan, it)) : charged(call, plan, used);

@@ -13,6 +13,8 @@ const builtIn = {
   max_keys: null,
   max_policies: null,
   max_hooks: null,
+  rate: null,
+  per: 1,
 };
 
 onEveryEngine(
@@ -65,6 +67,10 @@ onEveryEngine(
         [{ networks: ['10.0.0.0/33'] }, /networks\[0\]/],
         [{ max_apis: -1 }, /max_apis/],
         [{ max_hooks: 1.5 }, /max_hooks/],
+        [{ rate: 0 }, /rate/],
+        [{ rate: 'many' }, /rate/],
+        [{ rate: 1, per: 0 }, /per/],
+        [{ rate: 1, per: 1.5 }, /per/],
         [{ paths: Array.from({ length: 1001 }, () => '/b/') }, /paths/],
       ] as const) {
         const answer = await ask('PUT', orgId, body);

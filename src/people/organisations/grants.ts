@@ -54,6 +54,10 @@ function isCidr(text: string): boolean {
   return family !== 0 && Number(bits) <= (family === 4 ? 32 : 128);
 }
 
+/** Bounds of a granted rate; a longer window than a month is a quota. */
+const maxRate = 1_000_000_000;
+const maxPerSeconds = 31 * 86_400;
+
 const maxCount = z.int().min(0).max(maxObjects).nullable();
 
 /** What an operator writes: members left out follow the defaults of tenants. Unknown members are refused. */
@@ -70,6 +74,16 @@ export const GrantsWrite = z.strictObject({
   max_keys: meaningfulNull(maxCount.optional().describe('Most keys; null is no bound')),
   max_policies: meaningfulNull(maxCount.optional().describe('Most policies; null is no bound')),
   max_hooks: meaningfulNull(maxCount.optional().describe('Most webhooks; null is no bound')),
+  rate: meaningfulNull(
+    z
+      .number()
+      .positive()
+      .max(maxRate)
+      .nullable()
+      .optional()
+      .describe('Most calls of all its APIs together in `per` seconds; null is no bound'),
+  ),
+  per: z.int().min(1).max(maxPerSeconds).optional().describe('Seconds in which `rate` calls are allowed'),
 });
 export type GrantsWrite = z.output<typeof GrantsWrite>;
 
@@ -81,6 +95,8 @@ const unbounded = { max_apis: null, max_keys: null, max_policies: null, max_hook
 
 export type BoundName = keyof typeof unbounded;
 
+const unlimitedTraffic = { rate: null, per: 1 } as const;
+
 /** The organisation made at first start is the operator's own. */
 export const operatorGrants: Grants = {
   domains: ['*'],
@@ -88,10 +104,18 @@ export const operatorGrants: Grants = {
   secrets: ['*'],
   networks: [...networkClasses],
   ...unbounded,
+  ...unlimitedTraffic,
 };
 
 /** Tenants of an operator who says nothing. */
-const builtInGrants: Grants = { domains: [], paths: [], secrets: [], networks: ['public'], ...unbounded };
+const builtInGrants: Grants = {
+  domains: [],
+  paths: [],
+  secrets: [],
+  networks: ['public'],
+  ...unbounded,
+  ...unlimitedTraffic,
+};
 
 const problem = problems('settings', {
   grants_unusable: { status: 500, message: 'tenants.grants: {faults}' },
