@@ -34,8 +34,10 @@ const sessionsWith = (store: AccessStore) => sessionsOf({ store, vault, settings
 
 interface Cache {
   readonly find: () => unknown;
-  readonly change: (changes: readonly Change[]) => void;
+  readonly change: (changes: readonly Change[] | undefined) => void;
   readonly changes: readonly Change[];
+  /** What evicts the one thing, where `changes` are of another. */
+  readonly own?: readonly Change[];
   readonly reads: PromiseWithResolvers<unknown[]>[];
   readonly row: unknown;
 }
@@ -72,6 +74,7 @@ const caches: Readonly<Record<string, () => Cache>> = {
       find: () => sessions.policies(orgId, ['gold']),
       change: sessions.changed,
       changes: [{ topic: 'policies', id: `${orgId}/silver` }],
+      own: [{ topic: 'policies', id: `${orgId}/gold` }],
       reads,
       row: { id: 'gold', _id: '1', ...rights },
     };
@@ -135,6 +138,30 @@ describe('caches and reads that a change overtakes', () => {
       await first;
       void find();
       assert.equal(reads.length, 2, 'the store is asked again');
+    });
+
+    test(`${what}: a change of it, of its whole topic or of everything evicts what is remembered; another does not`, async () => {
+      const { find, change, changes, own = changes, reads, row } = open();
+      const read = async () => {
+        const found = find();
+        reads.at(-1)!.resolve([row]);
+        await found;
+      };
+      await read();
+      const wholeTopic = changes.map(({ topic }) => ({ topic, id: '' }));
+      let asked = 1;
+      for (const [changed, isEvicted] of [
+        [own, true],
+        [[{ topic: 'apis', id: '' }], false],
+        [wholeTopic, true],
+        [[], false],
+        [undefined, true],
+      ] as const) {
+        change(changed);
+        await read();
+        asked += isEvicted ? 1 : 0;
+        assert.equal(reads.length, asked, JSON.stringify(changed));
+      }
     });
 
     test(`${what}: a read that no change overtakes is remembered`, async () => {
