@@ -96,7 +96,7 @@ function story(held: Held) {
     const path = `/gw/oauth/clients/${ids.shop}/${made.client_id}`;
     const rotated = await ask('PUT', `${path}/rotate`);
     rememberSecrets({ old: made.secret, secret: rotated.secret });
-    assert.equal((await token(made.client_id, made.secret)).status, 403);
+    assert.equal((await token(made.client_id, made.secret)).status, 401);
     const given = await token(made.client_id, rotated.secret);
     assert.equal(given.status, 200);
     assert.equal(await call(ids.shop, `Bearer ${given.token}`), 200);
