@@ -72,8 +72,6 @@ export async function openInstallation(
   { mayWait = false } = {},
 ): Promise<Installation> {
   const directory = openDataDirectory(settings.data_dir);
-  if (directory.isOpenToOthers)
-    around.log.warn({ path: directory.path }, 'data directory is open to other users of the machine: chmod 700');
   const closers: (() => unknown)[] = [() => directory.release()];
   const close = () => closeAll(closers);
   try {
@@ -183,6 +181,8 @@ export async function startApplication(settings: Settings, around: Surroundings)
       const arrival = awaitArrival({ attempt, log: around.log });
       closers.push(() => arrival.close());
     }
+    if (installation.directory.isOpenToOthers)
+      around.log.warn({ path: installation.directory.path }, 'data directory is open to other users: chmod 700');
     return { credentials, urls, installation, trafficSettled, drain, close };
   } catch (error) {
     await close();
