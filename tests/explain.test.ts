@@ -112,7 +112,9 @@ describe('why a call was answered as it was', () => {
   test('a path that no API listens at is explained with the listen path nearby, and only to holders of the secret', async () => {
     const definition = openApi(upstream, { proxy: { listen_path: '/Shop-of-tests/' } });
     await publish(app, definition);
+    const { api_id } = definition;
     for (const [path, said] of [
+      [`/${api_id}`, `no API listens at /${api_id}`],
       ['/Shop-of-tests', 'no API listens at /Shop-of-tests; there is one at /Shop-of-tests/'],
       ['/shop-of-tests/x', 'no API listens at /shop-of-tests/x; there is one at /Shop-of-tests/'],
       ['/nowhere/x', 'no API listens at /nowhere/x'],
@@ -125,6 +127,20 @@ describe('why a call was answered as it was', () => {
       assert.equal(plain.headers.get('x-generator'), 'gatewright');
       assert.equal(plain.headers.get('content-type'), 'text/plain; charset=utf-8');
     }
+  });
+
+  test('an upstream failure is explained with its reason, which callers do not get', async () => {
+    const gone = await startUpstream();
+    await gone.close();
+    const definition = openApi(gone);
+    await publish(app, definition);
+    const { reply, told, text } = await explained(`${app.url.gateway}${definition.proxy.listen_path}/x`);
+    assert.equal(reply.status, 500);
+    const last = told.steps.at(-1)!;
+    assert.deepEqual([last.step, last.refusal], ['upstream', 'upstream_failed']);
+    assert.match(last.said, /^failed: connect ECONNREFUSED 127\.0\.0\.1:/);
+    assert.doesNotMatch(text, /ECONNREFUSED/);
+    assert.ok((await logs(told.id)).some(({ msg }) => msg === last.said));
   });
 
   test('an explained call counts like any other', async () => {

@@ -14,7 +14,7 @@ test('a line is one JSON object with time, level and message', () => {
   assert.match(line!, /\n$/);
   const { time, ...told } = JSON.parse(line!);
   assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
-  assert.deepEqual(told, { level: 30, port: 80, msg: 'ready' });
+  assert.deepEqual(told, { level: 'info', port: 80, msg: 'ready' });
 });
 
 test('only what is serious enough is written', () => {

@@ -22,7 +22,7 @@ export function createLog(options: LogOptions): Log {
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: redacted, censor: '***' },
     serializers: { err: (error: unknown) => redactDeep(described(error), redact) },
-    ...(redact === keepText ? {} : redacting(redact)),
+    ...(redact === keepText ? { formatters: { level: levelName } } : redacting(redact)),
   };
   const stream = { write: (line: string) => void write(format === 'text' ? readable(line) : line) };
   return pino(settings, stream);
@@ -30,8 +30,14 @@ export function createLog(options: LogOptions): Log {
 
 type Redact = NonNullable<LogOptions['redact']>;
 
+/** Level names in place of pino's numbers: the words of the setting `log.level`. */
+const levelName = (level: string) => ({ level });
+
 const redacting = (redact: Redact) => ({
-  formatters: { log: (fields: Record<string, unknown>) => redactDeep(fields, redact) as Record<string, unknown> },
+  formatters: {
+    level: levelName,
+    log: (fields: Record<string, unknown>) => redactDeep(fields, redact) as Record<string, unknown>,
+  },
   hooks: {
     logMethod(this: Log, args: Parameters<LogFn>, method: LogFn) {
       method.apply(this, args.map(it => (typeof it === 'string' ? redact(it) : it)) as Parameters<LogFn>);
@@ -68,12 +74,10 @@ function described(error: unknown, depth = 0): unknown {
   };
 }
 
-const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
-
 function readable(line: string): string {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const tail = Object.entries(rest).map(([name, value]) => `${name}=${oneWord(value)}`);
-  return `${[time, (levels[Number(level)] ?? '').padEnd(5), oneLine(String(msg ?? '')), ...tail].join(' ')}\n`;
+  return `${[time, String(level).padEnd(5), oneLine(String(msg ?? '')), ...tail].join(' ')}\n`;
 }
 
 /** Text from outside must not be able to look like another member or another line, nor move a terminal's cursor. */

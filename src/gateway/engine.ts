@@ -28,10 +28,13 @@ export interface EngineOptions {
   readonly pools: UpstreamPools;
   /** Writes a finished call down; never waits. */
   readonly record: (call: Exchange, complete: boolean) => void;
+  /** Explanations: receives the reason of an upstream failure, which callers never see. */
+  readonly onUpstreamFailure?: (call: Exchange, code: RefusalCode, reason: string) => void;
 }
 
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
-export function createEngine({ snapshot, tools, pools, record: write }: EngineOptions): Handler {
+export function createEngine(options: EngineOptions): Handler {
+  const { snapshot, tools, pools, record: write, onUpstreamFailure } = options;
   const loopsAllowed = tools.settings['gateway.loop_limit'];
   const worded = refusalWords(tools.settings);
   const overridden = overridesByApi(tools);
@@ -55,6 +58,7 @@ export function createEngine({ snapshot, tools, pools, record: write }: EngineOp
     onFailure(call, sink, code, error) {
       if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
       if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
+      onUpstreamFailure?.(call, code, error.message);
       deliver(call, sink, refusalFor(call, code));
     },
   };

@@ -60,8 +60,7 @@ export function createTrace(clock: Clock, own: Identity, redact = (text: string)
 
 export const milliseconds = (since: number): number => Math.round((performance.now() - since) * 1000) / 1000;
 
-const levels: Readonly<Record<number, Line['level']>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
-const serious = 50;
+const levels: readonly Line['level'][] = ['debug', 'info', 'warn', 'error'];
 
 /** What the gateway itself logs about the call stands among the rest. Faults of ours are written to the real log too. */
 export function tracedLog(trace: Trace, real: Log): Log {
@@ -70,10 +69,11 @@ export function tracedLog(trace: Trace, real: Log): Log {
     format: 'json',
     write(text) {
       const { level, time: _time, msg, api: _api, code, err, ...more } = JSON.parse(text);
-      if (level >= serious) real.error({ ...more, code, failure: err }, `while a definition was tested: ${msg}`);
+      const known = levels.find(it => it === level) ?? 'error';
+      if (known === 'error') real.error({ ...more, code, failure: err }, `while a definition was tested: ${msg}`);
       const refusal = typeof code === 'string' ? { refusal: code } : {};
       const reason = err ? { reason: String(err.message ?? err) } : {};
-      trace.note({ ...more, ...refusal, ...reason, level: levels[level] ?? 'error', msg, type: trace.side });
+      trace.note({ ...more, ...refusal, ...reason, level: known, msg, type: trace.side });
     },
   });
 }

@@ -50,7 +50,7 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
       trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
     });
     const snapshot = options.snapshot();
-    noteRoute(call, snapshot, trace);
+    noteRoute(call, snapshot, trace, tools.settings['gateway.api_id_paths']);
     const current = explainedSnapshot(snapshot, call, trace);
     const watching = {
       onStart(status: number) {
@@ -65,7 +65,10 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
       },
       onEnd: () => trace.note({ level: 'info', type: 'response', msg: 'done', took_ms: milliseconds(call.startedAt) }),
     };
-    createEngine({ ...options, pools, snapshot: () => current }).handle(call, new ExplainedSink(sink, watching));
+    const onUpstreamFailure = ({ api }: Exchange, refusal: string, reason: string) =>
+      trace.note({ level: 'warn', type: 'response', mw: 'upstream', msg: `failed: ${reason}`, refusal }, api);
+    const engine = createEngine({ ...options, pools, snapshot: () => current, onUpstreamFailure });
+    engine.handle(call, new ExplainedSink(sink, watching));
   }
 
   return {

@@ -3,9 +3,9 @@ import type { Exchange } from '../exchange.ts';
 import { foundById, type Snapshot } from '../snapshot.ts';
 
 /** Says why no route was found, and names the listen path that was probably meant. Only for holders of the gateway secret. */
-export function noteRoute(call: Exchange, current: Snapshot, trace: Trace): void {
+export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPaths: boolean): void {
   const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
-  if (router?.find(call.host, call.path) || foundById(current, call)) return;
+  if (router?.find(call.host, call.path, current.guard) || (idPaths && foundById(current, call))) return;
   const near = findNear(call, current);
   const msg = `no API listens at ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
   trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
@@ -15,7 +15,7 @@ export function noteRoute(call: Exchange, current: Snapshot, trace: Trace): void
 function findNear({ host, path, peer }: Exchange, current: Snapshot): string {
   const own = peer.port ? current.ports.get(peer.port) : current.router;
   const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-  const found = own?.find(host, other);
+  const found = own?.find(host, other, current.guard);
   if (found) return found.value.listenPath;
   const wanted = `${path.toLowerCase()}/`;
   for (const api of current.apis.values()) {
