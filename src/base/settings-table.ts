@@ -233,11 +233,11 @@ export const settingsTable = {
   'gateway.url': text('', 'Address callers use for API traffic, as shown in answers. Empty: built from host and port.'),
 
   'dashboard.host': text('127.0.0.1', 'Address the dashboard listens on. Loopback unless you say otherwise.'),
-  'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*` and the dashboard pages. 0 takes any free port.'),
+  'dashboard.port': port(3000, 'Port of `/api/*`, `/admin/*`, `/gw/*`, and `/docs`. 0 takes any free port.'),
   'admin.secret': secret('Secret of the `/admin/*` interface, sent as `Admin-Auth`. Made at first start if unset.'),
 
   'portal.host': text('127.0.0.1', 'Address the developer portal listens on. Loopback unless you say otherwise.'),
-  'portal.port': port(3001, 'Port of `/portal-api/*` and the portal pages. 0 takes any free port.'),
+  'portal.port': port(3001, 'Port of `/portal-api/*` and `/docs`. 0 takes any free port.'),
   'portal.token': secret(
     'Token of the `/portal-api/*` interface, sent as `Authorization`. Made at first start if unset.',
   ),

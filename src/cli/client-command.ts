@@ -55,7 +55,7 @@ Options
   -f -             reads standard input
 `;
 
-const importHelp = `  gw apis import -f FILE         makes an API of a plain OpenAPI document, or brings it a newer one
+const importHelp = `  gw apis import -f FILE        makes an API of a plain OpenAPI document, or brings it a newer one
 
 Options of import
   --upstream URL       the service behind the API; else the first server of the document
