@@ -112,9 +112,7 @@ describe('why a call was answered as it was', () => {
   test('a path that no API listens at is explained with the listen path nearby, and only to holders of the secret', async () => {
     const definition = openApi(upstream, { proxy: { listen_path: '/Shop-of-tests/' } });
     await publish(app, definition);
-    const { api_id } = definition;
     for (const [path, said] of [
-      [`/${api_id}`, `no API listens at /${api_id}`],
       ['/Shop-of-tests', 'no API listens at /Shop-of-tests; there is one at /Shop-of-tests/'],
       ['/shop-of-tests/x', 'no API listens at /shop-of-tests/x; there is one at /Shop-of-tests/'],
       ['/nowhere/x', 'no API listens at /nowhere/x'],
@@ -127,6 +125,16 @@ describe('why a call was answered as it was', () => {
       assert.equal(plain.headers.get('x-generator'), 'gatewright');
       assert.equal(plain.headers.get('content-type'), 'text/plain; charset=utf-8');
     }
+  });
+
+  test('a path that begins with the id of an API is explained as one that no API listens at', async () => {
+    const definition = openApi(upstream);
+    await publish(app, definition);
+    const { told } = await explained(`${app.url.gateway}/${definition.api_id}`);
+    assert.deepEqual(
+      told.steps.map(({ step, said }) => [step, said]),
+      [['route', `no API listens at /${definition.api_id}`]],
+    );
   });
 
   test('an upstream failure is explained with its reason, which callers do not get', async () => {
