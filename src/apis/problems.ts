@@ -6,7 +6,7 @@ export const problem = problems('apis', {
   detail_not_found: { status: 404, message: 'Could not retrieve API detail' },
   definition_not_found: { status: 404, message: 'API definition does not exist' },
   api_not_owned: { status: 403, message: 'You do not own this API: ask one of its owners or an administrator' },
-  same_id: { status: 409, message: 'Found API with the same ID' },
+  same_id: { status: 409, message: 'Found API with the same ID: choose another id' },
   same_path: { status: 409, message: 'Another API already answers at {path}{where}: choose another listen path' },
   route_taken: {
     status: 409,

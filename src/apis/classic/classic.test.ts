@@ -51,10 +51,13 @@ onEveryEngine('classic APIs', app => {
     assert.equal(id, 'chosen_1');
     assert.notEqual(dbId, 'mine');
     const again = await ask('POST', '/api/apis', api('chosen-again', { api_id: 'chosen_1' }));
-    assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID']);
+    assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID: choose another id']);
     const { accessKey } = await app().stranger();
     const elsewhere = await ask('POST', '/api/apis', api('chosen-else', { api_id: 'chosen_1' }), accessKey);
-    assert.deepEqual([elsewhere.status, elsewhere.body.Message], [409, 'Found API with the same ID']);
+    assert.deepEqual(
+      [elsewhere.status, elsewhere.body.Message],
+      [409, 'Found API with the same ID: choose another id'],
+    );
     for (const api_id of ['a/b', '../x', 'x'.repeat(65), 'ü']) {
       const bad = await ask('POST', '/api/apis', api('bad-id', { api_id }));
       assert.equal(bad.status, 400);

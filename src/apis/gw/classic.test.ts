@@ -72,7 +72,10 @@ onEveryEngine('classic APIs of the control interface', app => {
     const { orgId } = await app().stranger();
     const id = await made(undefined, { org_id: orgId });
     assert.equal((await read(id)).org_id, orgId);
-    assert.deepEqual(await told('POST', '/gw/apis', classic(id)), [409, refusal('Found API with the same ID')]);
+    assert.deepEqual(await told('POST', '/gw/apis', classic(id)), [
+      409,
+      refusal('Found API with the same ID: choose another id'),
+    ]);
     const document = {
       openapi: '3.0.3',
       info: { title: 'D', version: '1' },

@@ -169,7 +169,7 @@ onEveryEngine('documents that come and go', app => {
         'x-gw-api-gateway.info.id: must be 1 to 64 letters, digits, hyphens or underscores',
       ],
       ['org_id=nowhere', plain(), 400, 'org_id: there is no organisation nowhere'],
-      [`apiID=${taken.key}&org_id=${orgId}`, plain(), 409, 'Found API with the same ID'],
+      [`apiID=${taken.key}&org_id=${orgId}`, plain(), 409, 'Found API with the same ID: choose another id'],
       ['base_api_id=nobodys&new_version_name=v2', plain(), 400, 'base_api_id: there is no API nobodys'],
       ['', swagger, 400, 'swagger: this is Swagger 2.0: convert it to OpenAPI 3 first'],
       ['', [], 400, 'expected object, received array'],

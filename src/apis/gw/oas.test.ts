@@ -94,7 +94,10 @@ onEveryEngine('documents of the control interface', app => {
     assert.match(body.key, /^[0-9a-f]{32}$/);
     assert.equal((await read(body.key))['x-gw-api-gateway'].info.orgId, orgId);
     const taken = { ...plain(), 'x-gw-api-gateway': gatewayPart(body.key) };
-    assert.deepEqual(await told('POST', '/gw/apis/oas', taken), [409, refusal('Found API with the same ID')]);
+    assert.deepEqual(await told('POST', '/gw/apis/oas', taken), [
+      409,
+      refusal('Found API with the same ID: choose another id'),
+    ]);
     const nowhere = gatewayPart('nowhere', { info: { name: 'n', orgId: 'nowhere' } });
     const unknown = refusal('org_id: there is no organisation nowhere');
     assert.deepEqual(await told('POST', '/gw/apis/oas', { ...plain(), 'x-gw-api-gateway': nowhere }), [400, unknown]);

@@ -75,7 +75,10 @@ onEveryEngine('import of APIs', app => {
     assert.deepEqual(Object.keys(body.Errors), ['fine-2', 'fine-3', 'apis[3]']);
     assert.equal(body.Errors['apis[3]'], 'apis[3].api_definition.name: must be a string');
     const again = await load([classic('fine')]);
-    assert.deepEqual([again.body.Meta, again.body.Errors], [{ fine: false }, { fine: 'Found API with the same ID' }]);
+    assert.deepEqual(
+      [again.body.Meta, again.body.Errors],
+      [{ fine: false }, { fine: 'Found API with the same ID: choose another id' }],
+    );
   });
 
   test('the database id is kept too, once', async () => {
@@ -83,7 +86,7 @@ onEveryEngine('import of APIs', app => {
     assert.deepEqual((await load([classic('with-id', { id })])).body.Meta, { 'with-id': true });
     assert.equal((await app().ask('GET', `/api/apis/${id}`)).body.api_definition.api_id, 'with-id');
     assert.deepEqual((await load([classic('same-id', { id })])).body.Errors, {
-      'same-id': 'Found API with the same ID',
+      'same-id': 'Found API with the same ID: choose another id',
     });
   });
 

@@ -125,7 +125,7 @@ onEveryEngine('streams APIs', app => {
     const { id } = await made('taken', { id: 'taken-streams' });
     assert.equal(id, 'taken-streams');
     const again = await ask('POST', '/api/apis/streams', document('taken-2', { id }));
-    assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID']);
+    assert.deepEqual([again.status, again.body.Message], [409, 'Found API with the same ID: choose another id']);
     assert.equal((await ask('POST', '/api/apis/streams', document('taken'))).status, 409);
     const classic = {
       api_definition: { name: 'c', proxy: { listen_path: '/taken', target_url: 'http://127.0.0.1:9/' } },
