@@ -134,31 +134,15 @@ export function apiStore(records: Records, vault: Vault) {
 
     /** Routes of other organisations that the search finds; each is found by an index, never by reading definitions. */
     async foreignRoutes(orgId: string, search: RouteSearch): Promise<{ routes: ClaimedRoute[]; byId: ClaimedRoute[] }> {
-      const foreign = () =>
-        records.db
-          .selectFrom('apis')
-          .select(['org_id', 'domain', 'listen_path'])
-          .where('org_id', '!=', orgId)
-          .where('listen_path', '!=', '');
-      const read = async (query: ReturnType<typeof foreign>): Promise<ClaimedRoute[]> => {
+      const read = async (query: RouteQuery): Promise<ClaimedRoute[]> => {
         const rows = await query.limit(maxRoutesCompared + 1).execute();
         if (rows.length > maxRoutesCompared) throw problem.too_many_routes({ detail: { most: maxRoutesCompared } });
         return rows;
       };
-      if ('port' in search)
-        return { routes: await read(foreign().where(endsWith('domain', `:${search.port}`))), byId: [] };
-      const { domains, above, below, id } = search;
-      const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
-      // Patterns, and hosts with a port, which may turn out to be the gateway's own.
-      const unplain = () => foreign().where(eb => eb.or([contains('domain', '{'), contains('domain', ':')]));
-      const routes = [
-        ...(await read(named().where('listen_path', 'in', above))),
-        ...(await read(named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to))),
-        ...(await read(named().where(contains('listen_path', '{')))),
-        ...(domains ? await read(unplain()) : []),
-      ];
-      if (id === undefined) return { routes, byId: [] };
-      return { routes, byId: await read(id === '' ? foreign() : foreign().where('api_id', '=', id)) };
+      const { routes, byId } = foreignRouteQueries(records, orgId, search);
+      const found: ClaimedRoute[] = [];
+      for (const query of routes) found.push(...(await read(query)));
+      return { routes: found, byId: byId ? await read(byId) : [] };
     },
     /** The APIs that name this one among their versions. */
     async basesOf(orgId: string, apiId: string): Promise<StoredApi[]> {
@@ -254,6 +238,36 @@ export function apiStore(records: Records, vault: Vault) {
 
 const notHidden = (hidden: readonly string[]): Expression<SqlBool> =>
   hidden.length > 0 ? sql<SqlBool>`apis.api_id not in (${sql.join(hidden)})` : sql<SqlBool>`1 = 1`;
+
+const foreignRows = (records: Records, orgId: string) =>
+  records.db
+    .selectFrom('apis')
+    .select(['org_id', 'domain', 'listen_path'])
+    .where('org_id', '!=', orgId)
+    .where('listen_path', '!=', '');
+type RouteQuery = ReturnType<typeof foreignRows>;
+
+/** The queries behind a comparison of routes, for tests that promise an index too. */
+export function foreignRouteQueries(
+  records: Records,
+  orgId: string,
+  search: RouteSearch,
+): { readonly routes: readonly RouteQuery[]; readonly byId: RouteQuery | undefined } {
+  const foreign = () => foreignRows(records, orgId);
+  if ('port' in search) return { routes: [foreign().where(endsWith('domain', `:${search.port}`))], byId: undefined };
+  const { domains, above, below, id } = search;
+  const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
+  // Patterns, and hosts with a port, which may turn out to be the gateway's own.
+  const unplain = () => foreign().where(eb => eb.or([contains('domain', '{'), contains('domain', ':')]));
+  const routes = [
+    named().where('listen_path', 'in', above),
+    named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to),
+    named().where(contains('listen_path', '{')),
+    ...(domains ? [unplain()] : []),
+  ];
+  if (id === undefined) return { routes, byId: undefined };
+  return { routes, byId: id === '' ? foreign() : foreign().where('api_id', '=', id) };
+}
 
 const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
   id,
