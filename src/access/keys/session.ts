@@ -120,7 +120,11 @@ function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: Limits): Limit
   return { ...own, rate: { ...own.rate, smoothing: ofKey.rate?.smoothing } };
 }
 
-const urlOf = ({ url, methods }: AllowedUrl) => ({ url: url ?? '', methods: methods ?? [] });
+/** An entry that lacks its URL or its methods grants nothing: dropped, the last one would leave a right without bounds. */
+const urlOf = ({ url, methods }: AllowedUrl) => ({
+  url: url ?? '',
+  methods: url === undefined ? [] : (methods ?? []),
+});
 
 function endpointRates(right: AccessRight): EndpointRate[] {
   return (right.endpoints ?? []).flatMap(({ path = '', methods }) =>

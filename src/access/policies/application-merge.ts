@@ -77,7 +77,7 @@ function unionOfUrls(a: List<AllowedUrl>, b: List<AllowedUrl>): AllowedUrl[] {
   return unionBy(
     a,
     b,
-    ({ url }) => url ?? '',
+    ({ url }) => JSON.stringify(url ?? null),
     (one, other) => ({ ...one, methods: union(one.methods, other.methods) }),
   );
 }

@@ -75,7 +75,7 @@ describe('the state and the rights of a key', () => {
     assert.equal((await asking(await bench.key({ access_rights: { bench: {} } }), 'v1'))[0], 403);
   });
 
-  const urls = (...allowed_urls: { url: string; methods: string[] }[]) => ({
+  const urls = (...allowed_urls: { url?: string; methods: string[] }[]) => ({
     access_rights: { bench: { allowed_urls } },
   });
 
@@ -106,6 +106,13 @@ describe('the state and the rights of a key', () => {
   test('an expression nobody can read grants nothing', async () => {
     const keyId = await bench.key(urls({ url: '/[', methods: ['GET'] }));
     assert.equal((await send(api, keyId, '/['))[0], 403);
+  });
+
+  test('an entry without a URL grants nothing, an empty URL every path', async () => {
+    const nameless = await bench.key(urls({ methods: ['GET'] }, { url: '/a', methods: ['GET'] }));
+    assert.deepEqual([(await send(api, nameless, '/b'))[0], (await send(api, nameless, '/a'))[0]], [403, 0]);
+    assert.equal((await send(api, await bench.key(urls({ methods: ['GET'] })), '/b'))[0], 403);
+    assert.equal((await send(api, await bench.key(urls({ url: '', methods: ['GET'] })), '/b'))[0], 0);
   });
 
   test('where patterns fit anywhere, so do granted endpoints', async () => {
