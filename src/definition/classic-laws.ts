@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClassicDefinition } from './classic.ts';
+import { features } from './definition.ts';
 import type { Fault } from './faults.ts';
 import { settledClassic } from './model.ts';
 import { openFault } from './open-segment.ts';
@@ -57,7 +58,43 @@ const listenPath: Law = ({ proxy, domain }) => [
   ...(/\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not hold spaces' }] : []),
   ...openFaults('proxy.listen_path', proxy?.listen_path, '/'),
   ...openFaults('domain', domain, ''),
+  ...portFaults('domain', domain),
 ];
+
+/** Requests are matched by their host without its port, so that a route with a port in its host answers none. */
+export const portFaults = (path: string, host: unknown): Fault[] =>
+  /:\d*$/.test(String(host ?? '').replaceAll(/\{[^}]*\}+/g, 'x'))
+    ? [{ path, message: 'must not hold a port: a port of its own is that of the listener' }]
+    : [];
+
+const methodName = /^(?!(?:any|all)$)[A-Za-z]+(?:-[A-Za-z]+)*$/i;
+
+const listNames = Object.values(features).flatMap(({ classic }) => classic ?? []);
+
+/** An entry that fits no request: in a block list it would leave open what it names. */
+const endpointEntries: Law = ({ version_data }) =>
+  Object.entries(bag(bag(version_data).versions)).flatMap(([version, settings]) =>
+    listNames.flatMap(name =>
+      list(bag(bag(settings).extended_paths)[name]).flatMap((entry, at) =>
+        typeof entry === 'string'
+          ? []
+          : entryFaults(`version_data.versions.${version}.extended_paths.${name}[${at}]`, bag(entry)),
+      ),
+    ),
+  );
+
+function entryFaults(place: string, { path, method, method_actions }: Bag): Fault[] {
+  const named = Object.keys(bag(method_actions)).map(name => [`${place}.method_actions`, name] as const);
+  const given = typeof method === 'string' && method !== '' ? [[`${place}.method`, method] as const] : [];
+  const wrong = [...given, ...named].filter(([, name]) => !methodName.test(name));
+  return [
+    ...(path === undefined || path === null ? [{ path: `${place}.path`, message: 'is required' }] : []),
+    ...wrong.map(([where, name]) => ({
+      path: where,
+      message: `${JSON.stringify(name)} is not the name of a method; none stands for every method`,
+    })),
+  ];
+}
 
 /** A place with parameters in it that calls cannot be compared with. */
 export function openFaults(path: string, text: unknown, divider: '/' | ''): Fault[] {
@@ -99,6 +136,15 @@ const upstreamAuth: Law = ({ upstream_auth }) => {
     : [];
 };
 
-const laws: readonly Law[] = [someSource, addresses, listenPath, ownPort, someTarget, sourceNames, upstreamAuth];
+const laws: readonly Law[] = [
+  someSource,
+  addresses,
+  listenPath,
+  endpointEntries,
+  ownPort,
+  someTarget,
+  sourceNames,
+  upstreamAuth,
+];
 
 export const classicLaws: Law = definition => laws.flatMap(law => law(definition));

@@ -115,6 +115,42 @@ test('addresses are checked once their list is on', () => {
   ]);
 });
 
+test('an entry that no request fits is refused: without a path, with a method that is none', () => {
+  const place = 'version_data.versions.v1.extended_paths.black_list';
+  const action = { action: 'no_action' };
+  const black_list = [
+    { path: '/a', method_actions: { '*': action } },
+    { path: '/a', method: 'GET,POST' },
+    { path: null, method_actions: { GET: action } },
+    { path: '/a', method: 'all' },
+    ...[{ path: '/a' }, { path: '', method: '' }, { path: '/a', method: 'get' }, { path: '/a', method: 'M-SEARCH' }],
+  ];
+  assert.deepEqual(
+    faultsIn({ version_data: { versions: { v1: { extended_paths: { black_list, cache: ['/c'] } } } } }),
+    [
+      {
+        path: `${place}[0].method_actions`,
+        message: '"*" is not the name of a method; none stands for every method',
+      },
+      {
+        path: `${place}[1].method`,
+        message: '"GET,POST" is not the name of a method; none stands for every method',
+      },
+      { path: `${place}[2].path`, message: 'is required' },
+      { path: `${place}[3].method`, message: '"all" is not the name of a method; none stands for every method' },
+    ],
+  );
+});
+
+test('a domain with a port is refused, since hosts are compared without it', () => {
+  for (const domain of ['a.example:8080', ':9001', 'a.example:'])
+    assert.deepEqual(faultsIn({ domain }), [
+      { path: 'domain', message: 'must not hold a port: a port of its own is that of the listener' },
+    ]);
+  for (const domain of ['a.example', '{h:[a-z]+}.example', 'a.{h:\\d+}', '[::1]'])
+    assert.deepEqual(faultsIn({ domain }), []);
+});
+
 test('balancing needs a target, and a raw service a port', () => {
   assert.deepEqual(
     faultsIn({ proxy: { enable_load_balancing: true }, protocol: 'tcp' }).map(({ path }) => path),

@@ -1,6 +1,6 @@
 import { memberPath } from '#base/members.ts';
 import { unnamedSchemes } from './alternatives.ts';
-import { isAddressRange, openFaults } from './classic-laws.ts';
+import { isAddressRange, openFaults, portFaults } from './classic-laws.ts';
 import { facets } from './definition.ts';
 import { createSuggester } from './document-names.ts';
 import { idOf, methods, pathItemsOf } from './endpoints/paths.ts';
@@ -59,6 +59,7 @@ export function documentLaws(document: OasDefinition): Fault[] {
     ...securityNames(document),
     ...openFaults(`${root}.server.listenPath.value`, server.listenPath?.value, '/'),
     ...openFaults(`${root}.server.customDomain.name`, bag(server.customDomain).name, ''),
+    ...portFaults(`${root}.server.customDomain.name`, bag(server.customDomain).name),
     ...ownPort(server),
     ...addresses(bag(server.ipAccessControl)),
     ...balancing(bag(bag(upstream).loadBalancing)),
