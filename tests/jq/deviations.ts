@@ -32,6 +32,7 @@ export const deviations: Readonly<Record<string, readonly string[]>> = {
     '@tsv "\\([.])"',
   ],
   'NaN is not JSON': ['"NaN"|try fromjson catch "bad"'],
+  'a path behind a pattern is a path': ['path(. as [$a] | .[0])?', '(. as [$a] | .[0]) = 5'],
   'a path through reduce is a path': ['path(reduce ("a","b") as $k (.; .c))?'],
   'seconds before 1970 have the fraction of their time': ['-1.5|gmtime'],
   'a date without a day is the first, an offset counts': [

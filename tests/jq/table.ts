@@ -684,6 +684,8 @@ const lists: Rows = [
       '[paths]',
       '[leaf_paths]',
       'path(.[0])',
+      'path(. as [$a] | .[0])?',
+      '(. as [$a] | .[0]) = 5',
       'try path(.[0]+1) catch .',
       '[path(..)]',
       'path(first)',
