@@ -206,7 +206,11 @@ describe('unknown members of definitions', () => {
     assert.deepEqual(checkClassic(exported), { ok: true, definition: exported });
     const postPlugins = [{ enabled: false, functionName: 'f', name: '', path: 'p' }];
     const operations = { read: { postPlugins } };
-    const written = withExtension({ server: { ...extension.server, slug: '' }, middleware: { operations } });
+    const paths = { '/a': { get: { operationId: 'read', responses: {} } } };
+    const written = {
+      ...withExtension({ server: { ...extension.server, slug: '' }, middleware: { operations } }),
+      paths,
+    };
     assert.deepEqual(checkOas(written), { ok: true, definition: written });
     const slug = withExtension({ server: { ...extension.server, slug: 'a' } });
     assert.deepEqual(checkOas(slug), {
