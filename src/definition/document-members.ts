@@ -1,6 +1,7 @@
 import type { z } from 'zod';
-import { unknownMemberMessage } from '#base/members.ts';
+import { memberPath, unknownMemberMessage } from '#base/members.ts';
 import { nearest } from '#base/nearest.ts';
+import { methods } from './endpoints/paths.ts';
 import type { Fault } from './faults.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
 import { checkDefinitionMembers } from './members.ts';
@@ -31,6 +32,28 @@ function documentFaults(document: unknown): Fault[] {
   });
 }
 
+/** What the gateway's own OpenAPI document says in its operations. */
+const publishedName = 'x-gw-permission';
+
+/** The same inside paths and operations, where a rule for the gateway would have no effect. */
+function pathFaults(document: unknown): Fault[] {
+  if (!isBag(document) || !isBag(document.paths)) return [];
+  return Object.entries(document.paths).flatMap(([path, item]) => [
+    ...ownNamesIn(item, ['paths', path]),
+    ...(isBag(item) ? methods.flatMap(method => ownNamesIn(item[method], ['paths', path, method])) : []),
+  ]);
+}
+
+function ownNamesIn(value: unknown, place: readonly string[]): Fault[] {
+  if (!isBag(value)) return [];
+  return Object.keys(value)
+    .filter(name => /^x-gw/i.test(name) && name !== publishedName)
+    .map(name => ({
+      path: memberPath([...place, name]),
+      message: `no such member; did you mean ${extensionName}.middleware.operations?`,
+    }));
+}
+
 /** Checks the members of a document. `null` means absent in the gateway's parts; all else stays as its author wrote it. */
 export function checkDocumentMembers(
   schema: z.ZodType,
@@ -38,7 +61,7 @@ export function checkDocumentMembers(
   unknownMembers: UnknownMembers,
   unknownNames: readonly Fault[] = [],
 ): DefinitionMembers {
-  const faults = [...documentFaults(given), ...unknownNames];
+  const faults = [...documentFaults(given), ...pathFaults(given), ...unknownNames];
   const members = checkDefinitionMembers(schema, given, unknownMembers, faults);
   return { ...members, value: keepAuthored(given, members.value) };
 }

@@ -130,6 +130,11 @@ describe('unknown members of definitions', () => {
     assert.deepEqual(told(checkOas(withExtension({ server }))), [
       'x-gw-api-gateway.server.authentification: no such member; did you mean authentication?',
     ]);
+    const get = { responses: {}, 'x-gw-block': true, 'x-gw-permission': 'apis:read', 'x-own': 1 };
+    assert.deepEqual(told(checkOas({ ...document, paths: { '/a': { get, 'x-GW-limit': 1 } } })), [
+      'paths./a.x-GW-limit: no such member; did you mean x-gw-api-gateway.middleware.operations?',
+      'paths./a.get.x-gw-block: no such member; did you mean x-gw-api-gateway.middleware.operations?',
+    ]);
     assert.deepEqual(told(checkOas({ ...document, 'x-gw-api-gatway': {}, 'X-GW-else': 1, server: {}, 'x-own': 1 })), [
       'x-gw-api-gatway: no such member; did you mean x-gw-api-gateway?',
       'X-GW-else: no such member',

@@ -13,6 +13,7 @@ import { check } from './faults.ts';
 import { openApi } from './openapi.ts';
 import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
+import { checkQueryNames } from './query-names.ts';
 import { type Rendered, render } from './render.ts';
 import { type Surface, surfaces } from './surfaces.ts';
 
@@ -109,7 +110,9 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
 
   async function answer(request: FastifyRequest, actor: Actor, { audit, header }: Pick<AnyCall, 'audit' | 'header'>) {
     const params = it.params && check(it.params, clean(request.params));
-    const query = it.query && check(it.query, clean(request.query));
+    const asked = clean(request.query);
+    const ignored = changes(it) ? checkQueryNames(it.query, asked, options.unknownMembers) : [];
+    const query = it.query && check(it.query, asked);
     await options.refuseHidden(actor, apisNamedBy(request));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
     const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
@@ -118,7 +121,7 @@ function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerO
       : { body: undefined, warnings: [] };
     const call = { params, query, body, actor, address: request.ip, audit, header };
     const value = await it.handle(call as never, options.tools as never);
-    return addWarnings(options.checkAnswers ? checkedAnswer(it, value) : value, warnings, header);
+    return addWarnings(options.checkAnswers ? checkedAnswer(it, value) : value, [...ignored, ...warnings], header);
   }
 
   async function record(request: FastifyRequest, status: number, { object, orgId }: Concerned) {

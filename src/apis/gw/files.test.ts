@@ -172,6 +172,7 @@ onEveryEngine('documents that come and go', app => {
       [`apiID=${taken.key}&org_id=${orgId}`, plain(), 409, 'Found API with the same ID: choose another id'],
       ['base_api_id=nobodys&new_version_name=v2', plain(), 400, 'base_api_id: there is no API nobodys'],
       ['', swagger, 400, 'swagger: this is Swagger 2.0: convert it to OpenAPI 3 first'],
+      ['authentcation=true', plain(), 400, 'authentcation: no such parameter; did you mean authentication?'],
       ['', [], 400, 'expected object, received array'],
       ['', '{', 400, 'Request body malformed: it is not JSON at character 1'],
     ] as const) {
