@@ -11,7 +11,7 @@ const exchangeProvider = {
     rule: texts,
     about: 'Whose tokens it takes: an issuer, or `regex:` and a pattern; empty for those nobody else takes.',
   },
-  tokenEndpoint: { rule: text, reads: 'variables', about: 'Its address; may name context variables.' },
+  tokenEndpoint: { rule: text, reads: 'secret or variables', about: 'Its address; may name context variables.' },
   clientMethod: {
     rule: choice('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
     oas: 'clientAuth.method',

@@ -114,6 +114,8 @@ function resolveRow(row: Row, value: unknown, where: string, place: Place): unkn
   if (reads === 'variables' || reads === 'nothing') return value;
   const put = (text: string) => place.put(text, where);
   if (reads === 'secret') return changedTexts(value, put);
+  if (reads === 'secret or variables')
+    return changedTexts(value, text => (parseReference(text) === undefined ? text : put(text)));
   if (Array.isArray(reads)) return resolveMembers(value, reads, put);
   const one = (item: unknown) => resolveRows(items!.rows, item as Values, where, place);
   if (items?.kind === 'list') return changedItems(value as readonly unknown[], one);
