@@ -33,8 +33,9 @@ interface FieldBase {
 
 /**
  * What a text of the field may name. `secret`: the whole text may name a secret. `variables`: it may hold variables and secrets
- * among other text. `secret or variables`: either of the two. `nothing`: it is the author's own, such as a schema or a template. A list: of each object, the members of
- * these names may name a secret. Left out: it names nothing, and a text that names a secret is an error.
+ * among other text. `secret or variables`: either of the two. `nothing`: it is the author's own, such as a schema or a template.
+ * A list: of each object, the members of these names may name a secret. Left out: it names nothing, and a text that names a
+ * secret is an error.
  */
 export type Reads = 'secret' | 'variables' | 'secret or variables' | 'nothing' | readonly string[];
 
