@@ -225,12 +225,12 @@ describe('upstreams that want to know who calls', () => {
       const tokenUrl = `${issuer.url}/token`;
       const user = grant === 'password' ? { username: 'someone', password: 'canary of password' } : {};
       const oas = { ...client, clientId: 'gw', tokenUrl, ...user, ...more };
-      const { clientId, clientSecret, extraMetadata, ...same } = oas as Record<string, unknown>;
+      const { clientId, clientSecret, extraMetadata, tokenUrl: url, ...same } = oas as Record<string, unknown>;
       const classic = {
         ...same,
         client_id: clientId,
         client_secret: clientSecret,
-        token_url: tokenUrl,
+        token_url: url,
         extra_metadata: extraMetadata ?? [],
       };
       const name = grant === 'password' ? 'password' : 'client_credentials';
