@@ -233,7 +233,8 @@ describe('upstreams that want to know who calls', () => {
         token_url: url,
         extra_metadata: extraMetadata ?? [],
       };
-      const name = grant === 'password' ? 'password' : 'client_credentials';
+      const [name, member] =
+        grant === 'password' ? ['password', 'password'] : ['client_credentials', 'clientCredentials'];
       return {
         classic: {
           upstream_auth: {
@@ -244,7 +245,7 @@ describe('upstreams that want to know who calls', () => {
         oas: {
           upstream: {
             url: upstream.url,
-            authentication: { enabled: true, oauth: { enabled: true, allowedAuthorizeTypes: [grant], [grant]: oas } },
+            authentication: { enabled: true, oauth: { enabled: true, allowedAuthorizeTypes: [grant], [member]: oas } },
           },
         },
       };
