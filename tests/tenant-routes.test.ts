@@ -12,7 +12,7 @@ interface Tenant {
   readonly accessKey: string;
 }
 
-const upstreamUrl = { url: 'http://192.0.2.1/' };
+const upstreamUrl = { url: 'http://127.0.0.1:9/' };
 const extension = (orgId: string, path: string, active = true) => ({
   info: { name: 'Routes', id: publicId(), orgId, state: { active } },
   server: { listenPath: { value: path } },

@@ -108,7 +108,7 @@ onEveryEngine('organisations as tenants', app => {
     const ask = (method: string, path: string, body: unknown) =>
       app().ask(method, path, { credential: d.accessKey, body });
     assert.equal((await ask('PUT', `/api/apis/${made.api_id}`, changed)).status, 200);
-    const hook = await ask('POST', '/api/hooks', { method: 'POST', target_path: 'http://192.0.2.1/' });
+    const hook = await ask('POST', '/api/hooks', { method: 'POST', target_path: 'http://127.0.0.1:9/' });
     assert.deepEqual([hook.status, hook.body.Message], [403, 'limit reached: max_hooks 0']);
     const rights = { [made.api_id]: { api_id: made.api_id, api_name: 'Test', versions: ['Default'] } };
     const keys = await Promise.all([1, 2, 3].map(() => ask('POST', '/api/keys', { access_rights: rights })));

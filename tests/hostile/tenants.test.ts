@@ -74,7 +74,7 @@ onEveryEngine('what a tenant learns of another', app => {
     });
     const hook = `hook-${mark}`;
     const hookName = `Hook ${mark}`;
-    const target = { method: 'POST', target_path: 'http://192.0.2.1/', webhook_id: hook, name: hookName };
+    const target = { method: 'POST', target_path: 'http://127.0.0.1:9/', webhook_id: hook, name: hookName };
     await asVictim('POST', '/api/hooks', target);
     const { body: key } = await asVictim('POST', '/api/keys', { access_rights: rights });
     const made = makeServerCertificate(authority, { cn: domain, dnsNames: [domain] });
@@ -140,7 +140,7 @@ onEveryEngine('what a tenant learns of another', app => {
     await ask('POST', '/api/keys', { access_rights: rights });
     await ask('POST', '/api/keys', { apply_policies: [own.policy] });
     await ask('POST', '/api/keys/preview', { apply_policies: [own.policy] });
-    await ask('POST', '/api/hooks', { method: 'POST', target_path: 'http://192.0.2.1/', webhook_id: own.hook });
+    await ask('POST', '/api/hooks', { method: 'POST', target_path: 'http://127.0.0.1:9/', webhook_id: own.hook });
     await ask('POST', '/api/users', {
       email_address: own.email,
       first_name: 'A',
