@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { applyMutation, mutationsOf } from '../tools/mutation/mutations.ts';
 import { maskSource } from '../tools/mutation/source-mask.ts';
 import { createTestSelection } from '../tools/mutation/test-selection.ts';
+import { eventually } from './child.ts';
 
 describe('mutation testing', () => {
   const mutated = (source: string) => mutationsOf(source).map(it => applyMutation(source, it));
@@ -54,9 +60,71 @@ describe('mutation testing', () => {
     );
   });
 
-  test('a file’s own test comes first, then those nearest to it by imports and name', () => {
-    const tests = createTestSelection(`${import.meta.dirname}/..`).testsFor('src/gateway/auth/basic.ts', 4);
-    assert.equal(tests[0], 'src/gateway/auth/basic.test.ts');
-    assert.equal(tests.length, 4);
+  test('log calls are left alone, the code around them is not', () => {
+    assert.deepEqual(mutated(`tools.log.warn({ a: b ?? c, d: true }, 'e');`), []);
+    assert.deepEqual(mutated('function f() {\n  log.error(\n    { a: (b as C) === d },\n  );\n}'), []);
+    assert.deepEqual(mutated(`a === b && log.info('c');`), [`a !== b && log.info('c');`, `a === b || log.info('c');`]);
+    assert.deepEqual(mutated('const a = keys.log(b === c);'), ['const a = keys.log(b !== c);']);
+  });
+
+  test('a file’s own test comes first, then tests beside it, then product-level tests that share a word', () => {
+    const root = mkdtempSync(join(tmpdir(), 'gw-selection-'));
+    try {
+      const files: Record<string, string> = {
+        'src/limits/rate-guard.ts': '',
+        'src/limits/throttle.ts': `import './none.ts';\nimport { a } from './rate-guard.ts';`,
+        'src/limits/rate-guard.test.ts': `import { a } from './rate-guard.ts';`,
+        'src/limits/throttle.test.ts': `import { b } from '#limits/throttle.ts';`,
+        'src/limits/unrelated.test.ts': '',
+        'src/access/keys.test.ts': `import { b } from '#limits/throttle.ts';`,
+        'tests/chain.test.ts': `import { a } from '../src/limits/rate-guard.ts';`,
+        'tests/tenant-rates.test.ts': '',
+        'tests/life/limits.test.ts': '',
+        'tests/separate.test.ts': '',
+      };
+      for (const [path, text] of Object.entries(files)) {
+        mkdirSync(join(root, dirname(path)), { recursive: true });
+        writeFileSync(join(root, path), text);
+      }
+      const selection = createTestSelection(root);
+      assert.deepEqual(selection.testsFor('src/limits/rate-guard.ts', 10), [
+        'src/limits/rate-guard.test.ts',
+        'tests/chain.test.ts',
+        'src/limits/throttle.test.ts',
+        'tests/tenant-rates.test.ts',
+        'tests/life/limits.test.ts',
+        'src/access/keys.test.ts',
+      ]);
+      assert.deepEqual(
+        selection.testsFor('src/limits/rate-guard.ts', 3),
+        ['src/limits/rate-guard.test.ts', 'tests/chain.test.ts', 'tests/tenant-rates.test.ts'],
+        'unit tests leave room for a product-level test',
+      );
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  });
+
+  test('a signal ends the tests and the services and removes the copy of the tree', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gw-mutate-signal-'));
+    chmodSync(directory, 0o755);
+    const root = join(import.meta.dirname, '..');
+    const args = ['--no-warnings', 'tools/mutate.ts', '--files', 'src/base/clock.ts', '--count', '1'];
+    const tool = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, TMPDIR: directory },
+      stdio: 'ignore',
+    });
+    try {
+      const ended = once(tool, 'exit');
+      const testRuns = () => globSync('gw-mutate-*/.compiled', { cwd: directory }).length > 0;
+      await eventually(() => tool.exitCode !== null || testRuns(), 'the first test runs');
+      tool.kill('SIGTERM');
+      assert.deepEqual(await ended, [1, null]);
+      assert.deepEqual(readdirSync(directory), []);
+    } finally {
+      tool.kill('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    }
   });
 });

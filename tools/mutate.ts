@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -21,7 +21,7 @@ const usage = `npm run mutate -- [options]
   --base REF     mutate source files changed since REF (default: HEAD~1, when no --files are given)
   --count N      mutations to draw (default 24)
   --seed N       seed of the draw (default 1)
-  --tests N      test files to run for each, the nearest first (default 6)
+  --tests N      test files to run for each, the nearest first (default 10)
   --seconds N    time for the tests of one mutation (default 120)`;
 
 const { values } = parseArgs({
@@ -30,15 +30,19 @@ const { values } = parseArgs({
     base: { type: 'string' },
     count: { type: 'string', default: '24' },
     seed: { type: 'string', default: '1' },
-    tests: { type: 'string', default: '6' },
+    tests: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '120' },
     help: { type: 'boolean', default: false },
   },
 });
 
 const selection = createTestSelection(root);
-/** Test files that pass without any mutation, found out once each. */
+/** Whether a test file passes without any mutation, by its path. */
 const passing = new Map<string, boolean>();
+
+/** Set by a signal: the running test ends first, then the services, and the copy of the tree is removed. */
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interrupted.abort());
 
 interface Drawn extends Mutation {
   readonly file: string;
@@ -59,21 +63,32 @@ async function main(): Promise<number> {
     return 1;
   }
   ensureServices();
-  const tree = copyTree();
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
-  const env = { ...process.env, GW_TEST_POSTGRES_URL: postgres.url, GW_TEST_REDIS_URL: redis.url };
+  const tree = mkdtempSync(join(tmpdir(), 'gw-mutate-'));
+  const services: { stop(): Promise<void> }[] = [];
   try {
+    copyTree(tree);
+    const postgres = await startPostgres();
+    services.push(postgres);
+    const redis = await startRedis();
+    services.push(redis);
+    const env = {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(tree, '.compiled'),
+      GW_TEST_POSTGRES_URL: postgres.url,
+      GW_TEST_REDIS_URL: redis.url,
+    };
     const results: Result[] = [];
     for (const [index, mutation] of drawn.entries()) {
       const result = await judge(tree, mutation, env);
+      if (interrupted.signal.aborted) break;
       results.push(result);
       const { file, line, kind, outcome, by } = result;
       console.log(`${index + 1}/${drawn.length} ${outcome} ${file}:${line} (${kind})${by ? ` by ${by}` : ''}`);
     }
     report(results);
-    return 0;
+    return interrupted.signal.aborted ? 1 : 0;
   } finally {
-    await Promise.all([postgres.stop(), redis.stop()]);
+    for (const service of services) await service.stop();
     rmSync(tree, { recursive: true, force: true });
   }
 }
@@ -121,34 +136,38 @@ function shuffle<T>(items: readonly T[], random: () => number): T[] {
   return shuffled;
 }
 
-function copyTree(): string {
-  const tree = mkdtempSync(join(tmpdir(), 'gw-mutate-'));
+function copyTree(tree: string): void {
   const skipped = /^(node_modules|\.git|data)(\/|$)/;
   cpSync(root, tree, { recursive: true, filter: path => !skipped.test(path.slice(root.length + 1)) });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  return tree;
 }
 
 async function judge(tree: string, mutation: Drawn, env: NodeJS.ProcessEnv): Promise<Result> {
   const tests: string[] = [];
-  for (const test of selection.testsFor(mutation.file, Number(values.tests)))
-    if (await passes(tree, test, env)) tests.push(test);
-  if (tests.length === 0) return { ...mutation, outcome: 'untested', tests, by: '' };
+  for (const test of selection.testsFor(mutation.file, Number(values.tests))) {
+    if (passing.get(test) === false) continue;
+    const passed = await runMutated(tree, mutation, test, env);
+    if (interrupted.signal.aborted) break;
+    // A failure counts only when the test passes without the mutation.
+    if (!passed && !(await passesUnchanged(tree, test, env))) continue;
+    tests.push(test);
+    if (!passed) return { ...mutation, outcome: 'killed', tests, by: test };
+  }
+  return { ...mutation, outcome: tests.length === 0 ? 'untested' : 'survived', tests, by: '' };
+}
+
+async function runMutated(tree: string, mutation: Drawn, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const path = join(tree, mutation.file);
   const source = readFileSync(path, 'utf8');
-  unlinkSync(path);
   writeFileSync(path, applyMutation(source, mutation));
   try {
-    for (const test of tests)
-      if (!(await run(tree, test, env))) return { ...mutation, outcome: 'killed', tests, by: test };
-    return { ...mutation, outcome: 'survived', tests, by: '' };
+    return await run(tree, test, env);
   } finally {
     writeFileSync(path, source);
   }
 }
 
-/** Whether a test file passes without any mutation, found out once. */
-async function passes(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+async function passesUnchanged(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const known = passing.get(test);
   if (known !== undefined) return known;
   const passed = await run(tree, test, env);
@@ -157,6 +176,7 @@ async function passes(tree: string, test: string, env: NodeJS.ProcessEnv): Promi
   return passed;
 }
 
+/** Runs one test file; the tests of a mutation that never end are killed with all their processes. */
 async function run(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const timeoutMs = Number(values.seconds) * 1000;
   const child = spawn(process.execPath, ['--test', '--test-reporter=dot', `--test-timeout=${timeoutMs}`, test], {
@@ -165,9 +185,14 @@ async function run(tree: string, test: string, env: NodeJS.ProcessEnv): Promise<
     stdio: 'ignore',
     detached: true,
   });
-  const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), timeoutMs);
-  const [code] = await once(child, 'exit');
+  const ended = once(child, 'exit');
+  const kill = () => process.kill(-child.pid!, 'SIGKILL');
+  const timer = setTimeout(kill, timeoutMs);
+  interrupted.signal.addEventListener('abort', kill);
+  if (interrupted.signal.aborted) kill();
+  const [code] = await ended;
   clearTimeout(timer);
+  interrupted.signal.removeEventListener('abort', kill);
   return code === 0;
 }
 

@@ -65,17 +65,23 @@ const operators: readonly Operator[] = [
 
 function negateCondition(found: RegExpExecArray, source: string): ReturnType<Operator['replace']> {
   const start = found.index + found[0].length;
-  let depth = 1;
-  for (let at = start; at < source.length; at++) {
-    if (source[at] === '(') depth++;
-    else if (source[at] === ')' && --depth === 0) return { start, end: at, text: 'NEGATED' };
-  }
-  return undefined;
+  const end = closingParenthesis(source, start);
+  return end < 0 ? undefined : { start, end, text: 'NEGATED' };
 }
 
-/** Every single mutation of a source that still parses. Declarations of types are left alone. */
+/** The place of the parenthesis that closes the one before `start`, or -1. */
+function closingParenthesis(masked: string, start: number): number {
+  let depth = 1;
+  for (let at = start; at < masked.length; at++) {
+    if (masked[at] === '(') depth++;
+    else if (masked[at] === ')' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** Every single mutation of a source that still parses. Declarations of types and log calls are left alone. */
 export function mutationsOf(source: string): Mutation[] {
-  const masked = maskTypes(maskSource(source));
+  const masked = maskLogCalls(maskTypes(maskSource(source)));
   const found: Mutation[] = [];
   for (const { kind, pattern, replace } of operators) {
     for (const match of masked.matchAll(pattern)) {
@@ -102,6 +108,18 @@ const maskTypes = (masked: string): string =>
     /^(?:import [^;]*;|(?:export )?interface \w+[^{]*\{[\s\S]*?^\}|(?:export )?type \w+[^=]*=[^;]*;)/gm,
     text => text.replaceAll(/[^\n]/g, ' '),
   );
+
+const logCall = /\b(?:\w+\.)*log\.(?:trace|debug|info|warn|error|fatal)\(/g;
+
+/** Log calls change nothing that a client can observe: their level, text and fields are no fault of the product. */
+function maskLogCalls(masked: string): string {
+  let rest = masked;
+  for (const { 0: call, index } of masked.matchAll(logCall)) {
+    const end = closingParenthesis(masked, index + call.length) + 1;
+    if (end > 0) rest = rest.slice(0, index) + rest.slice(index, end).replaceAll(/[^\n]/g, ' ') + rest.slice(end);
+  }
+  return rest;
+}
 
 function parses(source: string): boolean {
   try {

@@ -7,10 +7,17 @@ export interface TestSelection {
 }
 
 const importPattern = /(?:import|export)\b[^'"`;]*?from\s*'([^']+)'|import\('([^']+)'\)/g;
+/** Share of the selection that unit tests may fill; product-level tests need the rest to see wiring faults. */
+const maxNearShare = 2 / 3;
+const minWordLength = 4;
 
-/** Ranks tests by where they stand, what they are called and how far their imports are from the file. */
+/**
+ * Test selection in three groups: the file's own test, tests that import it and tests of its folder; product-level tests
+ * whose path shares a word with the file's path; any other test, by import distance.
+ */
 export function createTestSelection(root: string): TestSelection {
   const files = globSync(['src/**/*.ts', 'tests/**/*.ts'], { cwd: root });
+  const tests = files.filter(file => file.endsWith('.test.ts')).sort();
   const importers = new Map<string, Set<string>>();
   for (const file of files) {
     for (const target of importsOf(root, file)) {
@@ -18,10 +25,9 @@ export function createTestSelection(root: string): TestSelection {
       importers.set(target, known.add(file));
     }
   }
-  const tests = files.filter(file => file.endsWith('.test.ts'));
 
-  /** Import distance of every test from the file, breadth first. */
-  function distances(file: string): Map<string, number> {
+  /** Import distance of every file from the given one, breadth first. */
+  function distancesFrom(file: string): Map<string, number> {
     const found = new Map([[file, 0]]);
     const queue = [file];
     for (let current = queue.shift(); current !== undefined; current = queue.shift()) {
@@ -36,26 +42,51 @@ export function createTestSelection(root: string): TestSelection {
 
   return {
     testsFor(file, max) {
-      const reach = distances(file);
-      const words = basename(file, '.ts').split('-');
-      const folder = dirname(file);
-      const score = (test: string): number => {
-        const distance = reach.get(test) ?? 50;
-        const name = basename(test, '.test.ts');
-        if (dirname(test) === folder && name === basename(file, '.ts')) return 0;
-        const shared = words.filter(word => word.length > 3 && name.includes(word.replace(/s$/, ''))).length;
-        return distance * 2 + (dirname(test) === folder ? 0 : 2) - shared * 4;
-      };
-      return tests
-        .filter(test => reach.has(test) || test.startsWith('tests/'))
-        .map(test => ({ test, rank: score(test) }))
-        .filter(({ rank }) => rank < 20)
-        .sort((one, other) => one.rank - other.rank || one.test.localeCompare(other.test))
-        .slice(0, max)
-        .map(({ test }) => test);
+      const distances = distancesFrom(file);
+      const distanceOf = (test: string) => distances.get(test) ?? Number.MAX_SAFE_INTEGER;
+      const sharedWords = createNameMatch(file, [...(importers.get(file) ?? [])]);
+      const ownTest = file.replace(/\.ts$/, '.test.ts');
+      const isNear = (test: string) =>
+        distanceOf(test) === 1 || (distances.has(test) && dirname(test) === dirname(file));
+
+      const near = sortBy(tests.filter(isNear), test =>
+        test === ownTest ? 0 : distanceOf(test) * 10 - sharedWords(test),
+      );
+      const related = sortBy(
+        tests.filter(test => test.startsWith('tests/') && sharedWords(test) > 0),
+        test => -sharedWords(test),
+      );
+      const others = sortBy([...distances.keys()].filter(path => path.endsWith('.test.ts')).sort(), distanceOf);
+      const selected = [...near.slice(0, Math.ceil(max * maxNearShare)), ...related, ...near, ...others];
+      return [...new Set(selected)].slice(0, max);
     },
   };
 }
+
+/** Stems of the words of a path. */
+const stemsOf = (path: string): string[] =>
+  path
+    .replace(/(?:\.test)?\.ts$/, '')
+    .split(/[-/]/)
+    .filter(word => word.length >= minWordLength)
+    .map(word => (word.length > minWordLength ? word.replace(/s$/, '') : word));
+
+/**
+ * Words that a test's path shares with a file: those of its name count most, those of its folder and of the files that
+ * import it count once.
+ */
+function createNameMatch(file: string, importers: readonly string[]): (test: string) => number {
+  const named = stemsOf(basename(file));
+  const around = new Set([basename(dirname(file)), ...importers.map(it => basename(it))].flatMap(stemsOf));
+  return test => {
+    const words = stemsOf(test);
+    const shared = (stems: readonly string[]) => stems.filter(stem => words.some(it => it.startsWith(stem))).length;
+    return 3 * shared(named) + shared([...around]);
+  };
+}
+
+const sortBy = (tests: readonly string[], rank: (test: string) => number): string[] =>
+  tests.toSorted((one, other) => rank(one) - rank(other));
 
 function importsOf(root: string, file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
