@@ -1,17 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '#base/clock.ts';
+import { nearest } from '#base/closest-match.ts';
 import { parseCommandLine } from '#base/command-line.ts';
-import { keepCompiled } from '#base/compiled.ts';
+import { keepCompiled } from '#base/compile-cache.ts';
 import { secretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
-import { nearest } from '#base/nearest.ts';
 import { Problem, problems } from '#base/problems.ts';
 import { environment, finish, isTerminal, print, printFault, whenToldToStop } from '#base/process.ts';
 import { isSetting, isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
 import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
-import { knownFile } from '#gateway/known/known.ts';
-import { prepareThread } from '#gateway/prepared.ts';
-import { threadCount } from '#gateway/thread-count.ts';
+import { threadCount } from '#gateway/pipeline/thread-count.ts';
+import { knownFile } from '#gateway/runtime/config-backup/config-backup.ts';
+import { prepareThread } from '#gateway/runtime/preload-thread.ts';
 import type { Credentials } from '#people/installation/bootstrap.ts';
 import {
   credentialsFile,

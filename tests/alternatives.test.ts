@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine } from './harness.ts';
-import { documentOf, header, hook, publishTokens, tokenOf, type Wanted } from './oauth2.ts';
-import { settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-import { type Receiver, startReceiver } from './webhooks.ts';
+import { onEveryEngine } from './support/app.ts';
+import { documentOf, header, hook, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
+import { settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
+import { type Receiver, startReceiver } from './support/webhooks.ts';
 
 const jwt = { authorization: `Bearer ${tokenOf()}` };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { type Published, publishBoth } from './both-forms.ts';
-import { rememberSecrets, startApp, type TestApp } from './harness.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { rememberSecrets, startApp, type TestApp } from './support/app.ts';
+import { type Published, publishBoth } from './support/both-formats.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Part {
   relative_url: string;

@@ -5,8 +5,8 @@ import { connect as connectHttp2, createServer as createHttp2Server, type Server
 import type { AddressInfo, Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type Caller, call } from './hostile/raw.ts';
-import { eventually, openApi, publish } from './traffic.ts';
-import { withSettings } from './with-settings.ts';
+import { eventually, openApi, publish } from './support/traffic.ts';
+import { withSettings } from './support/with-settings.ts';
 
 const pathOf = (url: string) => new URL(url).pathname;
 

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { type Published, publishBoth } from './both-forms.ts';
-import { onEveryEngine, startApp, type TestApp } from './harness.ts';
-import { keyFor } from './shaping.ts';
-import { unservedReason } from './traffic.ts';
-import { type Received, startUpstream, type Upstream } from './upstream.ts';
-import { walkOf } from './walk.ts';
+import { onEveryEngine, startApp, type TestApp } from './support/app.ts';
+import { type Published, publishBoth } from './support/both-formats.ts';
+import { walkOf } from './support/doc-commands.ts';
+import { unservedReason } from './support/traffic.ts';
+import { keyFor } from './support/transform-fixtures.ts';
+import { type Received, startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Wish {
   template?: string;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { callerHeadersOf } from '#gateway/cache/caller-headers.ts';
-import { HeaderList } from '#gateway/headers.ts';
-import { agent, type Heard, type Origin, sent, startOrigin } from './caching.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
+import { callerHeadersOf } from '#gateway/cache/client-headers.ts';
+import { HeaderList } from '#gateway/http/headers.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { agent, type Heard, type Origin, sent, startOrigin } from './support/cache-fixtures.ts';
+import { openApi, publish } from './support/traffic.ts';
 
 const isHit = ({ headers }: Heard) => headers['x-gw-cached-response'] === '1';
 

@@ -3,13 +3,22 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { publishBoth } from './both-forms.ts';
-import { type Ask, agent, type Heard, type Options, type Origin, saidOf, sent, startOrigin } from './caching.ts';
-import { type AppOptions, startApp, type TestApp } from './harness.ts';
-import { type TestProcess, testInstallation } from './installation.ts';
-import { startRedis } from './services/redis.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import type { Upstream } from './upstream.ts';
+import { type AppOptions, startApp, type TestApp } from './support/app.ts';
+import { publishBoth } from './support/both-formats.ts';
+import {
+  type Ask,
+  agent,
+  type Heard,
+  type Options,
+  type Origin,
+  saidOf,
+  sent,
+  startOrigin,
+} from './support/cache-fixtures.ts';
+import { type TestProcess, testInstallation } from './support/installation.ts';
+import { startRedis } from './support/services/redis.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import type { Upstream } from './support/upstream.ts';
 
 /** What becomes of kept answers: who gets them, who waits for them, when they go. */
 

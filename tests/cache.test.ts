@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Ask, agent, type Case, type Options, type Origin, outcomeOf, publisher, startOrigin } from './caching.ts';
-import { type EngineName, startApp, type TestApp } from './harness.ts';
-import { testRedis } from './services/engines.ts';
+import { type EngineName, startApp, type TestApp } from './support/app.ts';
+import {
+  type Ask,
+  agent,
+  type Case,
+  type Options,
+  type Origin,
+  outcomeOf,
+  publisher,
+  startOrigin,
+} from './support/cache-fixtures.ts';
+import { testRedis } from './support/services/engines.ts';
 
 /** HTTP caching through real sockets, in both forms of a definition, in memory and in Redis. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
 import { call } from './hostile/raw.ts';
-import { openApi, publish } from './traffic.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { openApi, publish } from './support/traffic.ts';
 
 describe('upstreams that take no connection', () => {
   let app: TestApp;

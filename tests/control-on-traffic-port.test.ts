@@ -7,12 +7,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeAuthority, makeServerCertificate } from './certificates.ts';
-import { onEveryEngine, startApp, type TestApp } from './harness.ts';
-import { freePort } from './services/server.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream } from './upstream.ts';
-import { withSettings } from './with-settings.ts';
+import { onEveryEngine, startApp, type TestApp } from './support/app.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
+import { freePort } from './support/services/server.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream } from './support/upstream.ts';
+import { withSettings } from './support/with-settings.ts';
 
 /** Not 127.0.0.1, so that it is seen whose address is taken. */
 const scriptAddress = '127.0.0.7';

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { modelOfOas } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 import { corpus, type Sample } from './corpus/corpus.ts';
 import type { Bag } from './corpus/pieces.ts';
 import type { Called } from './corpus/samples.ts';
-import { type EngineName, startApp, type TestApp } from './harness.ts';
-import { settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { type EngineName, startApp, type TestApp } from './support/app.ts';
+import { settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 test('the corpus is large, varied and the same on every run', () => {
   assert.ok(corpus.length >= 150, String(corpus.length));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Published, publishBoth } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { type Published, publishBoth } from './support/both-formats.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('pages of other origins', () => {
   let app: TestApp;

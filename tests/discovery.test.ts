@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { publishBoth, type Said } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { publishBoth } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth } from './support/both-formats.ts';
+import { unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('other answers in place of errors', () => {
   let app: TestApp;

@@ -4,13 +4,13 @@ import { publicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { eventHandlerList } from '#definition/facets/event-handlers.ts';
 import { type EventName, eventNames } from '#events/payload.ts';
-import { watchCertificates } from '#gateway/certificate-watch.ts';
-import { makeCertificate } from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { hook, issuer, publishTokens, type Wanted } from './oauth2.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
-import { handling, type Receiver, startReceiver, webhook } from './webhooks.ts';
+import { watchCertificates } from '#gateway/runtime/certificate-expiry-monitor.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { makeCertificate } from './support/certificates.ts';
+import { hook, issuer, publishTokens, type Wanted } from './support/oauth2.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
+import { handling, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
 /** Every event there is, provoked, and what its webhook is sent. */
 

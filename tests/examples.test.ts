@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import type { Bag } from '#base/json-tree.ts';
 import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { features } from '#definition/definition.ts';
 import { type Model, modelOfClassic, modelOfOas, type VersionModel } from '#definition/model.ts';
 import { checkOas, type OasDefinition } from '#definition/oas.ts';
-import type { Bag } from '#definition/tree.ts';
-import { order } from '#gateway/order.ts';
+import { order } from '#gateway/steps/order.ts';
 import {
   definitionFiles,
   type Example,
@@ -24,8 +24,8 @@ import { examples } from './examples/list.ts';
 import { page, shownBy } from './examples/page.ts';
 import { placeOf, type Surroundings, surroundings } from './examples/place.ts';
 import { run } from './examples/run.ts';
-import type { TestApp } from './harness.ts';
-import { walkOf } from './walk.ts';
+import type { TestApp } from './support/app.ts';
+import { walkOf } from './support/doc-commands.ts';
 
 test('there are enough of them, each has its calls, and nothing else is in the folder', () => {
   for (const form of forms) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { scratch, startChild } from './child.ts';
-import { walkOf } from './walk.ts';
+import { walkOf } from './support/doc-commands.ts';
+import { scratch, startChild } from './support/gw-process.ts';
 
 const page = walkOf('docs/guide/gateway-only.md');
 const { fresh, remove } = scratch('gateway-only');

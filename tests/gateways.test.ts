@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { rememberSecrets } from './harness.ts';
-import { eventually, type TestProcess, testInstallation } from './installation.ts';
-import { startPostgres } from './services/postgres.ts';
-import { type Definition, openApi } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { rememberSecrets } from './support/app.ts';
+import { eventually, type TestProcess, testInstallation } from './support/installation.ts';
+import { startPostgres } from './support/services/postgres.ts';
+import { type Definition, openApi } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Several processes on one database, and what they do while it is away. */
 

@@ -11,10 +11,10 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { encodeGrpcMessage } from '#gateway/transport/grpc.ts';
-import { makeAuthority, makeServerCertificate } from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
+import { encodeGrpcMessage } from '#gateway/http/grpc.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
+import { openApi, publish } from './support/traffic.ts';
 
 const endStream = constants.NGHTTP2_FLAG_END_STREAM;
 

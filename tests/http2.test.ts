@@ -9,16 +9,16 @@ import {
 } from 'node:http2';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { clientAddressReader } from '#gateway/client-address.ts';
-import type { Exchange } from '#gateway/exchange.ts';
-import { createClientClaims } from '#gateway/transport/client-claims.ts';
-import { http1Transport } from '#gateway/transport/http1.ts';
-import { http2Transport } from '#gateway/transport/http2.ts';
-import { createListener, type Listener } from '#gateway/transport/listener.ts';
-import type { Sink } from '#gateway/transport/sink.ts';
-import type { Transport, TransportOptions } from '#gateway/transport/transport.ts';
+import { clientAddressReader } from '#gateway/pipeline/client-address.ts';
+import type { Exchange } from '#gateway/pipeline/exchange.ts';
+import type { Sink } from '#gateway/pipeline/response-writer.ts';
+import { createClientClaims } from '#gateway/server/client-claims.ts';
+import { http1Transport } from '#gateway/server/http1.ts';
+import { http2Transport } from '#gateway/server/http2.ts';
+import { createListener, type Listener } from '#gateway/server/listener.ts';
+import type { Transport, TransportOptions } from '#gateway/server/transport.ts';
 import { type Caller, call as connectTo } from './hostile/raw.ts';
-import { eventually } from './upstream.ts';
+import { eventually } from './support/upstream.ts';
 
 type Doing = (call: Exchange, sink: Sink) => void | Promise<void>;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileJq, JqFault, jqText } from '#base/jq/jq.ts';
+import { compileJq, JqFault, jqText } from '#languages/jq/jq.ts';
 import { jqProgram } from '../tools/services.ts';
 import { deviations } from './jq/deviations.ts';
 import { filters, values } from './jq/generated.ts';

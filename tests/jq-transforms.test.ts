@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { onEveryEngine, startApp, type TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine, startApp, type TestApp } from './support/app.ts';
+import { openApi, publish } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Shape {
   request?: string;

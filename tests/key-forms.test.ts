@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine } from './harness.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine } from './support/app.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 for (const at_rest of ['encrypted', 'hashed'])
   onEveryEngine(

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import type { SettingName } from '#base/settings.ts';
-import { publishBoth } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { type Definition, openApi, publish, settled } from './traffic.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
-import { handling, type Receiver, startReceiver, webhook } from './webhooks.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth } from './support/both-formats.ts';
+import { type Definition, openApi, publish, settled } from './support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
+import { handling, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
 /** Every way of limiting, through real sockets: what passes, the exact words beyond it, what callers and handlers are told. */
 

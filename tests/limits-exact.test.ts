@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent } from 'undici';
 import { publicId } from '#base/ids.ts';
-import { engines } from './harness.ts';
-import { eventually, type TestProcess, testInstallation } from './installation.ts';
-import { testRedis } from './services/engines.ts';
-import { startRedis } from './services/redis.ts';
-import { openApi } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { engines } from './support/app.ts';
+import { eventually, type TestProcess, testInstallation } from './support/installation.ts';
+import { testRedis } from './support/services/engines.ts';
+import { startRedis } from './support/services/redis.ts';
+import { openApi } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** No limit ever lets one call too many through: not with several threads, not with several processes, not over a restart. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from './harness.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine, type TestApp } from './support/app.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Limits from management to traffic and back, through real sockets. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publishBoth } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { openApi, publish, unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth } from './support/both-formats.ts';
+import { openApi, publish, unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('what clients may know before they have a token', () => {
   let app: TestApp;

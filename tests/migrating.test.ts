@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type SettingName, settingNames } from '#base/settings.ts';
-import { startApp } from './harness.ts';
-import { openApi, settled } from './traffic.ts';
-import { startUpstream } from './upstream.ts';
+import { startApp } from './support/app.ts';
+import { openApi, settled } from './support/traffic.ts';
+import { startUpstream } from './support/upstream.ts';
 
 test('organisation, API, policy and key keep their ids, and the caller notices nothing', async t => {
   const [app, upstream] = await Promise.all([startApp('sqlite'), startUpstream()]);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { errorBody } from './bench.ts';
-import { publishBoth, type Said } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { errorBody } from './support/step-harness.ts';
+import { settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const classicVersion = (extended_paths: object) => ({
   version_data: {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, rememberSecrets, startApp } from './harness.ts';
-import { policyFor } from './oauth2.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-import { walkOf } from './walk.ts';
+import { onEveryEngine, rememberSecrets, startApp } from './support/app.ts';
+import { walkOf } from './support/doc-commands.ts';
+import { policyFor } from './support/oauth2.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const back = 'https://app.example/back';
 const oauth = (more: object = {}) => ({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { openApi, publish } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('wrong credentials on the OAuth routes', () => {
   const lines: string[] = [];

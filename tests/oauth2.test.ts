@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine } from './harness.ts';
-import { documentOf, header, hook, publishTokens, tokenOf } from './oauth2.ts';
-import { startPublisher } from './tokens.ts';
-import { unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-import { type Receiver, startReceiver } from './webhooks.ts';
+import { onEveryEngine } from './support/app.ts';
+import { documentOf, header, hook, publishTokens, tokenOf } from './support/oauth2.ts';
+import { startPublisher } from './support/tokens.ts';
+import { unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
+import { type Receiver, startReceiver } from './support/webhooks.ts';
 
 const secured = (id: string, ...scopes: string[]) => ({
   operationId: id,

@@ -6,15 +6,15 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { publicId, secretText } from '#base/ids.ts';
 import { createDataKey, masterKeyOf, wrapDataKey } from '#base/vault.ts';
-import { makeCertificate } from './certificates.ts';
-import { runChild, startChild } from './child.ts';
-import { rememberSecrets } from './harness.ts';
-import { eventually, type TestProcess, testInstallation } from './installation.ts';
-import { type Relay, startRelay } from './relay.ts';
-import { testPostgres } from './services/engines.ts';
-import { mint } from './tokens.ts';
-import { type Definition, openApi } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { rememberSecrets } from './support/app.ts';
+import { makeCertificate } from './support/certificates.ts';
+import { runChild, startChild } from './support/gw-process.ts';
+import { eventually, type TestProcess, testInstallation } from './support/installation.ts';
+import { testPostgres } from './support/services/engines.ts';
+import { type Relay, startRelay } from './support/tcp-relay.ts';
+import { mint } from './support/tokens.ts';
+import { type Definition, openApi } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A process that starts while PostgreSQL does not answer. */
 

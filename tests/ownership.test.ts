@@ -3,8 +3,8 @@ import { before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
-import { onEveryEngine } from './harness.ts';
-import { eventually, openApi, settled } from './traffic.ts';
+import { onEveryEngine } from './support/app.ts';
+import { eventually, openApi, settled } from './support/traffic.ts';
 
 const upstream = { url: 'http://127.0.0.1:9' };
 const dates = ['startDay', 'startMonth', 'startYear', 'endDay', 'endMonth', 'endYear'];

@@ -4,9 +4,9 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('proxying', () => {
   let app: TestApp;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { walkOf } from './walk.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { walkOf } from './support/doc-commands.ts';
 
 const readme = walkOf('README.md');
 

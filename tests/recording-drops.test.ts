@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, openApi, publish } from './traffic.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { eventually, openApi, publish } from './support/traffic.ts';
 
 /** What happens to records when nobody takes them. */
 

@@ -5,11 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { errorBody } from './bench.ts';
-import { type MadeCertificate, makeAuthority, makeClientCertificate, makeServerCertificate } from './certificates.ts';
-import { engines, startApp, type TestApp } from './harness.ts';
-import { type Definition, eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { engines, startApp, type TestApp } from './support/app.ts';
+import {
+  type MadeCertificate,
+  makeAuthority,
+  makeClientCertificate,
+  makeServerCertificate,
+} from './support/certificates.ts';
+import { errorBody } from './support/step-harness.ts';
+import { type Definition, eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Line {
   event?: string;

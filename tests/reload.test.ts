@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { BroadcastChannel } from 'node:worker_threads';
 import { Agent, request } from 'undici';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A minute of steady traffic, while the definition it goes through changes all the time. */
 const lastsMs = 60_000;

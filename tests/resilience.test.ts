@@ -3,9 +3,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { publishBoth, type Said } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { errorBody } from './bench.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { keyFor, type Shaping, sent, shape } from './shaping.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { errorBody } from './support/step-harness.ts';
+import { keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('calls that are sent round inside the gateway', () => {
   let app: TestApp;

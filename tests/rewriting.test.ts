@@ -5,11 +5,11 @@ import { connect as connectHttp2 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import type { Published } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { type Endpoint, keyFor, type Shaping, sent, shape } from './shaping.ts';
-import { openApi, publish } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import type { Published } from './support/both-formats.ts';
+import { openApi, publish } from './support/traffic.ts';
+import { type Endpoint, keyFor, type Shaping, sent, shape } from './support/transform-fixtures.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** `fetch` would tidy the target before it is sent. */
 function raw(url: string, target: string): Promise<{ status: number; body: string }> {

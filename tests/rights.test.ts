@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, rememberSecrets } from './harness.ts';
-import { mint } from './tokens.ts';
-import { type Definition, eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine, rememberSecrets } from './support/app.ts';
+import { mint } from './support/tokens.ts';
+import { type Definition, eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Line {
   event?: string;

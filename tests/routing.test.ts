@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { type Definition, openApi, publish } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { type Definition, openApi, publish } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('which API answers', () => {
   let app: TestApp;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type CompiledQuery, sql } from 'kysely';
 import { keyRows, listQueries, stepQuery } from '#access/keys/search-store.ts';
 import type { PolicySearch } from '#access/policies/store.ts';
-import { onEveryEngine, type TestApp } from './harness.ts';
+import { onEveryEngine, type TestApp } from './support/app.ts';
 
 /** What still holds with a hundred thousand keys and ten thousand policies: every list asks an index. */
 

@@ -8,12 +8,12 @@ import { secretText } from '#base/ids.ts';
 import { migrations } from '#storage/migrations/list.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import type { Application } from '../src/application.ts';
-import { engines, onEveryEngine, rememberSecrets } from './harness.ts';
-import { type TestProcess, testInstallation } from './installation.ts';
-import { testPostgres } from './services/engines.ts';
-import { mint } from './tokens.ts';
-import { openApi, publish, settled, unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { engines, onEveryEngine, rememberSecrets } from './support/app.ts';
+import { type TestProcess, testInstallation } from './support/installation.ts';
+import { testPostgres } from './support/services/engines.ts';
+import { mint } from './support/tokens.ts';
+import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Secrets inside definitions rest in the database as ciphertext. */
 

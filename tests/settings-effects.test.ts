@@ -4,11 +4,11 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import { checkTrafficSettings } from '#gateway/settings-check.ts';
-import { startApp } from './harness.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import type { Upstream } from './upstream.ts';
-import { withSettings } from './with-settings.ts';
+import { checkTrafficSettings } from '#gateway/runtime/validate-settings.ts';
+import { startApp } from './support/app.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import type { Upstream } from './support/upstream.ts';
+import { withSettings } from './support/with-settings.ts';
 
 const guarded = (upstream: Upstream, more: Record<string, unknown> = {}) =>
   openApi(upstream, { use_keyless: false, use_standard_auth: true, auth_configs: { authToken: {} }, ...more });

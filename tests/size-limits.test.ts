@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { errorBody } from './bench.ts';
-import { type Published, publishBoth, type Said } from './both-forms.ts';
-import { startApp, type TestApp } from './harness.ts';
 import { call, statusesIn } from './hostile/raw.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { type Published, publishBoth, type Said } from './support/both-formats.ts';
+import { errorBody } from './support/step-harness.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** A limit for everything, and one for an endpoint; 0 says nothing. */
 const limited = (everywhere: number, endpoint: number, isOff = false): Said => ({

@@ -4,8 +4,8 @@ import { createServer as createHttp2Server, type Http2Server } from 'node:http2'
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { finished, Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { eventually, openApi, publish } from './traffic.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { eventually, openApi, publish } from './support/traffic.ts';
 
 const chunk = Buffer.alloc(65_536, 'x');
 const whole = 96 * 1024 * 1024;

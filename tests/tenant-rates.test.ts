@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { onEveryEngine } from './harness.ts';
-import { openApi, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine } from './support/app.ts';
+import { openApi, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const settings = { 'tenants.grants': JSON.stringify({ networks: ['loopback'] }) };
 

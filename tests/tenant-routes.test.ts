@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { publicId } from '#base/ids.ts';
 import { foreignRouteQueries, type RouteSearch } from '../src/apis/api/store.ts';
-import { onEveryEngine, type TestApp } from './harness.ts';
-import { openApi } from './traffic.ts';
-import { withSettings } from './with-settings.ts';
+import { onEveryEngine, type TestApp } from './support/app.ts';
+import { openApi } from './support/traffic.ts';
+import { withSettings } from './support/with-settings.ts';
 
 interface Tenant {
   readonly orgId: string;

@@ -8,10 +8,10 @@ import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
 import { summaryOf } from '../src/apis/api/rules.ts';
 import type { StoredApi } from '../src/apis/api/schema.ts';
-import { makeAuthority, makeServerCertificate } from './certificates.ts';
-import { onEveryEngine, type TestApp } from './harness.ts';
-import { type Definition, openApi, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine, type TestApp } from './support/app.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
+import { type Definition, openApi, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Tenant {
   readonly orgId: string;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import { type Answer, onEveryEngine, startApp, type TestApp } from './harness.ts';
-import { type Definition, openApi } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { type Answer, onEveryEngine, startApp, type TestApp } from './support/app.ts';
+import { type Definition, openApi } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** What a tenant tries, and what it is told. */
 interface Tenant {

@@ -7,11 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
-import { type MadeCertificate, makeAuthority, makeClientCertificate, makeServerCertificate } from './certificates.ts';
-import { engines, startApp, type TestApp } from './harness.ts';
 import { call, callerOn, statusesIn } from './hostile/raw.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { engines, startApp, type TestApp } from './support/app.ts';
+import {
+  type MadeCertificate,
+  makeAuthority,
+  makeClientCertificate,
+  makeServerCertificate,
+} from './support/certificates.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 for (const engine of engines)
   describe(`https (${engine})`, () => {

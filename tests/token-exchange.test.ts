@@ -3,13 +3,13 @@ import { createPublicKey, hash, X509Certificate } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
 import { publicId } from '#base/ids.ts';
-import { makeCertificate } from './certificates.ts';
-import { onEveryEngine } from './harness.ts';
-import { hook, issuer, publishTokens, tokenOf, type Wanted } from './oauth2.ts';
-import { type Publisher, startPublisher } from './tokens.ts';
-import { unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-import { type Receiver, startReceiver } from './webhooks.ts';
+import { onEveryEngine } from './support/app.ts';
+import { makeCertificate } from './support/certificates.ts';
+import { hook, issuer, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
+import { type Publisher, startPublisher } from './support/tokens.ts';
+import { unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
+import { type Receiver, startReceiver } from './support/webhooks.ts';
 
 onEveryEngine(
   'tokens that are exchanged',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { policyFor, signer, tokenOf } from './oauth2.ts';
-import { jwkOf, type Publisher, startPublisher } from './tokens.ts';
-import { settled } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { policyFor, signer, tokenOf } from './support/oauth2.ts';
+import { jwkOf, type Publisher, startPublisher } from './support/tokens.ts';
+import { settled } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** What the guide shows does what the guide says. */
 const guide = readFileSync(new URL('../docs/guide/tokens.md', import.meta.url), 'utf8');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { onEveryEngine, rememberSecrets } from './harness.ts';
-import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from './tokens.ts';
-import { openApi, publish, settled } from './traffic.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine, rememberSecrets } from './support/app.ts';
+import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from './support/tokens.ts';
+import { openApi, publish, settled } from './support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 const back = 'https://app.example/back';
 const basic = (id: string, secret: string) => ({

@@ -4,11 +4,11 @@ import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type Published, publishBoth } from './both-forms.ts';
-import type { TestApp } from './harness.ts';
-import { openApi, publish } from './traffic.ts';
-import type { Upstream } from './upstream.ts';
-import { withSettings } from './with-settings.ts';
+import type { TestApp } from './support/app.ts';
+import { type Published, publishBoth } from './support/both-formats.ts';
+import { openApi, publish } from './support/traffic.ts';
+import type { Upstream } from './support/upstream.ts';
+import { withSettings } from './support/with-settings.ts';
 
 type Direction = 'request' | 'response';
 type Format = 'json' | 'xml';

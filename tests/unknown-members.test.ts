@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from './harness.ts';
+import { onEveryEngine, type TestApp } from './support/app.ts';
 
 const asker = (app: () => TestApp) => (method: string, path: string, body?: unknown) =>
   app().ask(method, path, body === undefined ? {} : { body });

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { connect as connectHttp2, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import type { TestApp } from './harness.ts';
 import { type Caller, callerOn, statusesIn } from './hostile/raw.ts';
-import { eventually, openApi, publish } from './traffic.ts';
-import type { Upstream } from './upstream.ts';
-import { withSettings } from './with-settings.ts';
+import type { TestApp } from './support/app.ts';
+import { eventually, openApi, publish } from './support/traffic.ts';
+import type { Upstream } from './support/upstream.ts';
+import { withSettings } from './support/with-settings.ts';
 
 async function createKey(app: TestApp, apiId: string): Promise<string> {
   const access_rights = { [apiId]: { api_id: apiId, api_name: 'Test', versions: ['Default'] } };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { publishBoth, type Said } from './both-forms.ts';
-import { makeCertificate } from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { settled, unservedReason } from './traffic.ts';
-import { eventually, type Received, startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { makeCertificate } from './support/certificates.ts';
+import { settled, unservedReason } from './support/traffic.ts';
+import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
 
 const errorBody = (message: string) => `{\n    "error": ${JSON.stringify(message)}\n}`;
 

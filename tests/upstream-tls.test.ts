@@ -12,17 +12,17 @@ import {
 import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { TlsOptions } from 'node:tls';
+import { call } from './hostile/raw.ts';
+import { startApp, type TestApp } from './support/app.ts';
 import {
   type MadeCertificate,
   makeAuthority,
   makeCertificate,
   makeClientCertificate,
   makeServerCertificate,
-} from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { call } from './hostile/raw.ts';
-import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './secure-upstream.ts';
-import { openApi, publish, settled, unservedReason } from './traffic.ts';
+} from './support/certificates.ts';
+import { closing, listen, type Reached, type SecureUpstream, startSecure, tracked } from './support/secure-upstream.ts';
+import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
 
 describe('upstreams behind TLS', () => {
   const authority = makeAuthority('Upstream authority');

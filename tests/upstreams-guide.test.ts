@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
-import { walkOf } from './walk.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { walkOf } from './support/doc-commands.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 const guide = walkOf('docs/guide/upstreams.md');
 

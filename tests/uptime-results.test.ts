@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { HostUptime } from '#analytics/uptime/schema.ts';
-import { publishBoth, type Said } from './both-forms.ts';
-import { onEveryEngine } from './harness.ts';
-import { settled } from './traffic.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { onEveryEngine } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { settled } from './support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 onEveryEngine(
   'results of uptime tests',

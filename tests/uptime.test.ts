@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { publishBoth, type Said } from './both-forms.ts';
-import { makeAuthority, makeServerCertificate } from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
-import { settled } from './traffic.ts';
-import { eventually, startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
+import { settled } from './support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
 
 interface HostEvent {
   readonly event: string;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { errorBody } from './bench.ts';
-import { startApp, type TestApp } from './harness.ts';
 import { call, statusesIn } from './hostile/raw.ts';
-import { openApi, publish, settled, unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { errorBody } from './support/step-harness.ts';
+import { openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 describe('calls that are checked before they go on', () => {
   let app: TestApp;

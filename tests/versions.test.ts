@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from './harness.ts';
-import { type Definition, eventually, openApi, publish, settled, unservedReason } from './traffic.ts';
-import { startUpstream, type Upstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { type Definition, eventually, openApi, publish, settled, unservedReason } from './support/traffic.ts';
+import { startUpstream, type Upstream } from './support/upstream.ts';
 
 interface Event {
   readonly event?: string;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, rememberSecrets, type TestApp } from './harness.ts';
-import { openApi, settled } from './traffic.ts';
-import { eventually, type Received, startUpstream, type Upstream } from './upstream.ts';
-import { walkOf } from './walk.ts';
-import { handling, isSigned, type Receiver, startReceiver, webhook } from './webhooks.ts';
+import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
+import { walkOf } from './support/doc-commands.ts';
+import { openApi, settled } from './support/traffic.ts';
+import { eventually, type Received, startUpstream, type Upstream } from './support/upstream.ts';
+import { handling, isSigned, type Receiver, startReceiver, webhook } from './support/webhooks.ts';
 
 /** Webhook calls from an event to their receiver, and what operators see of them. */
 

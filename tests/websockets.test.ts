@@ -6,12 +6,12 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { publishBoth, type Said } from './both-forms.ts';
-import { makeAuthority, makeServerCertificate } from './certificates.ts';
-import { startApp, type TestApp } from './harness.ts';
 import { type Caller, call, statusesIn } from './hostile/raw.ts';
-import { eventually, openApi, publish, settled } from './traffic.ts';
-import { startUpstream } from './upstream.ts';
+import { startApp, type TestApp } from './support/app.ts';
+import { publishBoth, type Said } from './support/both-formats.ts';
+import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
+import { eventually, openApi, publish, settled } from './support/traffic.ts';
+import { startUpstream } from './support/upstream.ts';
 
 /** Agrees to become a WebSocket, then repeats every byte or every message. */
 interface Echo {

@@ -5,7 +5,7 @@ import { environmentName, flagName, settingNames } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
 import { rows } from '#definition/rows.ts';
-import { refusals } from '#gateway/refusals.ts';
+import { refusals } from '#gateway/pipeline/refusals.ts';
 import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../src/catalogue.ts';

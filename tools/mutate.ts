@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startPostgres } from '../tests/services/postgres.ts';
-import { startRedis } from '../tests/services/redis.ts';
+import { startPostgres } from '../tests/support/services/postgres.ts';
+import { startRedis } from '../tests/support/services/redis.ts';
 import { applyMutation, type Mutation, mutationsOf } from './mutation/mutations.ts';
 import { createTestSelection } from './mutation/test-selection.ts';
 import { ensureServices } from './services.ts';

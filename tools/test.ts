@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { startPostgres } from '../tests/services/postgres.ts';
-import { startRedis } from '../tests/services/redis.ts';
+import { startPostgres } from '../tests/support/services/postgres.ts';
+import { startRedis } from '../tests/support/services/redis.ts';
 import { ensureServices } from './services.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepCompiled, useCompiled } from '../src/base/compiled.ts';
-import { keepCallsYoung } from '../src/base/memory.ts';
+import { keepCompiled, useCompiled } from '../src/base/compile-cache.ts';
+import { keepCallsYoung } from '../src/base/v8-flags.ts';
 
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively), and
@@ -14,5 +14,5 @@ for (const headers of globSync('node_modules/node/node_modules/node-*/include', 
 keepCallsYoung();
 useCompiled();
 await import('../src/application.ts');
-await import('../src/gateway/thread.ts');
+await import('../src/gateway/runtime/thread.ts');
 keepCompiled();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, onEveryEngine } from '../../tests/harness.ts';
-import { anApi } from '../../tests/portal.ts';
+import { type Answer, onEveryEngine } from '../../tests/support/app.ts';
+import { anApi } from '../../tests/support/portal.ts';
 
 /** What several callers do to one object at the same time. */
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from '../../tests/harness.ts';
-import { eventually, openApi, publish, settled } from '../../tests/traffic.ts';
-import { startUpstream, type Upstream } from '../../tests/upstream.ts';
+import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
+import { eventually, openApi, publish, settled } from '../../tests/support/traffic.ts';
+import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
 import type { LoggedCall, UsageItem } from './schema.ts';
 
 const range = '1/1/2020/31/12/2099';

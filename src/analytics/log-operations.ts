@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { FindApi } from '#access/known-apis.ts';
-import { publicApiId } from '#access/known-apis.ts';
+import type { FindApi } from '#access/api-lookup.ts';
+import { publicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { invalid } from '#operations/validation-error.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Page, PageAsked } from '#storage/collection.ts';
-import { problem } from '#storage/faults.ts';
+import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { LoggedCall } from './schema.ts';
 

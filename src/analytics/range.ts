@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 
 /** Days as paths name them: from one to another, both included, in UTC. */
 

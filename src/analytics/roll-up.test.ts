@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchOf, type GivenCall, noon, someApi } from '../../tests/records.ts';
+import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
 import { eachRecord } from './batch.ts';
 import { type RollUpOptions, rollUp } from './roll-up.ts';
 

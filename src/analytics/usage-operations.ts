@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FindApi } from '#access/known-apis.ts';
+import type { FindApi } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';

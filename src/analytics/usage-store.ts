@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { UsageRow } from '#storage/analytics-tables.ts';
 import type { Page, PageAsked } from '#storage/collection.ts';
-import { problem } from '#storage/faults.ts';
+import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 

@@ -1,7 +1,7 @@
 import { lookup as lookupSystem } from 'node:dns';
 import { isIP, isIPv6, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { addressKind, addressValue, readCidr } from './outbound-addresses.ts';
+import { addressKind, addressValue, readCidr } from './http-client/ssrf-guard.ts';
 import { SettingFault } from './settings-rows.ts';
 
 /**

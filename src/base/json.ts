@@ -1,4 +1,4 @@
-import { findDuplicateMember } from './json-names.ts';
+import { findDuplicateMember } from './duplicate-keys.ts';
 import { canExceedValues, findJsonExcess } from './json-scan.ts';
 import { problems, shortened } from './problems.ts';
 

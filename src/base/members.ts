@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from './nearest.ts';
+import { nearest } from './closest-match.ts';
 
 /** A member that the schema does not declare. */
 export interface UnknownMember {

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { asBytes } from './header-fields.ts';
+import { asBytes } from './http-syntax.ts';
 
 /** Redaction: secrets are replaced in log lines, error texts and traces, in every spelling they take on the way. */
 export interface Redactor {

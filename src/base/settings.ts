@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { nearest } from './nearest.ts';
+import { nearest } from './closest-match.ts';
 import { problems } from './problems.ts';
 import { type Setting, SettingFault } from './settings-rows.ts';
 import { type SettingName, type Settings, settingsTable } from './settings-table.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Problem } from '#base/problems.ts';
 import { type Control, orNothing } from './control.ts';
 import type { Document } from './documents.ts';
-import type { Applied } from './kinds.ts';
 import { problem } from './problems.ts';
+import type { Applied } from './resources.ts';
 
 /** Applying API documents: classic definitions, OpenAPI documents with our extension, and plain OpenAPI documents. */
 

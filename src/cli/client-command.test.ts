@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
-import { makeCertificate } from '../../tests/certificates.ts';
-import { runChild } from '../../tests/child.ts';
-import { rememberSecrets, startApp, type TestApp } from '../../tests/harness.ts';
+import { rememberSecrets, startApp, type TestApp } from '../../tests/support/app.ts';
+import { makeCertificate } from '../../tests/support/certificates.ts';
+import { runChild } from '../../tests/support/gw-process.ts';
 import { clientCommand } from './client-command.ts';
 
 describe('gw as a client of a gateway', () => {

@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { Problem } from '#base/problems.ts';
 import { type Control, reach } from './control.ts';
 import { readText } from './documents.ts';
-import { type Kind, kinds } from './kinds.ts';
 import { openLocalInstallation } from './local-installation.ts';
 import { json, table, yaml } from './output.ts';
 import { problem } from './problems.ts';
+import { type Kind, kinds } from './resources.ts';
 
 /** `gw apis|keys|policies|certs …`: a gateway run from a terminal, by what its control interface says and nothing else. */
 

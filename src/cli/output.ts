@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Document } from './documents.ts';
-import type { Kind } from './kinds.ts';
+import type { Kind } from './resources.ts';
 
 /** How answers look: tables and YAML for people, JSON for scripts. */
 export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;

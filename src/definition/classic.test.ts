@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkClassic, classicSchema } from './classic.ts';
-import type { Fault } from './faults.ts';
+import type { Fault } from './validation-error.ts';
 
 const faultsIn = (value: unknown): Fault[] => {
   const checked = checkClassic(value);

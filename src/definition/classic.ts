@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { classicLaws } from './classic-laws.ts';
-import type { Checked, Fault } from './faults.ts';
-import { faultsOf } from './faults.ts';
+import { isBag } from '#base/json-tree.ts';
+import { classicLaws } from './classic-validation.ts';
 import type { UnknownMembers } from './members.ts';
 import { checkDefinitionMembers, toChecked } from './members.ts';
-import { isBag } from './tree.ts';
+import type { Checked, Fault } from './validation-error.ts';
+import { faultsOf } from './validation-error.ts';
 import { schemaOf } from './wire-schema.ts';
 
 /** A classic definition as it is on the wire: checked where it is known, kept as it is everywhere. */

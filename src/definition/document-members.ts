@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import { nearest } from '#base/closest-match.ts';
+import { isBag } from '#base/json-tree.ts';
 import { memberPath, unknownMemberMessage } from '#base/members.ts';
-import { nearest } from '#base/nearest.ts';
 import { methods } from './endpoints/paths.ts';
-import type { Fault } from './faults.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
 import { checkDefinitionMembers } from './members.ts';
-import { isBag } from './tree.ts';
+import type { Fault } from './validation-error.ts';
 
 /** The member of an OpenAPI document that is the gateway's. */
 export const extensionName = 'x-gw-api-gateway';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Fault } from './faults.ts';
 import { checkOas } from './oas.ts';
 import { checkStreams } from './streams.ts';
+import type { Fault } from './validation-error.ts';
 
 const gateway = 'x-gw-api-gateway';
 

@@ -1,12 +1,12 @@
+import { nearest } from '#base/closest-match.ts';
+import type { Bag, Path } from '#base/json-tree.ts';
+import { at, bagOf, isBag, isSilent, listOf } from '#base/json-tree.ts';
 import { memberPath } from '#base/members.ts';
-import { nearest } from '#base/nearest.ts';
-import { ownSchemeNames } from './alternatives.ts';
 import { extensionName } from './document-members.ts';
 import { operationsOf } from './endpoints/paths.ts';
-import type { Fault } from './faults.ts';
-import { schemesPath } from './schemes.ts';
-import type { Bag, Path } from './tree.ts';
-import { at, bagOf, isBag, isSilent, listOf } from './tree.ts';
+import { ownSchemeNames } from './security-requirements.ts';
+import { schemesPath } from './security-schemes.ts';
+import type { Fault } from './validation-error.ts';
 
 /** As many as are of use to the author; a hostile document could name millions. */
 const maxUnknownNames = 100;

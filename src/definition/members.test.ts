@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
+import type { Bag } from '#base/json-tree.ts';
 import { isClosed, isNullAbsent, memberPath } from '#base/members.ts';
 import { checkClassic, classicSchema } from './classic.ts';
-import { classicOfOas, oasOfClassic } from './conversion.ts';
-import type { Checked } from './faults.ts';
+import { classicOfOas, oasOfClassic } from './convert.ts';
 import { legacyPlaces } from './legacy-members.ts';
 import type { UnknownMembers } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { checkOas, oasSchema } from './oas.ts';
 import { jsonSchema } from './schema.ts';
 import { checkStreams, streamsSchema } from './streams.ts';
-import type { Bag } from './tree.ts';
+import type { Checked } from './validation-error.ts';
 
 type Path = readonly (string | number)[];
 

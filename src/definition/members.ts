@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { checkMembers, unknownMemberMessage } from '#base/members.ts';
-import type { Checked, Fault } from './faults.ts';
+import type { Checked, Fault } from './validation-error.ts';
 
 /** What becomes of members that a definition may not have: the write is refused, or they are kept and reported. */
 export type UnknownMembers = 'refuse' | 'warn';

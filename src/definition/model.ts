@@ -1,5 +1,5 @@
-import type { Alternative } from './alternatives.ts';
-import { alternativesOf } from './alternatives.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { at, bagOf, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
 import type { AuthMode } from './auth-modes.ts';
 import { authModes } from './auth-modes.ts';
 import type { ClassicDefinition } from './classic.ts';
@@ -8,11 +8,11 @@ import type { Endpoints } from './endpoints/lists.ts';
 import { classicEndpoints, oasEndpoints } from './endpoints/lists.ts';
 import type { Facet, Fields, Side, ValuesOf } from './facet.ts';
 import type { OasDefinition } from './oas.ts';
-import type { Anchors } from './reading.ts';
-import { readFacet } from './reading.ts';
-import { schemeAnchorsOf, schemesPath, withComponents } from './schemes.ts';
-import type { Bag } from './tree.ts';
-import { at, bagOf, isBag, isSilent, listOf, put } from './tree.ts';
+import type { Anchors } from './read-fields.ts';
+import { readFacet } from './read-fields.ts';
+import type { Alternative } from './security-requirements.ts';
+import { alternativesOf } from './security-requirements.ts';
+import { schemeAnchorsOf, schemesPath, withComponents } from './security-schemes.ts';
 
 /** A definition as the gateway compiles it: our own names, every default filled in, whichever form it came from. */
 export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> } & {

@@ -1,7 +1,7 @@
+import { at, type Bag, isSilent, listOf } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
 import type { OasDefinition } from './oas.ts';
 import { serverUrl } from './oas-import-servers.ts';
-import { at, type Bag, isSilent, listOf } from './tree.ts';
 
 /**
  * The document as those who call the API may see it: nothing of the gateway's own, and servers that lead to the gateway.

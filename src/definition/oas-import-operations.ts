@@ -1,8 +1,8 @@
+import type { Bag, Path } from '#base/json-tree.ts';
+import { at, bagOf, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
 import { mediaType } from '#base/media-type.ts';
 import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
 import type { ImportAsked } from './oas-import.ts';
-import type { Bag, Path } from './tree.ts';
-import { at, bagOf, isBag, isSilent, listOf, put } from './tree.ts';
 
 /** What a call that does not fit its operation is answered with unless the author says otherwise. */
 const unfitStatus = 422;

@@ -1,9 +1,9 @@
+import type { Bag } from '#base/json-tree.ts';
+import { at, bagOf, isBag, listOf, put } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
-import type { Fault } from './faults.ts';
 import type { ImportAsked } from './oas-import.ts';
-import { kindOf, schemesPath } from './schemes.ts';
-import type { Bag } from './tree.ts';
-import { at, bagOf, isBag, listOf, put } from './tree.ts';
+import { kindOf, schemesPath } from './security-schemes.ts';
+import type { Fault } from './validation-error.ts';
 
 const authenticationPath = ['server', 'authentication'];
 

@@ -1,5 +1,5 @@
-import type { Fault } from './faults.ts';
-import { bagOf, listOf } from './tree.ts';
+import { bagOf, listOf } from '#base/json-tree.ts';
+import type { Fault } from './validation-error.ts';
 
 /** Whether an address says where it leads by itself. */
 export const isAbsolute = (url: string): boolean => /^[a-z][a-z0-9+.-]*:\/\/[^/\s]/i.test(url) && URL.canParse(url);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { at, type Bag, put } from '#base/json-tree.ts';
 import { checkOas } from './oas.ts';
 import { type ImportAsked, importedOas } from './oas-import.ts';
-import { at, type Bag, put } from './tree.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 

@@ -1,10 +1,10 @@
+import type { Bag } from '#base/json-tree.ts';
+import { at, bagOf, isBag, put } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
-import type { Checked, Fault } from './faults.ts';
 import { configureOperations, withOperationIds } from './oas-import-operations.ts';
 import { configureAuthentication } from './oas-import-security.ts';
 import { isAbsolute, upstreamOf } from './oas-import-servers.ts';
-import type { Bag } from './tree.ts';
-import { at, bagOf, isBag, put } from './tree.ts';
+import type { Checked, Fault } from './validation-error.ts';
 
 /** What a caller may ask for beside the document; silence about one leaves it as it is. */
 export interface ImportAsked {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { at, type Bag } from '#base/json-tree.ts';
 import type { OasDefinition } from './oas.ts';
 import type { ImportAsked } from './oas-import.ts';
 import { patchedOas } from './oas-patch.ts';
-import { at, type Bag } from './tree.ts';
 
 const stored: OasDefinition = {
   openapi: '3.0.3',

@@ -1,10 +1,10 @@
+import type { Bag } from '#base/json-tree.ts';
+import { isBag } from '#base/json-tree.ts';
 import { extensionName, streamingName } from './document-members.ts';
-import type { Checked } from './faults.ts';
 import type { OasDefinition } from './oas.ts';
 import { asksNothing, configure, type ImportAsked } from './oas-import.ts';
 import { forgetGoneOperations, withOperationIds } from './oas-import-operations.ts';
-import type { Bag } from './tree.ts';
-import { isBag } from './tree.ts';
+import type { Checked } from './validation-error.ts';
 
 /**
  * A stored API with a newer document. What the gateway knows of the API stays, without what it knew of operations that

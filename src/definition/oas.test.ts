@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Checked, Fault } from './faults.ts';
 import { checkOas, oasSchema } from './oas.ts';
 import { checkStreams } from './streams.ts';
+import type { Checked, Fault } from './validation-error.ts';
 
 const faultsIn = (checked: Checked<unknown>): readonly Fault[] => (checked.ok ? [] : checked.faults);
 

@@ -3,13 +3,13 @@ import { freeForm } from '#base/members.ts';
 import { checkDocumentMembers, extensionName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
 import { methods } from './endpoints/paths.ts';
-import type { Checked } from './faults.ts';
-import { faultsOf, messageOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
 import { toChecked } from './members.ts';
 import { modelOfOas } from './model.ts';
-import { needsUpstream } from './needs.ts';
-import { documentLaws, extensionLaws, operationLaws, pathsLaw, upstreamLaw } from './oas-laws.ts';
+import { documentLaws, extensionLaws, operationLaws, pathsLaw, upstreamLaw } from './oas-validation.ts';
+import { needsUpstream } from './required-parts.ts';
+import type { Checked } from './validation-error.ts';
+import { faultsOf, messageOf } from './validation-error.ts';
 import { schemaOf } from './wire-schema.ts';
 
 /** The gateway's part, as it is on the wire. */

@@ -1,5 +1,5 @@
 import { listenPathSpelling } from './listen-path.ts';
-import { hostLabel, openPattern } from './open-segment.ts';
+import { hostLabel, openPattern } from './path-template.ts';
 
 /** Route overlap: whether one request could match two routes. Where that cannot be decided, it could. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patternFault } from '#base/pattern.ts';
+import { patternFault } from '#base/regex.ts';
 import { longestDurationMs } from './duration.ts';
 
 /** The rules most fields share. Every rule carries the value that silence means. */

@@ -1,7 +1,7 @@
+import type { Bag } from '#base/json-tree.ts';
+import { isBag } from '#base/json-tree.ts';
 import { facets, features, versionFacets } from './definition.ts';
 import type { Facet, Row, Secrecy, Side } from './facet.ts';
-import type { Bag } from './tree.ts';
-import { isBag } from './tree.ts';
 import { anyName, spelt } from './wire-schema.ts';
 
 /**

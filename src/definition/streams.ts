@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { checkDocumentMembers, streamingName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
-import type { Checked } from './faults.ts';
-import { faultsOf } from './faults.ts';
 import type { UnknownMembers } from './members.ts';
 import { toChecked } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { isDocument, looseDocumentSchema } from './oas.ts';
-import { documentLaws, extensionLaws, operationLaws } from './oas-laws.ts';
+import { documentLaws, extensionLaws, operationLaws } from './oas-validation.ts';
+import type { Checked } from './validation-error.ts';
+import { faultsOf } from './validation-error.ts';
 
 export interface StreamDefinition {
   input?: Record<string, unknown> | null;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
-import { bagName } from './converting.ts';
+import { bagName } from './convert-block.ts';
 import { facets, features, versionFacets } from './definition.ts';
 import type { Row, Side } from './facet.ts';
 import { schemeAnchors } from './facets/schemes.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Lru } from '#base/lru.ts';
-import { templatePath } from '#base/templates/file.ts';
-import { compileTemplate, type Template } from '#base/templates/template.ts';
+import { templatePath } from '#languages/go-template/file.ts';
+import { compileTemplate, type Template } from '#languages/go-template/template.ts';
 import { defaultBody, eventObject, type Happened } from './payload.ts';
 
 export interface RenderedBody {

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import type { Settings } from '#base/settings.ts';
 import { type EventHandler, eventHandlerList } from '#definition/facets/event-handlers.ts';
-import { databaseProblem } from '#storage/faults.ts';
+import { databaseProblem } from '#storage/database-errors.ts';
 import type { DeliveryStore, NewDelivery } from './deliveries/store.ts';
 import { eventNames, type Happened, logLine } from './payload.ts';
 import type { DeliveryMaker } from './webhook-handler.ts';

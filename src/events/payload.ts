@@ -1,5 +1,5 @@
 import { isoTime } from '#base/clock.ts';
-import { bagOf } from '#definition/tree.ts';
+import { bagOf } from '#base/json-tree.ts';
 
 /** Something that happened, with what is known of it under our own names. */
 export interface Happened {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fieldValue, token } from '#base/header-fields.ts';
-import { maxUrlCharacters } from '#base/outbound-target.ts';
+import { maxUrlCharacters } from '#base/http-client/target.ts';
+import { fieldValue, token } from '#base/http-syntax.ts';
 
 /** What any webhook of ours may be told to do, whoever keeps it. */
 

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { checkMembers, defaultMemberBounds, unknownMemberMessage } from '#base/members.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Fault, faultText, invalid, schemaFaults } from './faults.ts';
 import type { BodyEnvelope } from './operation.ts';
+import { type Fault, faultText, invalid, schemaFaults } from './validation-error.ts';
 
 interface CheckedBody {
   readonly body: unknown;

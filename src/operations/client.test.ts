@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../tests/harness.ts';
+import { onEveryEngine } from '../../tests/support/app.ts';
 import type { catalogue } from '../catalogue.ts';
 import { CallFailed, client } from './client.ts';
 

@@ -1,4 +1,4 @@
-import { markupText } from '#base/markup.ts';
+import { markupText } from '#base/escape-markup.ts';
 import type { AnyOperation, SurfaceName } from './operation.ts';
 import { surfaces } from './surfaces.ts';
 

@@ -5,17 +5,17 @@ import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, type Authenticate, permits } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
+import type { CredentialFailures } from './auth-failure-limit.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
 import { docsPage } from './docs-page.ts';
-import type { CredentialFailures } from './failures.ts';
-import { check } from './faults.ts';
 import { openApi } from './openapi.ts';
 import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
 import { checkQueryNames } from './query-names.ts';
 import { type Rendered, render } from './render.ts';
 import { type Surface, surfaces } from './surfaces.ts';
+import { check } from './validation-error.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
 export interface ListenerOptions {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { nearest } from '#base/nearest.ts';
+import { nearest } from '#base/closest-match.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Fault, faultText, invalid } from './faults.ts';
+import { type Fault, faultText, invalid } from './validation-error.ts';
 
 /**
  * Misspelt query parameters of operations that change something: a parameter that is close to a declared one and is none is

@@ -1,7 +1,7 @@
 import { publicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
-import { databaseProblem } from '#storage/faults.ts';
+import { databaseProblem } from '#storage/database-errors.ts';
 import { problem } from './problems.ts';
 import type { Surface } from './surfaces.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passwordMatches } from '#base/passwords.ts';
-import { onEveryEngine } from '../../tests/harness.ts';
-import { made } from '../../tests/portal.ts';
+import { onEveryEngine } from '../../tests/support/app.ts';
+import { made } from '../../tests/support/portal.ts';
 import { bootstrapPortal } from './bootstrap.ts';
 
 onEveryEngine('a fresh portal', app => {

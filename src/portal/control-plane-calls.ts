@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Outbound } from '#base/outbound.ts';
-import type { OutboundAnswer } from '#base/outbound-answer.ts';
+import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundAnswer } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
 import { problem } from './problems.ts';
 import type { StoredProvider } from './providers/schema.ts';

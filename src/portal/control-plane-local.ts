@@ -1,5 +1,5 @@
 import { issueKey, type KeyTools, revokeKey } from '#access/keys/issue.ts';
-import { checkedPolicy, newPolicy } from '#access/policies/writing.ts';
+import { checkedPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { modelOf } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Policy } from '#access/policies/schema.ts';
-import type { Outbound } from '#base/outbound.ts';
+import type { Outbound } from '#base/http-client/client.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { dashboardCalls } from './control-plane-calls.ts';
 

@@ -4,9 +4,9 @@ import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { makeAuthority, makeServerCertificate } from '../../tests/certificates.ts';
-import { startApp, type TestApp } from '../../tests/harness.ts';
-import { anApi, anApp, made } from '../../tests/portal.ts';
+import { startApp, type TestApp } from '../../tests/support/app.ts';
+import { makeAuthority, makeServerCertificate } from '../../tests/support/certificates.ts';
+import { anApi, anApp, made } from '../../tests/support/portal.ts';
 
 /** The portal of one installation publishing from another, which has its own database, keys and policies. */
 describe('a provider that is another installation', () => {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ProblemMaker } from '#base/problems.ts';
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 import { type Columns, collection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';

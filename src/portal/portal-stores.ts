@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/outbound.ts';
+import type { Outbound } from '#base/http-client/client.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { deliveryStore } from '#events/deliveries/store.ts';
@@ -16,8 +16,8 @@ import { planStore } from './plans/store.ts';
 import { productStore } from './products/store.ts';
 import { providerStore } from './providers/store.ts';
 import { portalUserStore } from './users/store.ts';
+import { portalTelling } from './webhooks/notify.ts';
 import { portalWebhookStore } from './webhooks/store.ts';
-import { portalTelling } from './webhooks/telling.ts';
 
 export type PortalStores = ReturnType<typeof portalStores>;
 

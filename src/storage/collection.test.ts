@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { problems } from '#base/problems.ts';
-import { withRecords } from '../../tests/life/databases.ts';
+import { withRecords } from '../../tests/lifecycle/databases.ts';
 import { collection, contains, type Query } from './collection.ts';
 import type { Records } from './records.ts';
 

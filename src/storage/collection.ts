@@ -1,6 +1,6 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { ProblemMaker } from '#base/problems.ts';
-import { databaseProblem, problem } from './faults.ts';
+import { databaseProblem, problem } from './database-errors.ts';
 import type { Records } from './records.ts';
 import type { TableName, Tables } from './tables.ts';
 

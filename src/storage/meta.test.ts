@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { secretText } from '#base/ids.ts';
-import { withRecords } from '../../tests/life/databases.ts';
+import { withRecords } from '../../tests/lifecycle/databases.ts';
 import { type DataDirectory, masterKeys, openDataDirectory, replaceMasterKey } from './data-directory.ts';
 import { metaStore, openVault, rewrapDataKey } from './meta.ts';
 import type { Records } from './records.ts';

@@ -1,6 +1,6 @@
 import { Kysely, type LogConfig, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { notReached, unreachable } from './faults.ts';
+import { notReached, unreachable } from './database-errors.ts';
 
 /** How long a start or a query may wait for a free connection before it fails with a sentence. */
 const connectTimeoutMs = 10_000;

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { databaseProblem, problem, unreachable } from './faults.ts';
+import { databaseProblem, problem, unreachable } from './database-errors.ts';
 import { type Reader, statementsKept } from './reader.ts';
 
 /** A database that takes longer, to be reached or to answer, counts as away. */

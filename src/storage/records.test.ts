@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { onBothEngines, withRecords } from '../../tests/life/databases.ts';
-import { testPostgres } from '../../tests/services/engines.ts';
-import { databaseProblem } from './faults.ts';
+import { onBothEngines, withRecords } from '../../tests/lifecycle/databases.ts';
+import { testPostgres } from '../../tests/support/services/engines.ts';
+import { databaseProblem } from './database-errors.ts';
 import { openRecords, type Records, type Topic } from './records.ts';
 
 const insert = (records: Records, name: string) => records.db.insertInto('meta').values({ name, value: 'x' }).execute();

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
-import { databaseProblem } from './faults.ts';
+import { databaseProblem } from './database-errors.ts';
 import { type Engine, migrate } from './migrate.ts';
-import { noticeChannel } from './notice-channel.ts';
+import { noticeChannel } from './notify-channel.ts';
 import { openSqlite, purgeSqliteFile, sqliteKysely } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { isClosed } from '#base/members.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../../src/catalogue.ts';
-import { type Answer, startApp, type TestApp } from '../harness.ts';
+import { type Answer, startApp, type TestApp } from '../support/app.ts';
 import { type Place, placesOf } from './members.ts';
 
 /** What every operation with a body promises about members that it does not declare, and about `null`. */

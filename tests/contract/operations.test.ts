@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { changes } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../../src/catalogue.ts';
-import { type Answer, type Asked, onEveryEngine, type TestApp } from '../harness.ts';
+import { type Answer, type Asked, onEveryEngine, type TestApp } from '../support/app.ts';
 
 /** What every operation promises because it is an operation. A newcomer to the list is tested the day it arrives. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { catalogue } from '../../src/catalogue.ts';
-import { type Asked, startApp, type TestApp } from '../harness.ts';
+import { type Asked, startApp, type TestApp } from '../support/app.ts';
 
 /** Read, change, write: what a GET answers is accepted by the PUT of the same path, read-only members included. */
 

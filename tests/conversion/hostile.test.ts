@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { modelOfClassic, modelOfOas } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 

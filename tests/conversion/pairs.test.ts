@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 
 /** Pairs read over by a person: what is given, what it becomes, and what that becomes on the way home. */

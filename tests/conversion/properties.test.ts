@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import type { z } from 'zod';
 import { checkMembers } from '#base/members.ts';
 import { checkClassic, classicSchema } from '#definition/classic.ts';
-import { chosenVersion, classicOfOas, oasOfClassic } from '#definition/conversion.ts';
+import { chosenVersion, classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet } from '#definition/facet.ts';
-import type { Checked } from '#definition/faults.ts';
 import type { Model } from '#definition/model.ts';
 import { modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { checkOas, oasSchema } from '#definition/oas.ts';
+import type { Checked } from '#definition/validation-error.ts';
 import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts';
 
 // Shrinking a whole definition takes minutes and tells little more.

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { jwkOf, mint } from '../tokens.ts';
+import { jwkOf, mint } from '../support/tokens.ts';
 import type { Example, Values } from './example.ts';
 import type { Place } from './place.ts';
 

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import type { Bag } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
-import type { Bag } from '#definition/tree.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Upstream } from '../support/upstream.ts';
 import type { Place } from './place.ts';
 
 /** How an example is prepared and called, and what must come of it: for both forms where there are both. */

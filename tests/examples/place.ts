@@ -5,17 +5,17 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
+import { type Answer, rememberSecrets, startApp, type TestApp } from '../support/app.ts';
 import {
   type MadeCertificate,
   makeAuthority,
   makeCertificate,
   makeClientCertificate,
   makeServerCertificate,
-} from '../certificates.ts';
-import { type Answer, rememberSecrets, startApp, type TestApp } from '../harness.ts';
-import { type Publisher, rsaPair, startPublisher } from '../tokens.ts';
-import { settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+} from '../support/certificates.ts';
+import { type Publisher, rsaPair, startPublisher } from '../support/tokens.ts';
+import { settled } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 
 /** The servers that examples name by placeholders, and certificates for them. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { callerOn } from '../hostile/raw.ts';
-import { eventually } from '../upstream.ts';
+import { eventually } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 import type { Place } from './place.ts';
 

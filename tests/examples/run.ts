@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Bag } from '#definition/tree.ts';
-import type { Received, Upstream } from '../upstream.ts';
-import { eventually } from '../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import type { Received, Upstream } from '../support/upstream.ts';
+import { eventually } from '../support/upstream.ts';
 import { type Call, type Example, endings, type Form, fileOf, readExample, textOf, type Values } from './example.ts';
 import type { Place } from './place.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { eventually } from '../upstream.ts';
+import { eventually } from '../support/upstream.ts';
 import type { Example } from './example.ts';
 import type { Place } from './place.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { publicId } from '#base/ids.ts';
+import { type Bag, isBag } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
 import { rows } from '#definition/rows.ts';
-import { type Bag, isBag } from '#definition/tree.ts';
 import { anyName } from '#definition/wire-schema.ts';
-import type { Answer, TestApp } from '../harness.ts';
-import { settled } from '../traffic.ts';
-import { patience, startUpstream, type Upstream } from '../upstream.ts';
+import type { Answer, TestApp } from '../support/app.ts';
+import { settled } from '../support/traffic.ts';
+import { patience, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /**
  * What fields of a definition do, seen from outside. Each effect turns its rows on through each form that can say them,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { isNotEnforced } from '#definition/not-enforced.ts';
-import { type AppOptions, startApp } from '../harness.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { type AppOptions, startApp } from '../support/app.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { allRows, prove, rowsOf, type Watched } from './effect.ts';
 import { effects } from './effects/list.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type ReferenceRow, rows } from '#definition/rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
-import { startApp, type TestApp } from '../harness.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 
 /** Every field of both forms, set to what it cannot be: the write is refused, and says where. */
 

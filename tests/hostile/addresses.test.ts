@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from '../harness.ts';
-import { eventually, openApi, publish, settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
-import { handling, webhook } from '../webhooks.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually, openApi, publish, settled } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
+import { handling, webhook } from '../support/webhooks.ts';
 
 describe('addresses of upstreams', () => {
   let app: TestApp;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import type { TestApp } from '../harness.ts';
-import { openApi, publish, settled, unservedReason } from '../traffic.ts';
+import type { TestApp } from '../support/app.ts';
+import { openApi, publish, settled, unservedReason } from '../support/traffic.ts';
 import { onGround } from './ground.ts';
 
 /** What one answer says of where it ends. */

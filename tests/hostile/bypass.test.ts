@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { startApp, type TestApp } from '../harness.ts';
-import { openApi, publish, settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openApi, publish, settled } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { call, statusesIn } from './raw.ts';
 
 /** As a forgiving upstream reads a path: every escape undone, slashes of all kinds, dots resolved, case left alone. */

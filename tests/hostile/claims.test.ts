@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApi, publish } from '../traffic.ts';
-import { withSettings } from '../with-settings.ts';
+import { openApi, publish } from '../support/traffic.ts';
+import { withSettings } from '../support/with-settings.ts';
 import { rawRequest } from './raw-request.ts';
 
 const claims = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from '../harness.ts';
-import { openApi, publish, unservedReason } from '../traffic.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openApi, publish, unservedReason } from '../support/traffic.ts';
 
 describe('definitions that would crash a traffic thread', () => {
   let app: TestApp;

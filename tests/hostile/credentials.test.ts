@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from '../harness.ts';
-import { eventually, openApi, publish } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { eventually, openApi, publish } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** One request from this local address; the connection is its own. */
 async function send(url: string, headers: Record<string, string>, localAddress = '127.0.0.1', signal?: AbortSignal) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { type Answer, startApp, type TestApp } from '../harness.ts';
-import { openApi, publish, settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { type Answer, startApp, type TestApp } from '../support/app.ts';
+import { openApi, publish, settled } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { bodies, type Document, schemas, templates } from './documents.ts';
 
 /** No more than a body that is held may have. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApi, publish } from '../traffic.ts';
+import { openApi, publish } from '../support/traffic.ts';
 import { type Case, get, holds, onGround } from './ground.ts';
 
 /** What proxies say about callers, and what some upstreams believe whoever says it. */
@@ -172,7 +172,7 @@ onGround('forwarding', ground => {
   });
 
   test('an identity the gateway sets is not found beside the caller’s', async () => {
-    const { HeaderList } = await import('#gateway/headers.ts');
+    const { HeaderList } = await import('#gateway/http/headers.ts');
     const headers = new HeaderList([
       'X-User-Id',
       'a',

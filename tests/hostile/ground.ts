@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { SettingName } from '#base/settings.ts';
-import { startApp, type TestApp } from '../harness.ts';
-import { openApi, publish } from '../traffic.ts';
-import { type Received, startUpstream, type Upstream } from '../upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openApi, publish } from '../support/traffic.ts';
+import { type Received, startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Caller, call, statusesIn } from './raw.ts';
 
 /** An open API at `/h` whose upstream lives below `/base`, with callers that say whatever they like. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApi, publish, settled } from '../traffic.ts';
-import type { Upstream } from '../upstream.ts';
-import { withSettings } from '../with-settings.ts';
+import { openApi, publish, settled } from '../support/traffic.ts';
+import type { Upstream } from '../support/upstream.ts';
+import { withSettings } from '../support/with-settings.ts';
 import { rawRequest } from './raw-request.ts';
 
 const lists = (upstream: Upstream, extended_paths: object, more: object = {}) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { openApi, publish } from '../traffic.ts';
-import { withSettings } from '../with-settings.ts';
+import { openApi, publish } from '../support/traffic.ts';
+import { withSettings } from '../support/with-settings.ts';
 
 /** 3.3 million empty objects in 9.9 MB, packed to some ten kilobytes. */
 const plain = Buffer.from(`[${'{},'.repeat(3_299_999)}{}]`);

@@ -1,7 +1,7 @@
 import { publicId } from '#base/ids.ts';
-import type { Answer, TestApp } from '../harness.ts';
-import { type Definition, openApi } from '../traffic.ts';
-import type { Upstream } from '../upstream.ts';
+import type { Answer, TestApp } from '../support/app.ts';
+import { type Definition, openApi } from '../support/traffic.ts';
+import type { Upstream } from '../support/upstream.ts';
 import { hostileText } from './patterns.ts';
 
 /** Where an operator may write a pattern. A place that learns to take one gets a row here. */

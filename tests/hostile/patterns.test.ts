@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { startApp } from '../harness.ts';
-import { openApi, publish, settled } from '../traffic.ts';
-import { startUpstream } from '../upstream.ts';
+import { startApp } from '../support/app.ts';
+import { openApi, publish, settled } from '../support/traffic.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { type Ground, patternPlaces, type Written } from './pattern-places.ts';
 import { hostilePatterns } from './patterns.ts';
 import { call, statusesIn } from './raw.ts';

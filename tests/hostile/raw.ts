@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { eventually } from '../upstream.ts';
+import { eventually } from '../support/upstream.ts';
 
 /** A caller that says exactly what a test tells it, byte for byte. */
 export interface Caller {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { startApp, type TestApp } from '../harness.ts';
-import { type Definition, openApi, publish, settled } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { type Definition, openApi, publish, settled } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const cache_options = { enable_cache: true, cache_timeout: 60, cache_all_safe_requests: true };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually } from '../upstream.ts';
+import { eventually } from '../support/upstream.ts';
 import { onGround } from './ground.ts';
 import { statusesIn } from './raw.ts';
 

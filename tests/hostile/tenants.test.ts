@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { catalogue } from '../../src/catalogue.ts';
-import { makeAuthority, makeServerCertificate } from '../certificates.ts';
-import { type Answer, onEveryEngine } from '../harness.ts';
-import { openApi } from '../traffic.ts';
-import { startUpstream, type Upstream } from '../upstream.ts';
+import { type Answer, onEveryEngine } from '../support/app.ts';
+import { makeAuthority, makeServerCertificate } from '../support/certificates.ts';
+import { openApi } from '../support/traffic.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 interface Tenant {
   readonly orgId: string;

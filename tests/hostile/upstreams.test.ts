@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { startApp, type TestApp } from '../harness.ts';
-import { openApi, publish } from '../traffic.ts';
-import { eventually, startUpstream, type Upstream } from '../upstream.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openApi, publish } from '../support/traffic.ts';
+import { eventually, startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** A server that says whatever a test tells it, byte for byte. */
 interface Hostile {

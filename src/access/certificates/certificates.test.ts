@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAuthority, makeCertificate, makeClientCertificate } from '../../../tests/certificates.ts';
-import type { TestApp } from '../../../tests/harness.ts';
-import { onEveryEngine, rememberSecrets } from '../../../tests/harness.ts';
+import type { TestApp } from '../../../tests/support/app.ts';
+import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
+import { makeAuthority, makeCertificate, makeClientCertificate } from '../../../tests/support/certificates.ts';
 import { maxUploadBytes } from './pem.ts';
 
 const form = (field: string, pem: string) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAuthority, makeCertificate, makeClientCertificate } from '../../../tests/certificates.ts';
-import { type Answer, onEveryEngine } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
+import { makeAuthority, makeCertificate, makeClientCertificate } from '../../../tests/support/certificates.ts';
 
 function refused({ status, body, text }: Answer, expected: number, message: string | RegExp): void {
   assert.equal(status, expected, text);

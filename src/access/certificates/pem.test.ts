@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import { makeAuthority, makeCertificate, makeServerCertificate } from '../../../tests/certificates.ts';
+import { makeAuthority, makeCertificate, makeServerCertificate } from '../../../tests/support/certificates.ts';
 import { maxCertificates, maxUploadBytes, readPem } from './pem.ts';
 
 const orgId = '65f0c1d2a3b4c5d6e7f80910';

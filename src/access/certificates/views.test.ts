@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeCertificate } from '../../../tests/certificates.ts';
+import { makeCertificate } from '../../../tests/support/certificates.ts';
 import { readPem } from './pem.ts';
 import { Certificate, CertificateSummary, FullCertificate } from './schema.ts';
 import { fullRecordOf, summaryOf } from './views.ts';

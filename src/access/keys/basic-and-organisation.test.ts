@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passwordMatches } from '#base/passwords.ts';
-import { type Answer, onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 
 const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
 

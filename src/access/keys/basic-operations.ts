@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { changeKey, keyIdOf, liveKey, putKey, removeKey, required } from './issue.ts';
 import {
   basicUser,

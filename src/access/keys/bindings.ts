@@ -1,4 +1,4 @@
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { Key } from './schema.ts';
 

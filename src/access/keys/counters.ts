@@ -1,4 +1,4 @@
-import type { Taken, Window } from '#storage/shared.ts';
+import type { Taken, Window } from '#storage/shared/shared.ts';
 import type { Limits, Session } from './session.ts';
 
 /** What the counters of keys are called, so that those who count and those who show or reset mean the same ones. */

@@ -1,12 +1,12 @@
 import { isoTime, unixSeconds } from '#base/clock.ts';
-import { sameSecret } from '#base/compare.ts';
+import { sameSecret } from '#base/constant-time.ts';
 import {
   type ApplicationFault,
   type Applied,
   applyPolicies,
   type PolicyLookup,
   type Refused,
-} from '../policies/application.ts';
+} from '../policies/apply-policies.ts';
 import { idOf, stateOf } from '../policies/schema.ts';
 import { type Key, limitIsSet, warnings } from './schema.ts';
 import { isRecord, type Session } from './session.ts';

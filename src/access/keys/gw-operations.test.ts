@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
 import { readSettings } from '#base/settings.ts';
-import { makeCertificate } from '../../../tests/certificates.ts';
-import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
-import { shownHash } from './reading.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
+import { makeCertificate } from '../../../tests/support/certificates.ts';
+import { shownHash } from './key-row.ts';
 import { fullKey } from './schema.ts';
 
 const rights = (apiId = 'orders') => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });

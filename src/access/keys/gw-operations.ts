@@ -3,7 +3,7 @@ import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import type { ProblemMaker } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { policyIdsOf } from '../policies/application.ts';
+import { policyIdsOf } from '../policies/apply-policies.ts';
 import { orgOfKey, tokenOf } from './ids.ts';
 import {
   changeKey,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
 
 onEveryEngine('limits of organisations in the control interface', app => {
   const ask = (method: string, path: string, body?: unknown) =>

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Fault, invalid } from '#operations/faults.ts';
-import type { FindApis, KnownApi } from '../known-apis.ts';
-import { policyIdsOf, type Refused } from '../policies/application.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
+import type { FindApis, KnownApi } from '../api-lookup.ts';
+import { policyIdsOf, type Refused } from '../policies/apply-policies.ts';
 import { rightsOf } from '../policies/schema.ts';
 import type { PolicyStore, StoredPolicy } from '../policies/store.ts';
 import type { KeyContext, KeyFault } from './creation.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { publicId } from '#base/ids.ts';
 import { checkMembers } from '#base/members.ts';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
-import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 import { issueKey, revokeKey } from './issue.ts';
 import { fullKey, Key } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 
 const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
 

@@ -1,5 +1,5 @@
 import { unixSeconds } from '#base/clock.ts';
-import { applyPolicies, policyIdsOf } from '../policies/application.ts';
+import { applyPolicies, policyIdsOf } from '../policies/apply-policies.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { type Counting, countersOf, keyOwner, organisationOwner, quotaCounter, quotaWindow } from './counters.ts';
 import { limitIsSet } from './schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { withoutHidden } from '../hidden-rights.ts';
 import { changeKey, issueKey, liveKey, previewKey, removeKey, required, shownKey } from './issue.ts';
 import {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
 import type { PageAsked } from '#storage/collection.ts';
-import { problem as storageProblem } from '#storage/faults.ts';
+import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { KeyPageAsked, KeyRow } from './store.ts';

@@ -2,8 +2,8 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { orConflict, type PageAsked, type RefuseMore, unbounded } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
+import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './key-row.ts';
 import { problem } from './problems.ts';
-import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './reading.ts';
 import type { Key } from './schema.ts';
 import {
   foundKeys,

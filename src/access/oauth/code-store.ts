@@ -1,7 +1,7 @@
 import { databaseId } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyOfKey, keyOfBody } from '../keys/reading.ts';
+import { bodyOfKey, keyOfBody } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
 /** Codes a client swaps for tokens, once. Only their digest is kept. */

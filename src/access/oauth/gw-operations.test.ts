@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId, secretText } from '#base/ids.ts';
-import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 
 const hourMs = 3_600_000;
 const members = [

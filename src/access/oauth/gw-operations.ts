@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
-import type { FindApis, KnownApi } from '../known-apis.ts';
-import { policyAnywhere } from '../policies/anywhere.ts';
+import type { FindApis, KnownApi } from '../api-lookup.ts';
+import { policyAnywhere } from '../policies/find-policy.ts';
 import { rightsOf } from '../policies/schema.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
+import { newClient } from './new-client.ts';
 import type { OauthTools } from './operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
@@ -19,7 +20,6 @@ import {
   shownClient,
 } from './schema.ts';
 import type { OauthTokenStore } from './token-store.ts';
-import { newClient } from './writing.ts';
 
 /** OAuth clients as a script handles them, which holds the gateway's secret and stands above organisations. */
 export interface GatewayOauthTools extends OauthTools {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 
 const members = [
   'api_id',

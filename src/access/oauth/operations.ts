@@ -5,18 +5,18 @@ import { secretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import type { FindApi, KnownApi } from '../api-lookup.ts';
 import { isVisible } from '../hidden-rights.ts';
-import type { FindApi, KnownApi } from '../known-apis.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
 import { authorizeOauthClient } from './consent.ts';
+import { newClient } from './new-client.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
 import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
 import type { OauthClientStore } from './store.ts';
 import type { OauthTokenStore } from './token-store.ts';
-import { newClient } from './writing.ts';
 
 export interface OauthTools {
   oauthClients: OauthClientStore;

@@ -1,4 +1,4 @@
-import { sameSecret } from '#base/compare.ts';
+import { sameSecret } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
 import { collection, type PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';

@@ -3,7 +3,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyOfKey, keyOfBody, shownHash } from '../keys/reading.ts';
+import { bodyOfKey, keyOfBody, shownHash } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
 /** Tokens the gateway issued. They are found by digest, and what can be read back is sealed. */

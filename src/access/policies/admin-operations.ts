@@ -5,9 +5,9 @@ import { operation } from '#operations/operation.ts';
 import { done } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
+import { checkedPolicy, newPolicy } from './new-policy.ts';
 import type { PolicyTools } from './operations.ts';
 import { idOf, type Policy, PolicyOfAnyId } from './schema.ts';
-import { checkedPolicy, newPolicy } from './writing.ts';
 
 export interface PolicyImportTools extends PolicyTools {
   organisations: OrganisationStore;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { type Answer, onEveryEngine } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
 import { fullPolicy } from './schema.ts';
 
 const members = Object.keys(fullPolicy({})).sort();

@@ -3,12 +3,12 @@ import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import { unixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { policyAnywhere } from './anywhere.ts';
+import { policyAnywhere } from './find-policy.ts';
+import { checkedPolicy, newPolicy } from './new-policy.ts';
 import type { PolicyTools } from './operations.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, idOf, Policy, PolicyOfAnyId } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
-import { checkedPolicy, newPolicy } from './writing.ts';
 
 /** Policies as a script handles them, which holds the gateway's secret and stands above organisations. */
 export interface GatewayPolicyTools extends PolicyTools, OwnerTools {}

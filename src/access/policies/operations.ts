@@ -6,10 +6,10 @@ import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
+import { checkedPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
 import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
-import { checkedPolicy, newPolicy } from './writing.ts';
 
 export interface PolicyTools {
   policies: PolicyStore;

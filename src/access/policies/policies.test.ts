@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { checkMembers } from '#base/members.ts';
 import { policyArbitrary } from '../../../tests/arbitraries/access.ts';
-import { type Answer, onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 import { fullPolicy, Policy } from './schema.ts';
 
 const members = [

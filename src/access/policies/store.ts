@@ -1,7 +1,7 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import { collection, type PageAsked, type Query, type RefuseMore, unbounded } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import type { FindApis } from '../known-apis.ts';
+import type { FindApis } from '../api-lookup.ts';
 import { problem } from './problems.ts';
 import { type Policy, type PolicyState, rightsOf } from './schema.ts';
 import { policyTopic } from './topic.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor, Authenticate } from '#operations/actor.ts';
-import type { CredentialFailures } from '#operations/failures.ts';
+import type { CredentialFailures } from '#operations/auth-failure-limit.ts';
 import { render } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { exposition, expositionType, type Family, gauge } from './exposition.ts';

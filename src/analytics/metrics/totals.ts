@@ -1,4 +1,11 @@
-import { apisCounted, durationBounds, type Measures, otherApi, statusClasses, type ThreadState } from '../measures.ts';
+import {
+  apisCounted,
+  durationBounds,
+  type Measures,
+  otherApi,
+  statusClasses,
+  type ThreadState,
+} from '../metrics-report.ts';
 import { counter, type Family, gauge, histogram, type Sample } from './exposition.ts';
 
 /** Everything traffic threads counted since the start, also those that have ended since. */

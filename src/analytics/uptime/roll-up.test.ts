@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noon } from '../../../tests/records.ts';
+import { noon } from '../../../tests/support/records.ts';
 import { uptimeRollUp } from './roll-up.ts';
 import type { TestedHost } from './tested-host.ts';
 

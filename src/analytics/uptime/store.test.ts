@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withRecords } from '../../../tests/life/databases.ts';
-import { noon } from '../../../tests/records.ts';
+import { withRecords } from '../../../tests/lifecycle/databases.ts';
+import { noon } from '../../../tests/support/records.ts';
 import { uptimeRollUp } from './roll-up.ts';
 import { type UptimeAsked, uptimeStore } from './store.ts';
 import type { TestedHost } from './tested-host.ts';

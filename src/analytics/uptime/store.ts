@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import type { Page, PageAsked } from '#storage/collection.ts';
-import { problem } from '#storage/faults.ts';
+import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { UptimeWritten } from './roll-up.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
-import { type Answer, onEveryEngine } from '../../../tests/harness.ts';
+import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
 import { addApi, checkedDefinition } from './changes.ts';
 
 /** Whether somebody waits for what the transaction under way holds; on SQLite everybody waits for the one connection. */

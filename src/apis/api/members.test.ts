@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
-import { withSettings } from '../../../tests/with-settings.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
+import { withSettings } from '../../../tests/support/with-settings.ts';
 
 const classic = (more: object = {}) => ({
   name: 'Members',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine } from '../../../tests/harness.ts';
-import { settled } from '../../../tests/traffic.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { settled } from '../../../tests/support/traffic.ts';
 
 onEveryEngine('incomplete definitions', app => {
   const target_url = 'http://127.0.0.1:9/';

@@ -1,11 +1,11 @@
-import { maxUrlCharacters } from '#base/outbound-target.ts';
+import { maxUrlCharacters } from '#base/http-client/target.ts';
 import { categoriesOf } from '#definition/categories.ts';
-import { classicOfOas } from '#definition/conversion.ts';
-import { bagName } from '#definition/converting.ts';
+import { classicOfOas } from '#definition/convert.ts';
+import { bagName } from '#definition/convert-block.ts';
 import { listenPathSpelling } from '#definition/listen-path.ts';
 import { type AuthMode, type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
-import { hostSpelling } from '#definition/open-segment.ts';
-import type { Fault } from '#operations/faults.ts';
+import { hostSpelling } from '#definition/path-template.ts';
+import type { Fault } from '#operations/validation-error.ts';
 import type { ApiShown, StoredApi, Summary, Wrapper, Written } from './schema.ts';
 
 /** Longer ones would not fit the indexes that find them. */

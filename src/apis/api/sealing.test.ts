@@ -6,7 +6,7 @@ import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet, Row, Side } from '#definition/facet.ts';
 import { spelt } from '#definition/wire-schema.ts';
 import type { Records } from '#storage/records.ts';
-import { withRecords } from '../../../tests/life/databases.ts';
+import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { emptyWrapper, type StoredApi } from './schema.ts';
 import { sealedPlaceholder } from './sealing.ts';
 import { type ApiStore, apiStore } from './store.ts';

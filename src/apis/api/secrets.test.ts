@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
-import { openApi } from '../../../tests/traffic.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
+import { openApi } from '../../../tests/support/traffic.ts';
 
 const secret = 'a secret inside a definition';
 

@@ -1,7 +1,7 @@
 import { redactedText } from '#base/redaction.ts';
 import { mapNamedSecrets, mapSecrets, type TurnSecret } from '#definition/secret-places.ts';
 import { type Actor, permits } from '#operations/actor.ts';
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 import type { StoredApi, Wrapper, Written } from './schema.ts';
 
 type Secretive = Written & { readonly wrapper: Wrapper };

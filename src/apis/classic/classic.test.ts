@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { onEveryEngine, startApp } from '../../../tests/harness.ts';
+import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
 
 const api = (name: string, more: object = {}) => ({
   api_definition: { name, proxy: { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' }, ...more },

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { checkMembers } from '#base/members.ts';
 import { classicSchema } from '#definition/classic.ts';
 import { definitionArbitrary, withoutUnknown } from '../../../tests/arbitraries/definition.ts';
-import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 
 const discovery = {
   cache_disabled: false,

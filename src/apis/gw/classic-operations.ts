@@ -8,7 +8,7 @@ import { classicDefinition } from '../api/schema.ts';
 import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
-import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changing.ts';
+import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changes.ts';
 import { problem } from './problems.ts';
 
 const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;

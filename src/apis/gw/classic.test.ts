@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { type Asked, onEveryEngine } from '../../../tests/harness.ts';
-import { openApi } from '../../../tests/traffic.ts';
-import { startUpstream, type Upstream } from '../../../tests/upstream.ts';
+import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
+import { openApi } from '../../../tests/support/traffic.ts';
+import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 const classic = (api_id: string, more: object = {}) => ({
   api_id,

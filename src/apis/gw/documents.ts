@@ -1,16 +1,16 @@
 import { z } from 'zod';
+import { isBag } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
-import type { Checked } from '#definition/faults.ts';
 import { publicForm } from '#definition/oas-export.ts';
 import type { ImportAsked } from '#definition/oas-import.ts';
-import { isBag } from '#definition/tree.ts';
-import { invalid } from '#operations/faults.ts';
+import type { Checked } from '#definition/validation-error.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { addressOf } from '../api/address.ts';
 import { type ApiTools, type CheckedWritten, checkedDefinition } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
-import { foundApi } from './changing.ts';
+import { foundApi } from './changes.ts';
 import { problem } from './problems.ts';
 
 export type DocumentApi = Extract<StoredApi, { kind: 'oas' | 'streams' }>;

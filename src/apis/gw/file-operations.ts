@@ -10,7 +10,7 @@ import { putApi } from '../api/changes.ts';
 import { ownerOf } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem } from '../problems.ts';
-import type { GwApiTools, ReadTools } from './changing.ts';
+import type { GwApiTools, ReadTools } from './changes.ts';
 import { makingProblems, params } from './classic-operations.ts';
 import {
   checkedMade,

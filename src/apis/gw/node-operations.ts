@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, ok } from '#operations/shapes.ts';
+import type { TrafficControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
-import type { TrafficControl } from '../api/traffic.ts';
 import { problem as apisProblem } from '../problems.ts';
-import { foundApi } from './changing.ts';
+import { foundApi } from './changes.ts';
 import { params } from './classic-operations.ts';
 import { problem } from './problems.ts';
 

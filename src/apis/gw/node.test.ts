@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine, startApp } from '../../../tests/harness.ts';
-import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/tokens.ts';
-import { eventually, openApi, publish, settled } from '../../../tests/traffic.ts';
-import { startUpstream, type Upstream } from '../../../tests/upstream.ts';
+import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
+import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import { eventually, openApi, publish, settled } from '../../../tests/support/traffic.ts';
+import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 import { changeApi } from '../api/changes.ts';
 
 const refusal = (message: string) => ({ status: 'error', message });

@@ -9,7 +9,7 @@ import { documented } from '../api/schema.ts';
 import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
-import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changing.ts';
+import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changes.ts';
 import { changingProblems, makingProblems, params } from './classic-operations.ts';
 import {
   checkedDocument,

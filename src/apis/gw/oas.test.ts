@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { stringify } from 'yaml';
 import { publicId } from '#base/ids.ts';
-import { type Asked, onEveryEngine } from '../../../tests/harness.ts';
-import { startUpstream, type Upstream } from '../../../tests/upstream.ts';
+import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
+import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
 const refusal = (message: string) => ({ status: 'error', message });
 const answered = (key: string, action: string) => ({ key, status: 'ok', action });

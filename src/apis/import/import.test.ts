@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
 
 const classic = (api_id: string, more: object = {}) => ({
   api_definition: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 
 interface Shown {
   api_definition: { name: string; api_id: string; [member: string]: unknown };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
 
 onEveryEngine('owners of an API', app => {
   const made = async (name: string) =>

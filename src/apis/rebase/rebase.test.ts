@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
 
 const documentOf = (id: string) => ({
   openapi: '3.0.3',

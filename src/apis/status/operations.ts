@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { listWarnings } from '#operations/shapes.ts';
 import { storedWarnings } from '../api/changes.ts';
+import type { TrafficControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
-import type { TrafficControl } from '../api/traffic.ts';
 import { problem } from '../problems.ts';
 
 interface StatusTools {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { headerPairs } from '../field-codecs.ts';
 import { flag, givenStatus, optionalStatus, text, textMap } from '../rules.ts';
-import { headerPairs } from '../wires.ts';
 import { feature } from './feature.ts';
 
 const replies = {

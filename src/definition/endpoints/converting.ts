@@ -1,7 +1,7 @@
-import { convertItem } from '../converting.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { at, bagOf, cut, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
+import { convertItem } from '../convert-block.ts';
 import { features } from '../definition.ts';
-import type { Bag } from '../tree.ts';
-import { at, bagOf, cut, isBag, isSilent, listOf, put } from '../tree.ts';
 import type { Feature } from './feature.ts';
 import { accessLists, currentLists, isLegacy, memberOf, originalPath } from './lists.ts';
 import { classicPath, openApiPath, operationIdOf, operationsOf } from './paths.ts';

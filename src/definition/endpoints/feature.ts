@@ -1,7 +1,7 @@
 import type { Facet, Fields, Lens, ValuesOf } from '../facet.ts';
 import { facet } from '../facet.ts';
+import { inverted } from '../field-codecs.ts';
 import { flag, text } from '../rules.ts';
-import { inverted } from '../wires.ts';
 
 /**
  * Something that can be said about one endpoint. The classic form keeps a list per feature in each version, every

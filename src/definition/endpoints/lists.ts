@@ -1,8 +1,8 @@
+import type { Bag } from '#base/json-tree.ts';
+import { bagOf, isBag, isSilent, listOf } from '#base/json-tree.ts';
 import { features } from '../definition.ts';
 import type { Fields } from '../facet.ts';
-import { readFacet } from '../reading.ts';
-import type { Bag } from '../tree.ts';
-import { bagOf, isBag, isSilent, listOf } from '../tree.ts';
+import { readFacet } from '../read-fields.ts';
 import type { Entry, Feature } from './feature.ts';
 import { classicPath, operationsOf } from './paths.ts';
 

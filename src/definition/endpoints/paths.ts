@@ -1,5 +1,5 @@
-import type { Bag } from '../tree.ts';
-import { bagOf, isBag } from '../tree.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { bagOf, isBag } from '#base/json-tree.ts';
 
 /** The methods an OpenAPI path may have. */
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Side, Values } from '../facet.ts';
+import { inverted, millisecondsText, secondsText } from '../field-codecs.ts';
 import { amount, choice, count, flag, object, optionalStatus, pattern, seconds, statusCodes, text } from '../rules.ts';
-import { inverted, millisecondsText, secondsText } from '../wires.ts';
 import { feature } from './feature.ts';
 import { placesOf, sourceOf } from './transforms.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Side, Values } from '../facet.ts';
+import { headerPairs } from '../field-codecs.ts';
 import { choice, flag, pattern, text, textMap, texts } from '../rules.ts';
-import { headerPairs } from '../wires.ts';
 import { feature } from './feature.ts';
 import { triggers } from './triggers.ts';
 

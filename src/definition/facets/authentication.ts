@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
+import { inverted, pairs, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
 import { choice, flag, seconds, text, textMap, texts } from '../rules.ts';
-import { inverted, pairs, secondsNumber, wholeSecondsText } from '../wires.ts';
 import { pluginFields } from './plugins.ts';
 
 export const authentication = facet({

@@ -1,5 +1,5 @@
+import { inverted } from '../field-codecs.ts';
 import { flag, seconds, text } from '../rules.ts';
-import { inverted } from '../wires.ts';
 
 /** How a registry is asked; the same for targets and for uptime tests. */
 export const discoveryFields = {

@@ -1,5 +1,5 @@
+import { isBag } from '#base/json-tree.ts';
 import type { Wire } from '../facet.ts';
-import { isBag } from '../tree.ts';
 
 /** The members of a rule whose names differ between the forms, by the part of the rule they stand in. */
 const names: Readonly<Record<string, readonly (readonly [classic: string, oas: string])[]>> = {

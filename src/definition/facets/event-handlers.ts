@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
 import { durationMs, shorthandOf } from '../duration.ts';
+import { durationText } from '../field-codecs.ts';
 import { legacyHandlerMembers } from '../legacy-members.ts';
-import { durationText } from '../wires.ts';
 
 /**
  * The classic form keeps handlers by event, each with a bag of settings; the OpenAPI form keeps one list with the

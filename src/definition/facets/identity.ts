@@ -1,6 +1,6 @@
 import { facet } from '../facet.ts';
+import { pairs } from '../field-codecs.ts';
 import { choice, flag, identifier, pattern, text, textMap } from '../rules.ts';
-import { pairs } from '../wires.ts';
 
 export const identity = facet({
   name: 'identity',

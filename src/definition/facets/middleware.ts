@@ -1,7 +1,7 @@
 import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
+import { inverted, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
 import { choice, flag, object, seconds, statusCodes, text, texts } from '../rules.ts';
-import { inverted, secondsNumber, wholeSecondsText } from '../wires.ts';
 import { overridesUnderscored } from './error-overrides.ts';
 import { pluginFields } from './plugins.ts';
 

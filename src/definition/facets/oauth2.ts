@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { facet } from '../facet.ts';
+import { millisecondsText } from '../field-codecs.ts';
 import { choice, flag, text, textMap, texts } from '../rules.ts';
-import { millisecondsText } from '../wires.ts';
 import { sources } from './authentication.ts';
 
 const exchangeProvider = {

@@ -1,5 +1,5 @@
+import { inverted } from '../field-codecs.ts';
 import { flag, text } from '../rules.ts';
-import { inverted } from '../wires.ts';
 
 /** One plugin. */
 export const pluginFields = {

@@ -1,7 +1,7 @@
 import type { Side, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
+import { inverted } from '../field-codecs.ts';
 import { choice, flag, port, text, texts } from '../rules.ts';
-import { inverted } from '../wires.ts';
 import { eventHandlerList } from './event-handlers.ts';
 
 export const listen = facet({

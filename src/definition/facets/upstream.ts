@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Side, Values, Wire } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { amount, choice, count, flag, seconds, text, textMap, texts, textsMap } from '../rules.ts';
 import {
   inverted,
   joinedMap,
@@ -11,7 +10,8 @@ import {
   secondsText,
   tlsNumber,
   wholeSecondsText,
-} from '../wires.ts';
+} from '../field-codecs.ts';
+import { amount, choice, count, flag, seconds, text, textMap, texts, textsMap } from '../rules.ts';
 import { discoveryFields } from './discovery.ts';
 
 export const upstream = facet({

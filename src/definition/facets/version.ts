@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { facet } from '../facet.ts';
+import { headerPairs, inverted, millisecondsText } from '../field-codecs.ts';
 import { count, flag, text, textMap, texts } from '../rules.ts';
-import { headerPairs, inverted, millisecondsText } from '../wires.ts';
 
 /**
  * What the classic form says for each version and the OpenAPI form, where a version is an API of its own, says once.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicId } from '#base/ids.ts';
-import { withRecords } from '../../../tests/life/databases.ts';
+import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { laneStore } from './lane-store.ts';
 import { deliveryStore, type NewDelivery } from './store.ts';
 

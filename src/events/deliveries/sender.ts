@@ -1,6 +1,6 @@
 import { type Clock, unixSeconds } from '#base/clock.ts';
+import type { Outbound } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
-import type { Outbound } from '#base/outbound.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';

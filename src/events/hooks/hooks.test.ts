@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine, rememberSecrets } from '../../../tests/harness.ts';
+import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 
 const least = { method: 'POST', target_path: 'https://hooks.example/in' };
 

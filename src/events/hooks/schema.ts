@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { compileTemplate } from '#base/templates/template.ts';
+import { compileTemplate } from '#languages/go-template/template.ts';
 import { isTemplateText } from '../body-template.ts';
 import { headerName, headerValue, maxHeaders, webhookMethod, webhookUrl } from '../webhook-shapes.ts';
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 import { hashPassword } from '#base/passwords.ts';
-import { type Bench, errorBody, openBench, type Sent } from '../../../tests/bench.ts';
-import type { Api } from '../api.ts';
+import { type Bench, errorBody, openBench, type Sent } from '../../../tests/support/step-harness.ts';
+import type { Api } from '../routing/api.ts';
 
 const rights = { access_rights: { bench: {} } };
 const encoded = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });

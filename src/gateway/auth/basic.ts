@@ -1,13 +1,13 @@
-import { compiledPattern, UnreadablePattern } from '#base/pattern.ts';
+import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { type RefusalCode, refuse } from '../refusals.ts';
-import { type Doing, type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
-import { adopt, deny, givesSession } from './identity.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { type Doing, type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { adopt, deny, givesSession } from './auth-result.ts';
+import { credentialIn, placesOf } from './credential-sources.ts';
+import type { KnownKey } from './key-cache.ts';
 import { type PasswordCheck, type PasswordVerdict, passwordCheck } from './password-check.ts';
-import type { KnownKey } from './sessions.ts';
-import { credentialIn, placesOf } from './sources.ts';
 
 interface Credentials {
   readonly user: string;

@@ -1,10 +1,10 @@
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { metadataOf } from '../metadata-document.ts';
-import { type RefusalCode, refuse } from '../refusals.ts';
-import { type Step, Unservable } from '../step.ts';
-import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { type Step, Unservable } from '../pipeline/step.ts';
+import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
+import { metadataOf } from './protected-resource-metadata.ts';
 
 /** Where the scheme looks for a token: in the Authorization header where it does not say. */
 export const bearerPlaces = ({ oauth2 }: Model) =>

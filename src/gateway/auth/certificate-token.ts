@@ -1,9 +1,9 @@
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Doing, Outcome, StepContext } from '../step.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome, StepContext } from '../pipeline/step.ts';
+import { adopt, deny, givesSession } from './auth-result.ts';
 import { type KnownCertificate, shownCertificate } from './certificates.ts';
-import { adopt, deny, givesSession } from './identity.ts';
-import type { KnownKey } from './sessions.ts';
+import type { KnownKey } from './key-cache.ts';
 
 /** The client certificate is the key: the id of the key is made of its fingerprint. */
 export function certificateToken({ model, tools }: StepContext): (call: Exchange) => Doing<Outcome> {

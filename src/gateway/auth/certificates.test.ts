@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
-import { openBench, orgId } from '../../../tests/bench.ts';
-import { makeAuthority } from '../../../tests/certificates.ts';
+import { makeAuthority } from '../../../tests/support/certificates.ts';
+import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { certificatesOf } from './certificates.ts';
 
 test('the certificates that definitions name are read page by page, to the last page', async () => {

@@ -5,8 +5,8 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
-import type { Doing } from '../step.ts';
-import type { Change } from '../store.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { Change } from '../routing/config-store.ts';
 import type { AccessStore, CertificateRow } from './store.ts';
 
 /** A stored certificate, read once. */

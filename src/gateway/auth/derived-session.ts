@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { tokenOf } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
-import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/application.ts';
+import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/apply-policies.ts';
 import { policyTopic } from '#access/policies/topic.ts';
-import type { GatewayTools } from '../tools.ts';
-import type { KnownKey } from './sessions.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { KnownKey } from './key-cache.ts';
 
 type Tools = Pick<GatewayTools, 'sessions' | 'settings'>;
 export type Governed = KnownKey | Refused<ApplicationFault>;

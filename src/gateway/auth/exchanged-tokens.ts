@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import { Problem } from '#base/problems.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Doing, StepContext } from '../step.ts';
-import { type Provider, type Question, questions, signInOf, type Target } from './exchange-request.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Doing, StepContext } from '../pipeline/step.ts';
+import { type Provider, type Question, questions, signInOf, type Target } from './token-exchange-request.ts';
 
 /** A token for the upstream in place of the caller's, or why there is none. */
 export type Exchanged = { readonly token: string; readonly isNew: boolean } | 'refused' | 'failed';

@@ -4,11 +4,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { maxConnectionsEach } from '#base/outbound-connections.ts';
-import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
-import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
-import { eventually } from '../../../tests/upstream.ts';
-import type { Api } from '../api.ts';
+import { maxConnectionsEach } from '#base/http-client/pool.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
+import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+import type { Api } from '../routing/api.ts';
 
 const now = startMs / 1000;
 const rsa = rsaPair();

@@ -1,9 +1,10 @@
 import type { Key } from '#access/keys/schema.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Doing, Made, Outcome, Step, StepContext } from '../step.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Doing, Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { adopt, isKnown } from './auth-result.ts';
+import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
 import { governed, isRefused, keyIdOfIdentity } from './derived-session.ts';
-import { adopt, isKnown } from './identity.ts';
 import { introspection, isProblem } from './introspection.ts';
 import { centralSigners } from './jwt-source.ts';
 import {
@@ -18,8 +19,7 @@ import {
   timeFault,
   tokenCheck,
 } from './jwt-token.ts';
-import type { KnownKey } from './sessions.ts';
-import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+import type { KnownKey } from './key-cache.ts';
 
 /** Callers send a token that another server issued. */
 export const externalOAuth: Step = {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHmac, sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench, type Sent, startMs } from '../../../tests/bench.ts';
-import { makeCertificate } from '../../../tests/certificates.ts';
-import type { Api } from '../api.ts';
+import { makeCertificate } from '../../../tests/support/certificates.ts';
+import { type Bench, errorBody, openBench, type Sent, startMs } from '../../../tests/support/step-harness.ts';
+import type { Api } from '../routing/api.ts';
 import { readDate, readSignature } from './http-signature.ts';
 
 const rights = { access_rights: { bench: {} } };

@@ -1,13 +1,13 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../step.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { adopt, deny, givesSession } from './auth-result.ts';
 import type { KnownCertificate } from './certificates.ts';
+import { credentialIn, placesOf } from './credential-sources.ts';
 import { dateOf, type HttpSignature, readSignature, signedText } from './http-signature.ts';
-import { adopt, deny, givesSession } from './identity.ts';
-import type { KnownKey } from './sessions.ts';
-import { credentialIn, placesOf } from './sources.ts';
+import type { KnownKey } from './key-cache.ts';
 
 const hashes: Readonly<Record<string, string>> = {
   'hmac-sha1': 'sha1',

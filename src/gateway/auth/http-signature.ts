@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 
 /** How a call is signed: the header that says so, the text that is signed, and the date that goes with it. */
 export interface HttpSignature {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
-import type { Doing } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import type { Members } from './jwt-token.ts';
 
 /** What the server that issued a token says of it: who holds it, or why it is worth nothing. */

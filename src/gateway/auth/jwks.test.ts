@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { outbound } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
-import { outbound } from '#base/outbound.ts';
-import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/tokens.ts';
-import { eventually } from '../../../tests/upstream.ts';
+import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
 import { type AskedKey, type KeySets, keySets } from './jwks.ts';
 
 const ttlSeconds = 240;

@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts';
+import type { Outbound } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
-import type { Outbound } from '#base/outbound.ts';
-import { withoutFinalSlashes } from '#base/slashes.ts';
-import type { Doing } from '../step.ts';
+import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import type { Doing } from '../pipeline/step.ts';
 import { type Family, type SetKey, setKeyOf } from './jwt-keys.ts';
 
 /** The keys somebody else publishes, kept and renewed. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Model } from '#definition/model.ts';
-import type { RefusalCode } from '../refusals.ts';
-import { Unservable } from '../step.ts';
+import type { RefusalCode } from '../pipeline/refusals.ts';
+import { Unservable } from '../pipeline/step.ts';
 import { claimAt, type Members, scopesIn } from './jwt-token.ts';
 
 /** What the claims of a token say of its holder. Nothing here touches anything. */

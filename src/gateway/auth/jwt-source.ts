@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
-import { variantsOf } from '#definition/alternatives.ts';
 import { durationMs } from '#definition/duration.ts';
 import type { Model } from '#definition/model.ts';
-import type { Doing } from '../step.ts';
-import { Unservable } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import { variantsOf } from '#definition/security-requirements.ts';
+import type { Doing } from '../pipeline/step.ts';
+import { Unservable } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import type { KeySet, KeySources } from './jwks.ts';
 import { algorithmsOf, type Family, familyOf, keyOfBytes, readSource } from './jwt-keys.ts';
 import type { FindSigner, Signer, Token } from './jwt-token.ts';
-import type { KnownKey } from './sessions.ts';
+import type { KnownKey } from './key-cache.ts';
 
 /** Who may have signed the tokens of an API, as its definition says. */
 export interface Signers<S extends Signer = Signer> {

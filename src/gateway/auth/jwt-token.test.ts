@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { test } from 'node:test';
-import { ecPair, edPair, mint, part, pemOf, rsaPair, signature } from '../../../tests/tokens.ts';
+import { ecPair, edPair, mint, part, pemOf, rsaPair, signature } from '../../../tests/support/tokens.ts';
 import { algorithmsOf, type Family, keyOfBytes, readSource, setKeyOf } from './jwt-keys.ts';
 import { claimAt, isFault, longestToken, type Signer, scopesIn, timeFault, tokenCheck } from './jwt-token.ts';
 

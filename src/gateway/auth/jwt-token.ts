@@ -1,8 +1,8 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
-import { repeatsName } from '#base/json-names.ts';
+import { repeatsName } from '#base/duplicate-keys.ts';
 import { Lru } from '#base/lru.ts';
-import type { Doing } from '../step.ts';
+import type { Doing } from '../pipeline/step.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, createSecretKey } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { type Bench, errorBody, openBench, orgId, startMs, stepsOf } from '../../../tests/bench.ts';
-import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
-import type { Api } from '../api.ts';
+import { type Bench, errorBody, openBench, orgId, startMs, stepsOf } from '../../../tests/support/step-harness.ts';
+import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import type { Api } from '../routing/api.ts';
 
 const rights = { bench: { versions: ['Default'] } };
 const rsa = rsaPair();

@@ -1,8 +1,9 @@
-import type { Exchange } from '../exchange.ts';
-import { type RefusalCode, refusals, refuse } from '../refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../step.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
+import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
 import { derivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
-import { adopt, deny, givesSession, isKnown } from './identity.ts';
 import {
   type Base,
   claimRules,
@@ -25,8 +26,7 @@ import {
   timeFault,
   tokenCheck,
 } from './jwt-token.ts';
-import type { KnownKey } from './sessions.ts';
-import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+import type { KnownKey } from './key-cache.ts';
 
 /** Callers send a JSON Web Token. */
 export const jwt: Step = {

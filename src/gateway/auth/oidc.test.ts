@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/bench.ts';
-import { ecPair, jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/tokens.ts';
-import type { Api } from '../api.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
+import { ecPair, jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
+import type { Api } from '../routing/api.ts';
 
 const now = startMs / 1000;
 const rights = { bench: { versions: ['Default'] } };

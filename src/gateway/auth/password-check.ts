@@ -1,13 +1,13 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Session } from '#access/keys/session.ts';
 import type { Clock } from '#base/clock.ts';
-import { sameSecret } from '#base/compare.ts';
+import { sameSecret } from '#base/constant-time.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 import { passwordMatches, wastePasswordTime } from '#base/passwords.ts';
-import type { Doing } from '../step.ts';
+import type { Doing } from '../pipeline/step.ts';
 
 type Stored = NonNullable<Session['password']>;
 

@@ -1,13 +1,13 @@
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../answer.ts';
-import { bodyOf } from '../body.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { plainSpelling } from '../path.ts';
-import { refuse } from '../refusals.ts';
-import { type Step, type StepContext, Unservable } from '../step.ts';
+import { bodyOf } from '../http/body.ts';
+import { plainSpelling } from '../http/path.ts';
+import type { Answer } from '../http/response.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { deny } from './auth-result.ts';
 import { challengeOf } from './bearer.ts';
-import { deny } from './identity.ts';
 import { type Lists, type OperationScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
 
 const verifying = ['jwt', 'externalOAuth', 'oidc'] as const;

@@ -1,6 +1,6 @@
+import { type Bag, bagOf, isBag, listOf } from '#base/json-tree.ts';
 import { classicPath, operationsOf } from '#definition/endpoints/paths.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
-import { type Bag, bagOf, isBag, listOf } from '#definition/tree.ts';
 import { claimAt, type Members } from './jwt-token.ts';
 
 /** Lists of scopes of which one has to be held in full; none: nothing is asked for. */

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { keyDigest } from '#access/keys/reading.ts';
+import { keyDigest } from '#access/keys/key-row.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, vaultOf } from '#base/vault.ts';
-import { makeAuthority } from '../../../tests/certificates.ts';
+import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { organisationsOf } from '../limits/organisations.ts';
-import type { Change } from '../store.ts';
+import type { Change } from '../routing/config-store.ts';
 import { certificatesOf } from './certificates.ts';
+import { sessionsOf } from './key-cache.ts';
 import { oauthTokensOf } from './oauth/tokens.ts';
-import { sessionsOf } from './sessions.ts';
 import type { AccessStore } from './store.ts';
 
 const orgId = '5e9d9544a1dcd60001d0ed20';

@@ -1,8 +1,8 @@
 import type { KeyRow } from '#access/keys/store.ts';
 import type { StoredPolicy } from '#access/policies/store.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { Doing } from '../step.ts';
-import { marks } from '../store.ts';
+import type { Doing } from '../pipeline/step.ts';
+import { marks } from '../routing/config-store.ts';
 
 export type FoundKeyRow = KeyRow & { readonly created_at: number | string };
 export interface CertificateRow {

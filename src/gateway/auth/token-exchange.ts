@@ -1,14 +1,14 @@
 import { decodeJwt, errors } from 'jose';
-import { compiledPattern } from '#base/pattern.ts';
-import { issuerPattern, oauth2Faults } from '#definition/oauth2-laws.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
+import { compiledPattern } from '#base/regex.ts';
+import { issuerPattern, oauth2Faults } from '#definition/oauth2-validation.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { deny } from './auth-result.ts';
 import { bearerPlaces } from './bearer.ts';
-import type { Provider, Target } from './exchange-request.ts';
+import { removeCookie, withoutQuery } from './credential-sources.ts';
 import { type Exchanged, exchangedTokens } from './exchanged-tokens.ts';
-import { deny } from './identity.ts';
-import { removeCookie, withoutQuery } from './sources.ts';
+import type { Provider, Target } from './token-exchange-request.ts';
 
 interface Exchanger {
   readonly provider: Provider;

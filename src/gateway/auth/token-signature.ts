@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readToken } from '#access/keys/ids.ts';
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { refusalAnswer, refuse } from '../refusals.ts';
-import { Unservable } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refusalAnswer, refuse } from '../pipeline/refusals.ts';
+import { Unservable } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import { variables } from '../variables/variables.ts';
-import type { KnownKey } from './sessions.ts';
-import { queryValue } from './sources.ts';
+import { queryValue } from './credential-sources.ts';
+import type { KnownKey } from './key-cache.ts';
 
 /** A signature beside the key: the hash of key, secret and time, made anew every second. */
 export type SignatureCheck = (call: Exchange, presented: string, known: KnownKey) => Answer | undefined;

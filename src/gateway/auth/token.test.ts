@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench, orgId, type Sent, startMs } from '../../../tests/bench.ts';
-import { type MadeCertificate, makeAuthority, makeClientCertificate } from '../../../tests/certificates.ts';
-import type { Api } from '../api.ts';
+import { type MadeCertificate, makeAuthority, makeClientCertificate } from '../../../tests/support/certificates.ts';
+import { type Bench, errorBody, openBench, orgId, type Sent, startMs } from '../../../tests/support/step-harness.ts';
+import type { Api } from '../routing/api.ts';
 
 const rights = { access_rights: { bench: { versions: ['Default'] } } };
 const authFailure = (key: string) => [{ event: 'AuthFailure', message: 'Auth Failure', key }];

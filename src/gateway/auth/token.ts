@@ -1,12 +1,12 @@
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Outcome, Step, StepContext } from '../step.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
 import { certificateToken } from './certificate-token.ts';
 import { shownCertificate } from './certificates.ts';
-import { adopt, deny, givesSession, isKnown } from './identity.ts';
-import type { KnownKey } from './sessions.ts';
-import { credentialIn, placesOf, withoutBearer } from './sources.ts';
+import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
+import type { KnownKey } from './key-cache.ts';
 import { type SignatureCheck, signatureCheck } from './token-signature.ts';
 
 /** Callers send a key. */

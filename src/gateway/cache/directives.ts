@@ -1,4 +1,4 @@
-import type { HeaderList } from '../headers.ts';
+import type { HeaderList } from '../http/headers.ts';
 
 /** What a `Cache-Control` field says: names in lower case, each with its value, empty where it has none. */
 export type Directives = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
+import { HeaderList } from '../http/headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import type { Entry } from './entry.ts';
 import { answerFrom } from './hit.ts';
 

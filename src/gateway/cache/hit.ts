@@ -1,9 +1,9 @@
-import { Answer } from '../answer.ts';
-import { Body, bodyOf, noBody } from '../body.ts';
-import type { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
-import { ageOf } from './asked.ts';
+import { Body, bodyOf, noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import type { Entry } from './entry.ts';
+import { ageOf } from './request-cache-control.ts';
 
 /** What is said again of an answer the caller has already. */
 const ofUnchanged = new Set(['cache-control', 'content-location', 'date', 'etag', 'expires', 'last-modified', 'vary']);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { array, assert as holds, option, property, string, uniqueArray } from 'fast-check';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
-import { noBody } from '../body.ts';
-import { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
+import { noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Exchange } from '../pipeline/exchange.ts';
 import { isAlike, keysOf, tupleText, variantKey } from './key.ts';
 
 const definition = (more: object = {}) =>

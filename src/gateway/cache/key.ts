@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Model, VersionModel } from '#definition/model.ts';
-import type { Exchange } from '../exchange.ts';
-import type { HeaderList } from '../headers.ts';
+import type { HeaderList } from '../http/headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
 import type { Signpost } from './entry.ts';
 
 /** One text for a list of texts that no other list has: each says how long it is. */

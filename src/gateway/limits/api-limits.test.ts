@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/limits.ts';
+import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/support/limit-fixtures.ts';
 
 after(closeBenches);
 

@@ -1,10 +1,10 @@
-import type { Taken, Window } from '#storage/shared.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Outcome, Step, StepContext } from '../step.ts';
+import type { Taken, Window } from '#storage/shared/shared.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
 import { skipsLimits } from './loops.ts';
 import { counted, type RateCounting, rateCounting } from './rate.ts';
-import { tooMany } from './told.ts';
+import { tooMany } from './rate-limit-headers.ts';
 
 /** How many calls the API, or one of its endpoints, takes from all callers together. */
 export const apiLimits: Step = {

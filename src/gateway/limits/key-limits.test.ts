@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ApiLimit, Key } from '#access/keys/schema.ts';
-import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/limits.ts';
-import type { Answer } from '../answer.ts';
+import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/support/limit-fixtures.ts';
+import type { Answer } from '../http/response.ts';
 
 after(closeBenches);
 

@@ -1,16 +1,16 @@
 import { quotaCounter } from '#access/keys/counters.ts';
 import { rightOn, type Session } from '#access/keys/session.ts';
-import type { Taken, Window } from '#storage/shared.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../step.ts';
+import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { ownerOf } from './counter-owner.ts';
 import { skipsLimits } from './loops.ts';
 import { quotaMonitor } from './monitor.ts';
-import { ownerOf } from './owner.ts';
 import { type Plan, plans } from './plan.ts';
 import { counted, rateCounting } from './rate.ts';
 import { rateGuard } from './rate-guard.ts';
-import { unixSecondsAt } from './told.ts';
+import { unixSecondsAt } from './rate-limit-headers.ts';
 
 /** Rate and quota of the key a call came with. Whoever is over the rate does not touch the quota. */
 export const keyLimits: Step = {

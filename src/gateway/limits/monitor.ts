@@ -1,6 +1,6 @@
-import type { Taken, Window } from '#storage/shared.ts';
-import type { Exchange } from '../exchange.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 
 export interface Monitored {
   readonly orgId: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Key } from '#access/keys/schema.ts';
-import { closeBenches, limitsBench, orgId } from '../../../tests/limits.ts';
+import { closeBenches, limitsBench, orgId } from '../../../tests/support/limit-fixtures.ts';
 
 after(closeBenches);
 

@@ -1,11 +1,11 @@
 import { organisationOwner, quotaCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
-import type { Taken, Window } from '#storage/shared.ts';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { type RefusalCode, refusals, refuse } from '../refusals.ts';
-import type { Doing, Outcome, Step } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome, Step } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import { skipsLimits } from './loops.ts';
 import { type Monitored, quotaMonitor } from './monitor.ts';
 import { rateCounting } from './rate.ts';

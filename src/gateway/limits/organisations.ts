@@ -1,12 +1,12 @@
-import { keyDigest } from '#access/keys/reading.ts';
+import { keyDigest } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { type Session, sessionOf } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { AccessStore } from '../auth/store.ts';
-import type { Doing } from '../step.ts';
-import type { Change } from '../store.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { Change } from '../routing/config-store.ts';
 
 /** The limits of organisations, for a thread. */
 export interface Organisations {

@@ -1,11 +1,11 @@
 import { endpointCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { Limits, RateLimit, Right } from '#access/keys/session.ts';
-import type { Window } from '#storage/shared.ts';
-import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { plainSpelling } from '../path.ts';
-import type { StepContext } from '../step.ts';
-import { Unservable } from '../step.ts';
+import type { Window } from '#storage/shared/shared.ts';
+import { plainSpelling } from '../http/path.ts';
+import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { StepContext } from '../pipeline/step.ts';
+import { Unservable } from '../pipeline/step.ts';
 import type { RateCounting } from './rate.ts';
 import { type Smoothed, smoothed } from './smoothing.ts';
 

@@ -1,14 +1,14 @@
-import type { Taken } from '#storage/shared.ts';
-import type { Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Doing, Outcome } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Taken } from '#storage/shared/shared.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Doing, Outcome } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import type { RatePlan } from './plan.ts';
 import { counted, type RateCounting } from './rate.ts';
+import { tooMany } from './rate-limit-headers.ts';
 import { smoothing } from './smoothing.ts';
-import { type Waiting, waitingRoom } from './throttle.ts';
-import { tooMany } from './told.ts';
+import { type Waiting, waitingRoom } from './throttle-queue.ts';
 
 /** One for the thread: what is held is held by all APIs together. */
 const rooms = new WeakMap<object, Waiting>();

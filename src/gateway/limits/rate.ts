@@ -1,6 +1,6 @@
-import type { Counters, Taken, Window } from '#storage/shared.ts';
-import type { Doing } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Counters, Taken, Window } from '#storage/shared/shared.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 
 /** How this gateway counts rates. */
 export interface RateCounting {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Key } from '#access/keys/schema.ts';
-import { closeBenches, keySession, limitsBench } from '../../../tests/limits.ts';
+import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
 import { nextAllowance, smoothed } from './smoothing.ts';
 
 after(closeBenches);

@@ -1,9 +1,9 @@
 import { allowanceCounter, holdOffCounter } from '#access/keys/counters.ts';
 import type { ActiveSmoothing } from '#access/keys/session.ts';
-import type { Counters, Taken, Window } from '#storage/shared.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Doing } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Counters, Taken, Window } from '#storage/shared/shared.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import type { RateCounting } from './rate.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { rightOn } from '#access/keys/session.ts';
-import { refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
-import { hasOwnVersions } from '../versions.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
+import { hasOwnVersions } from '../routing/versions.ts';
 
 /** The key may call this API, and this version of it. */
 export const accessRights: Step = {

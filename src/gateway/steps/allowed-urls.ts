@@ -1,10 +1,10 @@
 import { type Right, rightOn } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
-import { type MatchMode, pathPattern } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { plainSpelling } from '../path.ts';
-import { refuse } from '../refusals.ts';
-import { type Step, Unservable } from '../step.ts';
+import { plainSpelling } from '../http/path.ts';
+import { type MatchMode, pathPattern } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import { type Step, Unservable } from '../pipeline/step.ts';
 
 type Fits = (path: string) => boolean;
 

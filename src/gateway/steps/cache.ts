@@ -1,20 +1,20 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { publicId } from '#base/ids.ts';
-import type { Answer } from '../answer.ts';
-import { asksByBody, isGoodEnough, isOrdinary, wantsOf } from '../cache/asked.ts';
-import { callerHeadersOf, overridesMethod } from '../cache/caller-headers.ts';
+import { cachePlan, loops, type Rules } from '../cache/cache-policy.ts';
+import { callerHeadersOf, overridesMethod } from '../cache/client-headers.ts';
 import { type Entry, isSignpost, type Signpost } from '../cache/entry.ts';
-import { type Flight, flights } from '../cache/flights.ts';
 import { answerFrom } from '../cache/hit.ts';
 import { byCallerHeaders, isAlike, keysOf, variantKey } from '../cache/key.ts';
-import { cachePlan, loops, type Rules } from '../cache/plan.ts';
-import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from '../cache/policy.ts';
-import type { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
-import { telling } from '../limits/told.ts';
-import { refuse } from '../refusals.ts';
-import type { BodyCopy, Doing, Made, Outcome, Step, StepContext } from '../step.ts';
+import { asksByBody, isGoodEnough, isOrdinary, wantsOf } from '../cache/request-cache-control.ts';
+import { type Flight, flights } from '../cache/request-coalescing.ts';
+import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from '../cache/response-freshness.ts';
+import { HeaderList } from '../http/headers.ts';
+import type { Answer } from '../http/response.ts';
+import { telling } from '../limits/rate-limit-headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { BodyCopy, Doing, Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
 
 /** Longer than this nobody waits for the answer another call brings. */
 const waitMs = 10_000;

@@ -1,9 +1,9 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Step, StepContext, UpstreamResult } from '../step.ts';
-import { type Breaker, breakerOf } from '../upstream/breaker.ts';
-import { registeredHosts } from '../upstream/target.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step, StepContext, UpstreamResult } from '../pipeline/step.ts';
+import { type Breaker, breakerOf } from '../proxy/circuit-breaker.ts';
+import { registeredHosts } from '../proxy/load-balancer.ts';
 
 type Entry = StepContext['version']['endpoints']['circuitBreaker'][number];
 

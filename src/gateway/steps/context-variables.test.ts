@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
-import { bodyOf, noBody } from '../body.ts';
-import { Exchange } from '../exchange.ts';
-import { HeaderList } from '../headers.ts';
-import type { GatewayTools } from '../tools.ts';
-import { shown } from '../variables/shown.ts';
+import { bodyOf, noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { shown } from '../variables/format-value.ts';
 import { contextVariables } from './context-variables.ts';
 
 const tools = { settings: readSettings({}) } as GatewayTools;

@@ -1,6 +1,6 @@
 import { uuid } from '#base/ids.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Step } from '../step.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Step } from '../pipeline/step.ts';
 import { headerNames, headerText } from '../variables/header-name.ts';
 
 /** Parameters of a query and a form that are given names; whoever sends more means no good. */

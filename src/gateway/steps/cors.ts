@@ -1,5 +1,5 @@
-import { corsOf } from '../cors.ts';
-import type { Step } from '../step.ts';
+import type { Step } from '../pipeline/step.ts';
+import { corsOf } from './cors-policy.ts';
 
 /** Tells pages of other origins what they may read, whatever becomes of the call. */
 export const corsHeaders: Step = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench, type Sent } from '../../../tests/bench.ts';
+import { type Bench, errorBody, openBench, type Sent } from '../../../tests/support/step-harness.ts';
 
 describe('endpoint lists', () => {
   let bench: Bench;

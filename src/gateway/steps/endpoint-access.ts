@@ -1,7 +1,7 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuseAccess } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuseAccess } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
 import { classicMocks } from './mock-response.ts';
 
 /** Which endpoints are open to everybody, closed, or reached from inside only. */

@@ -1,6 +1,6 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Step } from '../step.ts';
-import { Deadlines } from '../upstream/deadlines.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Step } from '../pipeline/step.ts';
+import { Deadlines } from '../proxy/timeout-queue.ts';
 
 /** How long the upstream may take: the endpoint's own time, else that of the API, else the gateway's. */
 export const enforcedTimeout: Step = {

@@ -1,5 +1,5 @@
-import { overridesOf } from '../overrides/overrides.ts';
-import type { Step } from '../step.ts';
+import type { Step } from '../pipeline/step.ts';
+import { overridesOf } from './error-overrides/overrides.ts';
 
 const firstError = 400;
 

@@ -1,7 +1,7 @@
 import type { Model, VersionModel } from '#definition/model.ts';
-import { type RefusalCode, refuseAccess } from '../refusals.ts';
-import type { Step } from '../step.ts';
-import { hasOwnVersions } from '../versions.ts';
+import { type RefusalCode, refuseAccess } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
+import { hasOwnVersions } from '../routing/versions.ts';
 
 /** An API, or a version of it, that is in service until a given time. Callers are told which. */
 export const expiry: Step = {

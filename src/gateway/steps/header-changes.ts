@@ -1,7 +1,7 @@
-import { token } from '#base/header-fields.ts';
-import type { Exchange } from '../exchange.ts';
-import { framing, type HeaderList } from '../headers.ts';
-import { Unservable } from '../step.ts';
+import { token } from '#base/http-syntax.ts';
+import { framing, type HeaderList } from '../http/headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { Unservable } from '../pipeline/step.ts';
 import { headerEscaped, type VariableTools, variables } from '../variables/variables.ts';
 
 /** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */

@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net';
-import { deny } from '../auth/identity.ts';
-import { isInside, networks } from '../client-address.ts';
-import { type Step, Unservable } from '../step.ts';
+import { deny } from '../auth/auth-result.ts';
+import { isInside, networks } from '../pipeline/client-address.ts';
+import { type Step, Unservable } from '../pipeline/step.ts';
 
 /** Which addresses may call. */
 export const ipAccess: Step = {

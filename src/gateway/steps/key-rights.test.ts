@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench, startMs } from '../../../tests/bench.ts';
-import type { Api } from '../api.ts';
+import { type Bench, errorBody, openBench, startMs } from '../../../tests/support/step-harness.ts';
+import type { Api } from '../routing/api.ts';
 
 const granted = { access_rights: { bench: { versions: ['v1'] } } };
 const disallowed = errorBody('Access to this API has been disallowed');

@@ -1,7 +1,7 @@
 import { isExpired } from '#access/keys/session.ts';
-import { deny } from '../auth/identity.ts';
-import { refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import { deny } from '../auth/auth-result.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
 
 /** Whoever called is known by now, and the key in their hands is in force. */
 export const keyState: Step = {

@@ -1,6 +1,6 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import { refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
 
 const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 

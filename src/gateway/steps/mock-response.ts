@@ -1,15 +1,15 @@
-import { fieldValue, token } from '#base/header-fields.ts';
-import { Answer, answer } from '../answer.ts';
-import { bodyOf, noBody } from '../body.ts';
-import { type EndpointMatcher, endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { framing, HeaderList } from '../headers.ts';
-import { openApiOf, readable } from '../openapi/document.ts';
-import { accepted } from '../openapi/media-types.ts';
-import { type Find, operationMatcher } from '../openapi/operations.ts';
-import { type Replies, repliesOf, replyFor, usualCode } from '../openapi/replies.ts';
-import { refuse } from '../refusals.ts';
-import { type Step, type StepContext, Unservable } from '../step.ts';
+import { fieldValue, token } from '#base/http-syntax.ts';
+import { bodyOf, noBody } from '../http/body.ts';
+import { framing, HeaderList } from '../http/headers.ts';
+import { Answer, answer } from '../http/response.ts';
+import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { openApiOf, readable } from '../validation/document.ts';
+import { accepted } from '../validation/media-types.ts';
+import { type Replies, repliesOf, replyFor, usualCode } from '../validation/mock-responses.ts';
+import { type Find, operationMatcher } from '../validation/operations.ts';
 
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
 type Reply = (call: Exchange) => Answer;

@@ -1,7 +1,7 @@
-import { bringsTooMuch, tooLarge } from '../body-limit.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import { refuseAccess } from '../refusals.ts';
-import type { Made, StepContext } from '../step.ts';
+import { bringsTooMuch, tooLarge } from '../pipeline/body-limit.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { refuseAccess } from '../pipeline/refusals.ts';
+import type { Made, StepContext } from '../pipeline/step.ts';
 import { ipAccess } from './ip-access.ts';
 
 /** A preflight has no body; what comes with one is not buffered or forwarded without bound. */

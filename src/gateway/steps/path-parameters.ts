@@ -1,7 +1,7 @@
-import { type Endpoint, endpointMatcher } from '../endpoint-match.ts';
-import { plainSpelling } from '../path.ts';
-import { refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import { plainSpelling } from '../http/path.ts';
+import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
 
 /**
  * `/admin;x` is `/admin` to upstreams that take parameters off segments, and something else to others. Such a call goes on

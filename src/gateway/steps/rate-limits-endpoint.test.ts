@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { closeBenches, keySession, limitsBench } from '../../../tests/limits.ts';
-import type { Answer } from '../answer.ts';
+import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
+import type { Answer } from '../http/response.ts';
 
 after(closeBenches);
 

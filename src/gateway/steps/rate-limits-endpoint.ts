@@ -1,11 +1,11 @@
 import { quotaCounter, quotaWindow } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
-import type { Taken } from '#storage/shared.ts';
-import { jsonAnswer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { ownerOf } from '../limits/owner.ts';
-import { unixSecondsAt } from '../limits/told.ts';
-import type { Step } from '../step.ts';
+import type { Taken } from '#storage/shared/shared.ts';
+import { jsonAnswer } from '../http/response.ts';
+import { ownerOf } from '../limits/counter-owner.ts';
+import { unixSecondsAt } from '../limits/rate-limit-headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Step } from '../pipeline/step.ts';
 
 const path = '/gw/rate-limits';
 

@@ -1,7 +1,7 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import type { Step, StepContext } from '../step.ts';
-import { isAuthority } from '../transport/head.ts';
+import { isAuthority } from '../http/request-head.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Step, StepContext } from '../pipeline/step.ts';
 import { applyChange, type HeaderChange, type HeaderWish, headerChange } from './header-changes.ts';
 
 /** Headers changed on the way to the upstream: for every call of the version, then for those of an endpoint. */

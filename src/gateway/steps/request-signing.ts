@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { token } from '#base/header-fields.ts';
-import { type RefusalCode, refuse } from '../refusals.ts';
-import { type Step, type StepContext, Unservable } from '../step.ts';
-import { byCertificate, sharedSecretHashes, signerOf } from '../upstream/signer.ts';
+import { token } from '#base/http-syntax.ts';
+import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { byCertificate, sharedSecretHashes, signerOf } from '../proxy/signer.ts';
 
 const usualHeader = 'Authorization';
 

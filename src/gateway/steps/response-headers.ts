@@ -1,5 +1,5 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Step, StepContext } from '../step.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Step, StepContext } from '../pipeline/step.ts';
 import { applyChange, type HeaderWish, headerChange } from './header-changes.ts';
 import { injectedHeaders } from './response-processors.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { withoutFinalSlashes } from '#base/slashes.ts';
+import { withoutFinalSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
-import type { HeaderList } from '../headers.ts';
-import { type Step, type StepContext, Unservable } from '../step.ts';
-import { type Destination, destinationOf } from '../upstream/target.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { type Destination, destinationOf } from '../proxy/load-balancer.ts';
 import type { HeaderWish } from './header-changes.ts';
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, errorBody, openBench, stepsOf } from '../../../tests/bench.ts';
+import { type Bench, errorBody, openBench, stepsOf } from '../../../tests/support/step-harness.ts';
 
 describe('what calls say of their size', () => {
   let bench: Bench;

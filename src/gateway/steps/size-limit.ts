@@ -1,8 +1,8 @@
-import { limitStream } from '../body-limit.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Step } from '../step.ts';
+import { limitStream } from '../pipeline/body-limit.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
 
 /** Their bodies mean nothing, and are rarely there. */
 const exempt = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, openBench } from '../../../tests/bench.ts';
+import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 
 describe('credentials on their way to the upstream', () => {
   let bench: Bench;

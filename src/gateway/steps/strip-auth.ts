@@ -1,5 +1,5 @@
-import { placesOfApi, removeCookie, withoutQuery } from '../auth/sources.ts';
-import type { Step } from '../step.ts';
+import { placesOfApi, removeCookie, withoutQuery } from '../auth/credential-sources.ts';
+import type { Step } from '../pipeline/step.ts';
 
 /** Keeps credentials from the upstream, on open endpoints too. */
 export const stripAuth: Step = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, openBench, stepsOf } from '../../../tests/bench.ts';
-import { walkRequest } from '../chain.ts';
+import { type Bench, openBench, stepsOf } from '../../../tests/support/step-harness.ts';
+import { walkRequest } from '../pipeline/chain.ts';
 
 describe('calls that are part of a trace', () => {
   let bench: Bench;

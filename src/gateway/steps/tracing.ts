@@ -1,5 +1,5 @@
 import { publicId } from '#base/ids.ts';
-import type { Step } from '../step.ts';
+import type { Step } from '../pipeline/step.ts';
 
 const header = 'traceparent';
 const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(?:-|$)/;

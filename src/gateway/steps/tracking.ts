@@ -1,5 +1,5 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Step } from '../step.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Step } from '../pipeline/step.ts';
 
 /** Endpoints that are left out of analytics, and endpoints that are counted by the path the definition gives them. */
 export const tracking: Step = {

@@ -1,4 +1,4 @@
-import { jqTransforms } from '../transforms/jq-transform.ts';
+import { jqTransforms } from '../transform/jq-transform.ts';
 import { writesRequestBody } from './transform-request-body.ts';
 import { writesResponseBody } from './transform-response-body.ts';
 

@@ -1,18 +1,12 @@
-import { queryText } from '#base/templates/functions/printing.ts';
-import { noBytes } from '../body.ts';
-import type { EndpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import type { Made, Outcome, Step, StepContext } from '../step.ts';
-import { BodyUnreadable, bodyData } from '../transforms/body-data.ts';
-import {
-  type BodyTransform,
-  bodyTransforms,
-  describesAnew,
-  type Fault,
-  isFault,
-} from '../transforms/body-transform.ts';
-import { isPacked, Packed, unpack, unpackBounds } from '../transforms/content-coding.ts';
+import { queryText } from '#languages/go-template/functions/print.ts';
+import { noBytes } from '../http/body.ts';
+import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { BodyUnreadable, bodyData } from '../transform/body-data.ts';
+import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
+import { isPacked, Packed, unpack, unpackBounds } from '../transform/content-coding.ts';
 import { partsOf, variableValue } from '../variables/variables.ts';
 
 /** Writes the body anew, from a template over what the caller sent. */

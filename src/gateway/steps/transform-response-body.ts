@@ -1,18 +1,12 @@
-import { type Answer, isEndless } from '../answer.ts';
-import { noBytes, problem } from '../body.ts';
-import type { EndpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { type RefusalCode, refuse } from '../refusals.ts';
-import type { Made, Step, StepContext } from '../step.ts';
-import { type BodyData, type BodyFormat, BodyUnreadable, bodyData } from '../transforms/body-data.ts';
-import {
-  type BodyTransform,
-  bodyTransforms,
-  describesAnew,
-  type Fault,
-  isFault,
-} from '../transforms/body-transform.ts';
-import { isPacked, Packed, readCodings, unpack, unpackBounds } from '../transforms/content-coding.ts';
+import { noBytes, problem } from '../http/body.ts';
+import { type Answer, isEndless } from '../http/response.ts';
+import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
+import type { Made, Step, StepContext } from '../pipeline/step.ts';
+import { type BodyData, type BodyFormat, BodyUnreadable, bodyData } from '../transform/body-data.ts';
+import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
+import { isPacked, Packed, readCodings, unpack, unpackBounds } from '../transform/content-coding.ts';
 
 /** Writes the body of an answer anew, from a template over what the upstream said. */
 export const transformResponseBody = writesResponseBody('transform-response-body', context =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type Bench, openBench } from '../../../tests/bench.ts';
+import { type Bench, openBench } from '../../../tests/support/step-harness.ts';
 
 /** What the gateway does not offer yet; whoever builds one of these takes its line away. */
 describe('definitions that ask for what is not there', () => {

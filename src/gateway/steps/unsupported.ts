@@ -1,6 +1,6 @@
 import type { Endpoints } from '#definition/endpoints/lists.ts';
 import type { AuthMode, Model, VersionModel } from '#definition/model.ts';
-import { type Step, Unservable } from '../step.ts';
+import { type Step, Unservable } from '../pipeline/step.ts';
 
 /**
  * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out,

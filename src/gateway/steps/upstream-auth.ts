@@ -1,9 +1,9 @@
-import { token } from '#base/header-fields.ts';
+import { token } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import { type Made, type Outcome, type Step, type StepContext, Unservable } from '../step.ts';
-import { type UpstreamToken, upstreamTokens } from '../upstream/tokens.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import { type Made, type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { type UpstreamToken, upstreamTokens } from '../proxy/upstream-tokens.ts';
 
 const usualHeader = 'Authorization';
 

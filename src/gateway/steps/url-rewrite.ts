@@ -1,12 +1,12 @@
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import { foundIn } from '../rewriting/address.ts';
-import { patternOf } from '../rewriting/pattern.ts';
-import type { Captured } from '../rewriting/pieces.ts';
-import { rewriteTarget } from '../rewriting/target.ts';
-import { triggersOf } from '../rewriting/triggers.ts';
-import type { Outcome, Step, StepContext } from '../step.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
+import { foundIn } from '../transform/match-url.ts';
+import { patternOf } from '../transform/rewrite-pattern.ts';
+import { rewriteTarget } from '../transform/rewrite-target.ts';
+import { triggersOf } from '../transform/triggers.ts';
+import type { Captured } from '../transform/url-template.ts';
 
 /** What a trigger sees of a body. */
 const bodyBytesSearched = 65_536;

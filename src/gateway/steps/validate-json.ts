@@ -1,16 +1,16 @@
 import type { Json } from '#base/json.ts';
+import { isSilent } from '#base/json-tree.ts';
 import { isInUtf8 } from '#base/media-type.ts';
-import { isSilent } from '#definition/tree.ts';
-import type { Answer } from '../answer.ts';
-import { noBytes } from '../body.ts';
-import { endpointMatcher } from '../endpoint-match.ts';
-import type { Exchange } from '../exchange.ts';
-import { refuse } from '../refusals.ts';
-import { readJson } from '../schemas/json-body.ts';
-import { schemaOf, type Validate } from '../schemas/schema.ts';
-import { faultsText } from '../schemas/text.ts';
-import { Unreadable } from '../schemas/unreadable.ts';
-import { type Step, Unservable } from '../step.ts';
+import { faultsText } from '#languages/json-schema/error-text.ts';
+import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
+import { readJson } from '#languages/json-schema/json-body.ts';
+import { schemaOf, type Validate } from '#languages/json-schema/schema.ts';
+import { noBytes } from '../http/body.ts';
+import type { Answer } from '../http/response.ts';
+import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import { type Step, Unservable } from '../pipeline/step.ts';
 
 /** Bodies of the classic form are checked against a schema of their endpoint, whatever they say they are. */
 export const validateJson: Step = {

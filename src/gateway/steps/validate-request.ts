@@ -1,15 +1,15 @@
-import type { Answer } from '../answer.ts';
-import { noBytes } from '../body.ts';
-import type { Exchange } from '../exchange.ts';
-import { type BodyCheck, bodyCheck } from '../openapi/bodies.ts';
-import { openApiOf, readable } from '../openapi/document.ts';
-import { type Candidate, operationMatcher } from '../openapi/operations.ts';
-import { type ParameterCheck, type Places, parameterCheck, parametersOf } from '../openapi/parameters.ts';
-import { cookiesOf, pairsOf } from '../openapi/styles.ts';
-import { refuse } from '../refusals.ts';
-import { Exhausted, Run } from '../schemas/run.ts';
-import { faultsText } from '../schemas/text.ts';
-import type { Step } from '../step.ts';
+import { faultsText } from '#languages/json-schema/error-text.ts';
+import { Exhausted, Run } from '#languages/json-schema/run.ts';
+import { noBytes } from '../http/body.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refuse } from '../pipeline/refusals.ts';
+import type { Step } from '../pipeline/step.ts';
+import { type BodyCheck, bodyCheck } from '../validation/bodies.ts';
+import { openApiOf, readable } from '../validation/document.ts';
+import { type Candidate, operationMatcher } from '../validation/operations.ts';
+import { type ParameterCheck, type Places, parameterCheck, parametersOf } from '../validation/parameters.ts';
+import { cookiesOf, pairsOf } from '../validation/styles.ts';
 
 interface Checks {
   readonly status: number;

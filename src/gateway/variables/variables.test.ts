@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { sessionOf } from '#access/keys/session.ts';
 import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
-import type { Exchange } from '../exchange.ts';
-import { Unservable } from '../step.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { Unservable } from '../pipeline/step.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
 import { hasSecrets, headerEscaped, urlEscaped, variables } from './variables.ts';
 

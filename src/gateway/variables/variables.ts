@@ -1,12 +1,12 @@
-import { asBytes } from '#base/header-fields.ts';
-import { nearest } from '#base/nearest.ts';
+import { nearest } from '#base/closest-match.ts';
+import { asBytes } from '#base/http-syntax.ts';
 import { type SecretPlace, secretPlaces } from '#base/secrets.ts';
-import type { Exchange } from '../exchange.ts';
-import { Unservable } from '../step.ts';
-import type { GatewayTools } from '../tools.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { Unservable } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
 import { contextNames } from './context-names.ts';
+import { shown } from './format-value.ts';
 import { parseReference, referencePlaces } from './references.ts';
-import { shown } from './shown.ts';
 
 /**
  * Text in which definitions name what is known only when a call comes: `$gw_context.NAME` and `$gw_meta.NAME`, the latter

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '#base/clock.ts';
-import { onEveryEngine, startApp, type TestApp } from '../../../tests/harness.ts';
+import { onEveryEngine, startApp, type TestApp } from '../../../tests/support/app.ts';
 
 interface Shown {
   _id: string;

@@ -1,6 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { WriteAudit } from '#operations/audit.ts';
-import type { RejectedCredential } from '#operations/failures.ts';
+import type { RejectedCredential } from '#operations/auth-failure-limit.ts';
 import type { AuditStore } from './store.ts';
 
 /** Writes audit records; one that cannot be written is logged, and the operation it is about goes on. */

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { publicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
 import type { PageAsked } from '#storage/collection.ts';
-import { problem as storageProblem } from '#storage/faults.ts';
+import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { AuditRecord } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { sameSecret } from '#base/compare.ts';
+import { sameSecret } from '#base/constant-time.ts';
 import { secretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';

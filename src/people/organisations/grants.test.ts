@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
-import { onEveryEngine, startApp } from '../../../tests/harness.ts';
+import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
 import { matchesNamePattern, readTenantDefaults } from './grants.ts';
 
 const builtIn = {

@@ -4,8 +4,8 @@ import { meaningfulNull } from '#base/members.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { listenPathSpelling } from '#definition/listen-path.ts';
-import { hostSpelling } from '#definition/open-segment.ts';
-import { faultText, pathText } from '#operations/faults.ts';
+import { hostSpelling } from '#definition/path-template.ts';
+import { faultText, pathText } from '#operations/validation-error.ts';
 
 /** Bounds of one organisation's grants: they are read whole by every traffic thread. */
 const maxGrantEntries = 1000;

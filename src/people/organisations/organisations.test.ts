@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeAuthority } from '../../../tests/certificates.ts';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { makeAuthority } from '../../../tests/support/certificates.ts';
 
 onEveryEngine('organisations', app => {
   const ask = (method: string, path: string, body?: unknown) =>

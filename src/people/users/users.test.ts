@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
 
 onEveryEngine('users', app => {
   const three = (email: string) => ({ email_address: email, first_name: 'Ann', last_name: 'Lee' });

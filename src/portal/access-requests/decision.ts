@@ -2,7 +2,7 @@ import { issueFor, secretsOf } from '../credentials/issue.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { portalMessages } from '../webhooks/telling.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import { revokeAtProvider } from './removal.ts';
 import type { StoredAccessRequest } from './schema.ts';
 

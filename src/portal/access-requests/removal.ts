@@ -1,5 +1,5 @@
 import type { PortalTools } from '../portal-stores.ts';
-import { isProviderFailure, reach } from '../providers/reach.ts';
+import { isProviderFailure, reach } from '../providers/provider-client.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;

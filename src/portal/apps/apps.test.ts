@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine, type TestApp } from '../../../tests/harness.ts';
-import { aDeveloper, anApi, anApp, aPlan, aProduct, aRequest, made, portalTimePattern } from '../../../tests/portal.ts';
+import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
+import {
+  aDeveloper,
+  anApi,
+  anApp,
+  aPlan,
+  aProduct,
+  aRequest,
+  made,
+  portalTimePattern,
+} from '../../../tests/support/portal.ts';
 
 const policiesOf = async (app: TestApp, key: string) =>
   (await made(app, 'GET', `/api/keys/${encodeURIComponent(key)}`)).data;

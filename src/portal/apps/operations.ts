@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { invalid } from '#operations/validation-error.ts';
 import type { DecisionTools } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import { AccessRequestOfApp, requestOfApp } from '../access-requests/schema.ts';
@@ -9,7 +9,7 @@ import { defaultOrganisationId } from '../organisations/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, shownTime } from '../shapes.ts';
-import { portalMessages } from '../webhooks/telling.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import { provision } from './provision.ts';
 import { AppChange, AppRow, AppWrite, appRow, Provision, type StoredApp } from './schema.ts';
 

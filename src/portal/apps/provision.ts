@@ -1,11 +1,11 @@
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 import { complete, type DecisionTools, openPlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
-import { oneOf } from '../pairs-store.ts';
+import { oneOf } from '../join-table-store.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
 import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
-import { portalMessages } from '../webhooks/telling.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
 /** Ways in for which no key can be made: a password or a program of the API's own decides. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { oneOf } from '../pairs-store.ts';
+import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { ok, okAnswer, pageQuery, portalId, type Reference, slugOf } from '../shapes.ts';

@@ -1,6 +1,6 @@
 import type { Records } from '#storage/records.ts';
+import { pairsStore } from '../join-table-store.ts';
 import { numberedStore } from '../numbered-store.ts';
-import { pairsStore } from '../pairs-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredCatalogue } from './schema.ts';
 

@@ -2,10 +2,10 @@ import type { Key } from '#access/keys/schema.ts';
 import { unixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { IssuedKey } from '../control-plane.ts';
-import { oneOf } from '../pairs-store.ts';
+import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present } from '../problems.ts';
-import { reach } from '../providers/reach.ts';
+import { reach } from '../providers/provider-client.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
 

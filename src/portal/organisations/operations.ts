@@ -4,7 +4,7 @@ import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { pageQuery, portalId, shownTime } from '../shapes.ts';
 import { userRow } from '../users/schema.ts';
-import { portalMessages } from '../webhooks/telling.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import { Organisation, OrganisationRow, OrganisationWrite, type StoredOrganisation, teamRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { sortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
+import { pairsStore } from '../join-table-store.ts';
 import { numberedStore } from '../numbered-store.ts';
-import { pairsStore } from '../pairs-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredOrganisation, StoredTeam } from './schema.ts';
 

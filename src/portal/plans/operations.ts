@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { idOf } from '#access/policies/schema.ts';
 import { sortableId } from '#base/ids.ts';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { isClaimed } from '../access-requests/decision.ts';
-import { oneOf } from '../pairs-store.ts';
+import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { reach } from '../providers/reach.ts';
+import { reach } from '../providers/provider-client.ts';
 import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
 import { changedPlanPolicy, newPlanPolicy } from './policy.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
-import { aPlan, aRequest, localProvider, made, portalTimePattern } from '../../../tests/portal.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { aPlan, aRequest, localProvider, made, portalTimePattern } from '../../../tests/support/portal.ts';
 
 onEveryEngine('portal plans', app => {
   const ask = (method: string, path: string, body?: unknown) =>

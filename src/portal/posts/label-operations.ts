@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
 import { capped, lenientInt, numberedId, ok, okAnswer, type PageQuery, pageQuery } from '../shapes.ts';
 import type { PostTools } from './operations.ts';

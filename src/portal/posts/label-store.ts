@@ -1,6 +1,6 @@
 import { sortableId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
-import { invalid } from '#operations/faults.ts';
+import { invalid } from '#operations/validation-error.ts';
 import type { Records } from '#storage/records.ts';
 import { numberedStore } from '../numbered-store.ts';
 import type { Reference } from '../shapes.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { sortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { oneOf } from '../pairs-store.ts';
+import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { reach } from '../providers/reach.ts';
+import { reach } from '../providers/provider-client.ts';
 import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
 import { changedAtProvider, publishedAtProvider, writtenProduct } from './publishing.ts';
 import {

@@ -1,7 +1,7 @@
 import { sortableId } from '#base/ids.ts';
-import { invalid } from '#operations/faults.ts';
+import { invalid } from '#operations/validation-error.ts';
 import type { PortalTools } from '../portal-stores.ts';
-import { reach } from '../providers/reach.ts';
+import { reach } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
 import { changedProductPolicy, detailsOf, fromPolicy, newProductPolicy } from './policy.ts';
 import type { ApiDetail, ProductChange, SpecDetail, StoredProduct } from './schema.ts';

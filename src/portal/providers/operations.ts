@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sortableId } from '#base/ids.ts';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { invalid } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
@@ -13,7 +13,7 @@ import {
   type ProviderOrganisationTools,
   withOrganisation,
 } from './organisation.ts';
-import { isProviderFailure } from './reach.ts';
+import { isProviderFailure } from './provider-client.ts';
 import {
   maskedSecret,
   Provider,

@@ -1,4 +1,4 @@
-import { invalid } from '#operations/faults.ts';
+import { invalid } from '#operations/validation-error.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem } from '../problems.ts';
 import type { StoredProvider } from './schema.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onEveryEngine } from '../../../tests/harness.ts';
-import { anApi, aRequest, localProvider, made, portalTimePattern } from '../../../tests/portal.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { anApi, aRequest, localProvider, made, portalTimePattern } from '../../../tests/support/portal.ts';
 import { maskedSecret, spanText } from './schema.ts';
 
 const secret = 'a-secret-nobody-may-see';

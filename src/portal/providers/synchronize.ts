@@ -8,7 +8,7 @@ import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { detailsOf, fromPolicy, isProductPolicy } from '../products/policy.ts';
 import { newProduct, type StoredProduct } from '../products/schema.ts';
-import { isProviderFailure, reach } from './reach.ts';
+import { isProviderFailure, reach } from './provider-client.ts';
 import type { StoredProvider } from './schema.ts';
 
 export type SyncTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;

@@ -1,4 +1,4 @@
-import { type Fault, invalid } from '#operations/faults.ts';
+import { type Fault, invalid } from '#operations/validation-error.ts';
 import { shownTime, slugOf, withoutSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 import { unmasked } from './secrets.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { type Fault, invalid, pathText } from '#operations/faults.ts';
+import { type Fault, invalid, pathText } from '#operations/validation-error.ts';
 
 /** What stands in an answer where a secret is. Sent back, it means that the secret stays. */
 export const mask = '********';

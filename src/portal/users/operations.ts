@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { sortableId } from '#base/ids.ts';
 import { hashPassword, passwordFaults } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
-import { invalid } from '#operations/faults.ts';
 import { operation } from '#operations/operation.ts';
+import { invalid } from '#operations/validation-error.ts';
+import { oneOf } from '../join-table-store.ts';
 import { defaultOrganisationId, shownTeam, Team } from '../organisations/schema.ts';
-import { oneOf } from '../pairs-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
 import { pageQuery, portalId, type Reference, shownTime } from '../shapes.ts';
-import { portalMessages } from '../webhooks/telling.ts';
+import { portalMessages } from '../webhooks/notify.ts';
 import { isPortalAdmin, type StoredPortalUser, UserRow, UserWrite, userRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;

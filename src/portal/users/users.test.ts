@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { passwordMatches } from '#base/passwords.ts';
-import { onEveryEngine } from '../../../tests/harness.ts';
-import { made, portalTimePattern } from '../../../tests/portal.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { made, portalTimePattern } from '../../../tests/support/portal.ts';
 
 onEveryEngine('people of the portal', app => {
   const ask = (method: string, path: string, body?: unknown) =>

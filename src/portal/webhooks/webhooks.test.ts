@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maxHeaders } from '#events/webhook-shapes.ts';
-import { onEveryEngine, rememberSecrets } from '../../../tests/harness.ts';
+import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { portalEvents } from './schema.ts';
 
 const portalTime = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;

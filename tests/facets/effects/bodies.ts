@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { guarded, keyed, lists } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
-import { guarded, keyed, lists } from '../said.ts';
 
 /** Bodies that templates write anew, on both ways. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
+import { global, lists } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
-import { global, lists } from '../said.ts';
 
 /** What is kept of answers. */
 

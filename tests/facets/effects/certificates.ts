@@ -10,9 +10,9 @@ import {
   makeAuthority,
   makeClientCertificate,
   makeServerCertificate,
-} from '../../certificates.ts';
+} from '../../support/certificates.ts';
+import { classic, guarded } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
-import { classic, guarded } from '../ways-in.ts';
 
 /** Callers show a certificate, to a gateway that speaks TLS. */
 

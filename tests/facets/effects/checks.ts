@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { errorBody } from '../../bench.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { errorBody } from '../../support/step-harness.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What is checked of calls, and what the gateway answers itself. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { calls, global, guarded, keyed, lists, operation, place, statuses, statusOf, version } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
-import { calls, global, guarded, keyed, lists, operation, place, statuses, statusOf, version } from '../said.ts';
 
 /** Which endpoints are open, closed, inside, counted and limited. */
 

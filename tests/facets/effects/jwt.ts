@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { ecPair, mint, rsaPair } from '../../tokens.ts';
-import { eventually } from '../../upstream.ts';
-import type { Effect, Ground, Served } from '../effect.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { ecPair, mint, rsaPair } from '../../support/tokens.ts';
+import { eventually } from '../../support/upstream.ts';
 import {
   bearer,
   classic,
@@ -21,7 +20,8 @@ import {
   sharedToken,
   signedToken,
   signer,
-} from '../ways-in.ts';
+} from '../auth-methods.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Callers send a JSON Web Token. */
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { request as securely } from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { type MadeCertificate, makeAuthority, makeServerCertificate } from '../../certificates.ts';
 import { call } from '../../hostile/raw.ts';
-import { freePort } from '../../services/server.ts';
+import { type MadeCertificate, makeAuthority, makeServerCertificate } from '../../support/certificates.ts';
+import { freePort } from '../../support/services/server.ts';
 import type { Effect, Form, Ground, Served } from '../effect.ts';
 
 /** Ports and names of one's own. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
-import type { Effect, Ground, Served } from '../effect.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
 import {
   accessToken,
   bearer,
@@ -15,7 +14,8 @@ import {
   publicSource,
   publishes,
   redirect,
-} from '../ways-in.ts';
+} from '../auth-methods.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Callers send a token that the gateway issued, or that another server did. */
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import type { Effect, Ground, Served } from '../effect.ts';
+import type { Bag } from '#base/json-tree.ts';
 import {
   bearer,
   classic,
@@ -12,7 +11,8 @@ import {
   otherPolicy,
   policyFor,
   publishIssuers,
-} from '../ways-in.ts';
+} from '../auth-methods.ts';
+import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Callers show an ID token of an OpenID provider. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
+import { calls, global, guarded, keyed, snake, statusOf } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
-import { calls, global, guarded, keyed, snake, statusOf } from '../said.ts';
 
 /** What pages, clients and operators are told: origins, batches, errors, events and logs. */
 

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
+import {
+  basic,
+  basicUser,
+  classic,
+  guarded,
+  keepsOut,
+  letsIn,
+  password,
+  signedCall,
+  signingKey,
+} from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
-import { basic, basicUser, classic, guarded, keepsOut, letsIn, password, signedCall, signingKey } from '../ways-in.ts';
 
 /** Callers send user name and password, or sign their calls. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import type { Bag } from '#definition/tree.ts';
-import { errorBody } from '../../bench.ts';
-import { eventually, type Upstream } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { errorBody } from '../../support/step-harness.ts';
+import { eventually, type Upstream } from '../../support/upstream.ts';
+import { lists, operation, place, snake, statuses, statusOf, version } from '../definitions.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
-import { lists, operation, place, snake, statuses, statusOf, version } from '../said.ts';
 
 /** Upstreams: where they are, how they do, how long they may take. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { makeCertificate } from '../../certificates.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { makeCertificate } from '../../support/certificates.ts';
+import { bearer, policyFor, publicSource, publishes, signedToken } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
-import { bearer, policyFor, publicSource, publishes, signedToken } from '../ways-in.ts';
 
 /** What is asked of a token beside its signature, and what it is exchanged for. */
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TlsOptions } from 'node:tls';
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
 import {
   type MadeCertificate,
   makeAuthority,
   makeClientCertificate,
   makeServerCertificate,
-} from '../../certificates.ts';
-import { startSecure } from '../../secure-upstream.ts';
+} from '../../support/certificates.ts';
+import { startSecure } from '../../support/secure-upstream.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** How the gateway speaks to upstreams behind TLS, and through whom. */

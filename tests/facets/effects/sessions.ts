@@ -1,6 +1,5 @@
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
-import type { Effect, Served } from '../effect.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
 import {
   basic,
   basicUser,
@@ -13,7 +12,8 @@ import {
   now,
   signedCall,
   signingKey,
-} from '../ways-in.ts';
+} from '../auth-methods.ts';
+import type { Effect, Served } from '../effect.ts';
 
 /** Which of several ways in gives the session, and how long keys are kept. */
 

@@ -1,6 +1,6 @@
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
+import * as ways from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
-import * as ways from '../ways-in.ts';
 
 /** Where each way in looks for its credential. Keys have effects of their own. */
 interface WayIn {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { classic, entryChange, keepsOut, guarded as keyGuarded, letsIn } from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
-import { classic, entryChange, keepsOut, guarded as keyGuarded, letsIn } from '../ways-in.ts';
 
 /** Callers send a key. */
 

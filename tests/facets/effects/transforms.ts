@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
-import { eventually } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../../support/upstream.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What is changed of calls and answers on their way. */

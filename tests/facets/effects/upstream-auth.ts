@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
-import type { Bag } from '#definition/tree.ts';
-import { makeCertificate } from '../../certificates.ts';
-import type { Received, Upstream } from '../../upstream.ts';
+import type { Bag } from '#base/json-tree.ts';
+import { makeCertificate } from '../../support/certificates.ts';
+import type { Received, Upstream } from '../../support/upstream.ts';
+import { global, snake, statusOf, version } from '../definitions.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
-import { global, snake, statusOf, version } from '../said.ts';
 
 /** How the gateway signs in at upstreams, and signs what it sends. */
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#definition/tree.ts';
+import type { Bag } from '#base/json-tree.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Which version of an API serves a call. */

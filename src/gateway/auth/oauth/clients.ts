@@ -1,6 +1,6 @@
 import type { StoredClient } from '#access/oauth/schema.ts';
 import type { OauthClientStore } from '#access/oauth/store.ts';
-import { type Denied, denied, isDenied } from './replies.ts';
+import { type Denied, denied, isDenied } from './responses.ts';
 import type { Parameters } from './schema.ts';
 
 /** Which client asks, and where its answers may go. */

@@ -11,7 +11,7 @@ import { createDefinitionSecrets } from '../../variables/definition-secrets.ts';
 import { resolveReferences } from '../../variables/references.ts';
 import type { OauthProvider } from './provider.ts';
 import { toProviderSettings } from './provider-settings.ts';
-import { errors, isDenied } from './replies.ts';
+import { errors, isDenied } from './responses.ts';
 
 export interface ConsentOptions {
   readonly provider: OauthProvider;

@@ -3,13 +3,13 @@ import { basicUser } from '#access/keys/lookup.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { StoredKey } from '#access/keys/store.ts';
 import type { StoredToken } from '#access/oauth/token-store.ts';
-import { policyIdsOf } from '#access/policies/application.ts';
+import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import { unixSeconds } from '#base/clock.ts';
 import { redirectOf } from './clients.ts';
-import { answersChallenge, type Issued, issue, keyFor, newGrant, scopeOf } from './issuing.ts';
-import type { Notice } from './notices.ts';
-import type { Asking, ProviderTools } from './provider-tools.ts';
-import { type Denied, denied, isDenied } from './replies.ts';
+import { answersChallenge, type Issued, issue, keyFor, newGrant, scopeOf } from './issue-token.ts';
+import type { Asking, ProviderTools } from './provider-services.ts';
+import { type Denied, denied, isDenied } from './responses.ts';
+import type { Notice } from './token-notifications.ts';
 
 /** The ways in which a client obtains tokens. */
 

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { StoredKey } from '#access/keys/store.ts';
 import { hashPassword } from '#base/passwords.ts';
-import { type Bench, errorBody, openBench, orgId, startMs } from '../../../../tests/bench.ts';
-import { type Publisher, startPublisher } from '../../../../tests/tokens.ts';
-import { eventually } from '../../../../tests/upstream.ts';
-import type { Api } from '../../api.ts';
+import { type Bench, errorBody, openBench, orgId, startMs } from '../../../../tests/support/step-harness.ts';
+import { type Publisher, startPublisher } from '../../../../tests/support/tokens.ts';
+import { eventually } from '../../../../tests/support/upstream.ts';
+import type { Api } from '../../routing/api.ts';
 
 const gatewaySecret = 'the secret of this gateway, for login pages';
 const back = 'https://good.example/back';

@@ -3,9 +3,8 @@ import { publicId } from '#base/ids.ts';
 import { passwordCheck } from '../password-check.ts';
 import { authenticateClient, readBasic, redirectOf, withParameters } from './clients.ts';
 import { wayOf } from './grants.ts';
-import { challengeOf, issue, keyFor, newCode, newGrant, readRules, scopeOf, tokenReply } from './issuing.ts';
-import { tokenNotices } from './notices.ts';
-import type { Asking, ProviderTools } from './provider-tools.ts';
+import { challengeOf, issue, keyFor, newCode, newGrant, readRules, scopeOf, tokenReply } from './issue-token.ts';
+import type { Asking, ProviderTools } from './provider-services.ts';
 import { rejectedCredentials } from './rejected.ts';
 import {
   clientRefusedReply,
@@ -17,8 +16,9 @@ import {
   redirectReply,
   reply,
   statusReply,
-} from './replies.ts';
+} from './responses.ts';
 import type { OauthAsked, OauthReply, OauthRoute } from './schema.ts';
+import { tokenNotices } from './token-notifications.ts';
 
 /** The OAuth 2.0 provider of all APIs. It runs in the main thread, which alone may write. */
 export interface OauthProvider {

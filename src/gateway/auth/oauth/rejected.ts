@@ -1,6 +1,6 @@
 import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
-import type { ProviderTools } from './provider-tools.ts';
-import { statusReply } from './replies.ts';
+import type { ProviderTools } from './provider-services.ts';
+import { statusReply } from './responses.ts';
 import type { OauthAsked, OauthReply } from './schema.ts';
 
 const windowMs = 60_000;

@@ -1,11 +1,11 @@
-import { repeatsName } from '#base/json-names.ts';
-import { Answer } from '../../answer.ts';
-import { bodyOf, noBody } from '../../body.ts';
-import type { Exchange } from '../../exchange.ts';
-import { HeaderList } from '../../headers.ts';
-import type { Route, RouteContext } from '../../routes.ts';
+import { repeatsName } from '#base/duplicate-keys.ts';
+import { bodyOf, noBody } from '../../http/body.ts';
+import { HeaderList } from '../../http/headers.ts';
+import { Answer } from '../../http/response.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import type { Route, RouteContext } from '../../routing/built-in-routes.ts';
 import { toProviderSettings } from './provider-settings.ts';
-import { errorReply, statusReply } from './replies.ts';
+import { errorReply, statusReply } from './responses.ts';
 import type { OauthReply, OauthRoute, Parameters } from './schema.ts';
 
 /** Where clients and login pages come for tokens. They have none yet, so this is no part of the chain. */

@@ -1,8 +1,8 @@
-import type { Exchange } from '../../exchange.ts';
-import { refuse } from '../../refusals.ts';
-import type { Doing, Outcome, Step } from '../../step.ts';
-import { adopt, deny, givesSession, isKnown } from '../identity.ts';
-import { credentialIn, placesOf } from '../sources.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { refuse } from '../../pipeline/refusals.ts';
+import type { Doing, Outcome, Step } from '../../pipeline/step.ts';
+import { adopt, deny, givesSession, isKnown } from '../auth-result.ts';
+import { credentialIn, placesOf } from '../credential-sources.ts';
 import type { KnownClient, KnownToken } from './tokens.ts';
 
 /** Callers send an access token that this gateway issued. */

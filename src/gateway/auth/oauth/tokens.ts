@@ -1,4 +1,4 @@
-import { keyOfBody } from '#access/keys/reading.ts';
+import { keyOfBody } from '#access/keys/key-row.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { Clock } from '#base/clock.ts';
@@ -7,10 +7,10 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { Doing } from '../../step.ts';
-import type { Change } from '../../store.ts';
+import type { Doing } from '../../pipeline/step.ts';
+import type { Change } from '../../routing/config-store.ts';
 import { governed, isRefused } from '../derived-session.ts';
-import type { KnownKey, Sessions } from '../sessions.ts';
+import type { KnownKey, Sessions } from '../key-cache.ts';
 import type { AccessStore } from '../store.ts';
 
 /** An access token in force. */

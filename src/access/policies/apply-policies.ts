@@ -1,0 +1,265 @@
+import { z } from 'zod';
+import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
+import { isRecord, type Session, sessionOf } from '../keys/session.ts';
+import {
+  type DepthPart,
+  freerDepth,
+  freerQuota,
+  freerRate,
+  freerThrottle,
+  mergedAccess,
+  type QuotaPart,
+  type RatePart,
+  type ThrottlePart,
+  union,
+  unionOfEndpoints,
+} from './merge-policies.ts';
+import { governs, idOf, isPartitioned, isPerApi, Policy, rightsOf, stateOf } from './schema.ts';
+
+/** Finds policies by the ids keys name them by; a Map will do. */
+export interface PolicyLookup {
+  get(id: string): Policy | undefined;
+}
+
+export interface ApplicationOptions {
+  /** Organisation of the API or of the surface asked; policies of any other are refused. */
+  readonly orgId: string;
+  /** Whether a key without rights may call every API. */
+  readonly allowMasterKeys?: boolean;
+}
+
+const faults = {
+  policy_not_found: 'policy not found',
+  policies_malformed: 'meta_data.policies does not hold policies',
+  policy_of_other_organisation: 'attempting to apply policy from different organisation to key',
+  per_api_with_partitions: 'cannot apply policy which has per_api and any of partitions set',
+  per_api_beside_partitions: 'cannot apply multiple policies when some have per_api set and some are partitioned',
+  nothing_granted: 'key has no valid policies to be applied',
+  no_access_rights: 'keys must have at least one Access Rights record set',
+};
+export type ApplicationFault = keyof typeof faults;
+
+export interface Refused<Reason extends string> {
+  readonly ok: false;
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+export interface Applied {
+  readonly ok: true;
+  /** The key in its wire form with what its policies make of it. */
+  readonly key: Key;
+  readonly session: Session;
+  /** The policies found, in order. */
+  readonly policies: readonly Policy[];
+}
+
+export type Application = Applied | Refused<ApplicationFault>;
+
+const refuse = (reason: ApplicationFault, of = ''): Refused<ApplicationFault> => ({
+  ok: false,
+  reason,
+  message: of ? `${faults[reason]}: ${JSON.stringify(of)}` : faults[reason],
+});
+
+/** Ids of the policies a key names; the deprecated single id counts only alone. */
+export function policyIdsOf(key: Key): string[] {
+  if (key.apply_policies?.length) return key.apply_policies;
+  return key.apply_policy_id ? [key.apply_policy_id] : [];
+}
+
+/** What an API gets from the policies that speak of it. */
+interface Grant {
+  access?: AccessRight;
+  rate?: RatePart;
+  endpoints?: AccessRight['endpoints'];
+  throttle?: ThrottlePart;
+  quota?: QuotaPart;
+  depth?: DepthPart;
+  /** Counter scope of a right with limits of its own. */
+  scope?: string;
+  /** The last policy that granted access. */
+  grantedBy?: string;
+}
+
+type Root = Pick<Grant, 'rate' | 'throttle' | 'quota' | 'depth'>;
+
+const ratePart = ({ rate = 0, per = 0, smoothing = null }: ApiLimit): RatePart => ({ rate, per, smoothing });
+const throttlePart = (limit: ApiLimit): ThrottlePart => ({
+  throttle_interval: limit.throttle_interval ?? 0,
+  throttle_retry_limit: limit.throttle_retry_limit ?? 0,
+});
+const quotaPart = ({ quota_max = 0, quota_renewal_rate = 0 }: ApiLimit): QuotaPart => ({
+  quota_max,
+  quota_renewal_rate,
+});
+const depthPart = ({ max_query_depth = 0 }: ApiLimit): DepthPart => ({ max_query_depth });
+
+function mergeLimits(into: Grant | Root, policy: Policy, limit: ApiLimit): void {
+  if (governs(policy, 'rate_limit')) {
+    into.rate = freerRate(into.rate, ratePart(limit));
+    into.throttle = freerThrottle(into.throttle, throttlePart(limit));
+  }
+  if (governs(policy, 'quota')) into.quota = freerQuota(into.quota, quotaPart(limit));
+  if (governs(policy, 'complexity')) into.depth = freerDepth(into.depth, depthPart(limit));
+}
+
+function mergeRight(grant: Grant, policy: Policy, apiId: string, right: AccessRight): void {
+  if (governs(policy, 'acl')) {
+    grant.access = mergedAccess(grant.access, right);
+    grant.grantedBy = idOf(policy);
+  }
+  if (governs(policy, 'rate_limit')) grant.endpoints = unionOfEndpoints(grant.endpoints, right.endpoints);
+  const own = isPerApi(policy) && limitIsSet(right.limit) ? right.limit : undefined;
+  mergeLimits(grant, policy, own ?? policy);
+  if (isPerApi(policy)) grant.scope = own || grant.scope !== undefined ? apiId : idOf(policy);
+}
+
+/** The limits of the key itself, without the parts its policies govern. */
+function rootOf(key: Key, policies: readonly Policy[]): Root {
+  const governed = (part: 'rate_limit' | 'quota' | 'complexity') => policies.some(policy => governs(policy, part));
+  return {
+    ...(governed('rate_limit') ? {} : { rate: ratePart(key), throttle: throttlePart(key) }),
+    ...(governed('quota') ? {} : { quota: quotaPart(key) }),
+    ...(governed('complexity') ? {} : { depth: depthPart(key) }),
+  };
+}
+
+/** Walks the policies in order; says what each API gets, and what the key itself is left with. */
+function merge(key: Key, policies: readonly Policy[]): { root: Root; grants: Map<string, Grant> } {
+  const root = rootOf(key, policies);
+  const grants = new Map<string, Grant>();
+  for (const policy of policies) {
+    const rights = Object.entries(rightsOf(policy));
+    for (const [apiId, right] of rights) {
+      const grant = grants.get(apiId) ?? {};
+      mergeRight(grant, policy, apiId, right);
+      grants.set(apiId, grant);
+    }
+    if (isPerApi(policy)) continue;
+    if (rights.length > 0) mergeLimits(root, policy, policy);
+    else overwrite(root, policy);
+  }
+  const [single, ...others] = [...grants.values()].filter(({ rate, quota, depth }) => rate ?? quota ?? depth);
+  if (single?.access && single.rate && single.quota && single.depth && others.length === 0)
+    Object.assign(root, partsOf(single));
+  return { root, grants };
+}
+
+const partsOf = ({ rate, throttle, quota, depth }: Root): Root => ({
+  ...(rate && { rate }),
+  ...(throttle && { throttle }),
+  ...(quota && { quota }),
+  ...(depth && { depth }),
+});
+
+/** A policy without rights sets the limits of the key itself. */
+function overwrite(root: Root, policy: Policy): void {
+  const own: Root = {};
+  mergeLimits(own, policy, policy);
+  Object.assign(root, own);
+}
+
+const limitOf = ({ rate, throttle, quota, depth }: Root): ApiLimit => ({
+  ...(rate ?? ratePart({})),
+  ...(throttle ?? throttlePart({})),
+  ...(quota ?? quotaPart({})),
+  ...(depth ?? depthPart({})),
+});
+
+/** The rights the policies grant; parts no policy governs on an API come from the key itself. */
+function grantedRights(key: Key, root: Root, grants: Map<string, Grant>): AccessRights {
+  const granted = [...grants].filter(([, { access }]) => access);
+  const sources = new Set(granted.map(([, { scope, grantedBy }]) => scope ?? grantedBy));
+  return Object.fromEntries(
+    granted.map(([apiId, grant]) => {
+      const { quota_renews, quota_remaining } = key.access_rights?.[apiId]?.limit ?? {};
+      const limit: ApiLimit = {
+        ...limitOf({ ...root, ...partsOf(grant) }),
+        ...(quota_renews !== undefined && { quota_renews }),
+        ...(quota_remaining !== undefined && { quota_remaining }),
+      };
+      const shared = sources.size > 1 ? grant.grantedBy : '';
+      const scope = grant.scope ?? shared ?? '';
+      return [apiId, { ...grant.access, limit, allowance_scope: scope, endpoints: grant.endpoints ?? [] }];
+    }),
+  );
+}
+
+const newest = (texts: readonly (string | undefined)[]): string =>
+  texts.map(text => text ?? '').reduce((one, other) => (Number(other) > Number(one) ? other : one));
+
+/** Everything else policies say of a key. */
+function furtherMembers(key: Key, policies: readonly Policy[]): Key {
+  const lasting = policies.findLast(policy => policy.post_expiry_action);
+  const shared = policies.filter(policy => !isPerApi(policy));
+  const metas = policies.map(policy => policy.meta_data).filter(isRecord);
+  return {
+    is_inactive: policies.some(policy => stateOf(policy) === 'deny'),
+    tags: policies.reduce((tags, policy) => union(tags, policy.tags), union(key.tags, [])),
+    ...(metas.length > 0 && { meta_data: Object.assign({}, isRecord(key.meta_data) ? key.meta_data : {}, ...metas) }),
+    last_updated: newest([key.last_updated, ...policies.map(policy => policy.last_updated)]),
+    hmac_enabled: key.hmac_enabled === true || shared.some(policy => policy.hmac_enabled),
+    ...(shared.some(policy => policy.enable_http_signature_validation) && { enable_http_signature_validation: true }),
+    ...(lasting && {
+      post_expiry_action: lasting.post_expiry_action,
+      post_expiry_grace_period: lasting.post_expiry_grace_period ?? 0,
+    }),
+  };
+}
+
+/** A key no policy governs: its rights are its own, and one with limits counts by itself. */
+function applyNone(key: Key, { allowMasterKeys = false }: ApplicationOptions): Application {
+  const rights = Object.entries(key.access_rights ?? {});
+  if (rights.length === 0 && !allowMasterKeys) return refuse('no_access_rights');
+  const scoped = rights.map(([apiId, right]) => [
+    apiId,
+    limitIsSet(right.limit) ? { ...right, allowance_scope: apiId } : right,
+  ]);
+  const effective: Key = { ...key, access_rights: Object.fromEntries(scoped) };
+  return { ok: true, key: effective, session: sessionOf(effective), policies: [] };
+}
+
+interface Named {
+  readonly ids: readonly string[];
+  readonly lookup: PolicyLookup;
+}
+
+/** The policies a key names, or the ones its meta data carries whole, which replace them. */
+function named(key: Key, policies: PolicyLookup, orgId: string): Named | Refused<ApplicationFault> {
+  const carried = isRecord(key.meta_data) ? key.meta_data.policies : undefined;
+  if (!Array.isArray(carried) || carried.length === 0) return { ids: policyIdsOf(key), lookup: policies };
+  const read = z.array(Policy).safeParse(carried);
+  if (!read.success || read.data.some(policy => !idOf(policy))) return refuse('policies_malformed');
+  const lookup = new Map(read.data.map(policy => [idOf(policy), { ...policy, org_id: policy.org_id || orgId }]));
+  return { ids: [...lookup.keys()], lookup };
+}
+
+/** Finds the policies and refuses those that cannot stand together. A missing one among several is passed over. */
+function found({ ids, lookup }: Named, orgId: string): Policy[] | Refused<ApplicationFault> {
+  const policies: Policy[] = [];
+  for (const id of new Set(ids)) {
+    const policy = lookup.get(id);
+    if (!policy && ids.length === 1) return refuse('policy_not_found', id);
+    if (!policy) continue;
+    if ((policy.org_id ?? '') !== orgId) return refuse('policy_of_other_organisation', id);
+    if (isPerApi(policy) && isPartitioned(policy)) return refuse('per_api_with_partitions', id);
+    policies.push(policy);
+  }
+  if (policies.some(isPerApi) && policies.some(isPartitioned)) return refuse('per_api_beside_partitions');
+  return policies;
+}
+
+/** Makes of a key and its policies what the gateway enforces. */
+export function applyPolicies(key: Key, policies: PolicyLookup, options: ApplicationOptions): Application {
+  const wanted = named(key, policies, options.orgId);
+  if ('ok' in wanted) return wanted;
+  if (wanted.ids.length === 0) return applyNone(key, options);
+  const governing = found(wanted, options.orgId);
+  if ('ok' in governing) return governing;
+  const { root, grants } = merge(key, governing);
+  const rights = grantedRights(key, root, grants);
+  if (Object.keys(rights).length === 0) return refuse('nothing_granted');
+  const effective: Key = { ...key, ...limitOf(root), ...furtherMembers(key, governing), access_rights: rights };
+  return { ok: true, key: effective, session: sessionOf(effective, governing.map(idOf)), policies: governing };
+}

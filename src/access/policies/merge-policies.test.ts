@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AccessRight } from '../keys/schema.ts';
+import { freerRate, larger, mergedAccess, unionOfEndpoints } from './merge-policies.ts';
+
+const merged = (...rights: AccessRight[]): AccessRight =>
+  rights.reduce((one: AccessRight | undefined, other) => mergedAccess(one, other), undefined) ?? {};
+
+test('versions are united', () => {
+  assert.deepEqual(merged({ versions: ['v1'] }, { versions: ['v2', 'v1'] }, { versions: null }).versions, ['v1', 'v2']);
+});
+
+test('allowed URLs are united, and their methods for each URL', () => {
+  const right = merged(
+    { allowed_urls: [{ url: '/a', methods: ['GET'] }] },
+    {
+      allowed_urls: [
+        { url: '/a', methods: ['POST', 'GET'] },
+        { url: '/b', methods: ['GET'] },
+      ],
+    },
+  );
+  assert.deepEqual(right.allowed_urls, [
+    { url: '/a', methods: ['GET', 'POST'] },
+    { url: '/b', methods: ['GET'] },
+  ]);
+});
+
+test('an unrestricted right beside restricted ones is unrestricted, wherever it stands', () => {
+  const some = { allowed_urls: [{ url: '/a', methods: ['GET'] }] };
+  for (const none of [{}, { allowed_urls: null }, { allowed_urls: [] }]) {
+    for (const order of [
+      [some, none, some],
+      [none, some, some],
+      [some, some, none],
+    ]) {
+      assert.deepEqual(merged(...order).allowed_urls, []);
+    }
+  }
+});
+
+for (const list of ['restricted_types', 'allowed_types'] as const) {
+  test(`${list} unite types and fields`, () => {
+    const right = merged(
+      { [list]: [{ name: 'Query', fields: ['a'] }] },
+      {
+        [list]: [
+          { name: 'Query', fields: ['b'] },
+          { name: 'User', fields: ['c'] },
+        ],
+      },
+    );
+    assert.deepEqual(right[list], [
+      { name: 'Query', fields: ['a', 'b'] },
+      { name: 'User', fields: ['c'] },
+    ]);
+  });
+}
+
+test('the larger depth of a field wins, -1 being the largest', () => {
+  const depth = (field_name: string, max_query_depth: number) => ({
+    type_name: 'Query',
+    field_name,
+    limits: { max_query_depth },
+  });
+  const right = merged(
+    { field_access_rights: [depth('a', 2), depth('b', 5)] },
+    { field_access_rights: [depth('a', 4), depth('b', -1), depth('c', 1)] },
+  );
+  assert.deepEqual(right.field_access_rights, [depth('a', 4), depth('b', -1), depth('c', 1)]);
+});
+
+test('introspection stays off when any policy switched it off', () => {
+  assert.equal(merged({ disable_introspection: true }, {}).disable_introspection, true);
+  assert.equal(merged({}, { disable_introspection: true }).disable_introspection, true);
+  assert.equal(merged({}, {}).disable_introspection, false);
+});
+
+test('endpoints are united; of two rates for one method the higher wins, of equal ones the larger', () => {
+  const method = (name: string, rate: number, per: number) => ({ name, limit: { rate, per } });
+  const endpoints = unionOfEndpoints(
+    [
+      { path: '/x', methods: [method('GET', 10, 60)] },
+      { path: '/y', methods: [method('GET', 5, 5)] },
+    ],
+    [
+      { path: '/x', methods: [method('GET', 10, 30), method('POST', 1, 1)] },
+      { path: '/y', methods: [method('GET', 9, 9)] },
+    ],
+  );
+  assert.deepEqual(endpoints, [
+    { path: '/x', methods: [method('GET', 10, 30), method('POST', 1, 1)] },
+    { path: '/y', methods: [method('GET', 9, 9)] },
+  ]);
+});
+
+test('of two equal rates the one without smoothing is freer, then the one that starts higher', () => {
+  const smoothed = (threshold: number) => ({
+    ...{ rate: 10, per: 1 },
+    smoothing: { enabled: true, threshold, step: 1, delay: 1 },
+  });
+  const plain = { rate: 10, per: 1 };
+  assert.equal(freerRate(smoothed(5), plain), plain);
+  assert.equal(freerRate(plain, smoothed(5)), plain);
+  assert.equal(freerRate(smoothed(5), smoothed(6)).smoothing?.threshold, 6);
+  assert.equal(freerRate(smoothed(6), smoothed(5)).smoothing?.threshold, 6);
+});
+
+for (const [a, b, expected] of [
+  [1, 2, 2],
+  [0, 2, 2],
+  [-1, 2, -1],
+  [-1, 0, -1],
+  [-1, -5, -1],
+] as const) {
+  test(`the larger of ${a} and ${b} is ${expected}`, () => {
+    assert.equal(larger(a, b), expected);
+    assert.equal(larger(b, a), expected);
+  });
+}

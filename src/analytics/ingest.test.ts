@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { createLog } from '#base/log.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
+import type { Records } from '#storage/records.ts';
+import { withRecords } from '../../tests/lifecycle/databases.ts';
+import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
+import { eventually } from '../../tests/support/upstream.ts';
+import { eachRecord } from './batch.ts';
+import { startRecording } from './ingest.ts';
+import { type LogEntry, logStore } from './log-store.ts';
+import { logEntry } from './logged-call.ts';
+import { rollUp } from './roll-up.ts';
+import { uptimeStore } from './uptime/store.ts';
+import { type UsageAsked, usageStore } from './usage-store.ts';
+
+const day = 86_400_000;
+
+/** Everything the main thread does with records, with time that stands still. */
+function recordingOn(records: Records, settings: Partial<Record<SettingName, string>> = {}, now = noon) {
+  const lines: string[] = [];
+  const parts = { records, usage: usageStore(records), logs: logStore(records), uptime: uptimeStore(records) };
+  const recording = startRecording({
+    ...parts,
+    settings: readSettings({ flags: settings }),
+    clock: { now: () => now },
+    log: createLog({ level: 'info', format: 'json', write: line => lines.push(line) }),
+  });
+  return { ...parts, recording, lines };
+}
+
+const asked = (orgId: string, more: Partial<UsageAsked> = {}): UsageAsked => ({
+  orgId,
+  from: noon - 40 * day,
+  to: noon + day,
+  groups: ['api_id'],
+  order: 'hits',
+  ascending: false,
+  ...more,
+});
+
+const everything = { page: -1, size: 10 };
+const of = (orgId: string, calls: readonly GivenCall[] = [{}]) =>
+  batchOf(calls.map(call => ({ ...call, api: { ...someApi, ...call.api, orgId } })));
+
+async function hits(store: ReturnType<typeof usageStore>, orgId: string, more: Partial<UsageAsked> = {}) {
+  const { items } = await store.page(asked(orgId, more), everything);
+  return items.reduce((sum, item) => sum + Number(item.hits), 0);
+}
+
+async function logged(store: ReturnType<typeof logStore>, orgId: string) {
+  return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, everything)).total;
+}
+
+async function counted(store: ReturnType<typeof logStore>, orgId: string) {
+  return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, { page: 1, size: 1 })).total;
+}
+
+withRecords('recording', (given, engine) => {
+  test('what comes in several writes, and from several processes, is one sum', async () => {
+    const one = recordingOn(given());
+    const two = recordingOn(given());
+    one.recording.take(of('sum', [{ totalMs: 4, upstreamMs: 0, status: 204 }, { totalMs: 4 }]));
+    await one.recording.flush();
+    two.recording.take(of('sum', [{ totalMs: 2, upstreamMs: 1, status: 204 }]));
+    one.recording.take(of('sum', [{ totalMs: 8, upstreamMs: 7, status: 204, atMs: noon + 5 }]));
+    await Promise.all([one.recording.close(), two.recording.close()]);
+    const { items } = await one.usage.page(asked('sum', { groups: ['code'] }), everything);
+    const { hits, total_us, min_us, max_us, ...rest } = items.find(item => Number(item.code) === 204)!;
+    assert.deepEqual([hits, total_us, min_us, max_us].map(Number), [3, 14_000, 2000, 8000]);
+    assert.deepEqual(
+      [rest.upstream_hits, rest.upstream_us, rest.min_upstream_us, rest.max_upstream_us, rest.last_hit].map(Number),
+      [2, 8000, 1000, 7000, noon + 5],
+    );
+  });
+
+  test('what was not written yet is written at the end', async () => {
+    const { recording, usage, logs } = recordingOn(given());
+    recording.take(of('end'));
+    await recording.close();
+    assert.equal(await hits(usage, 'end'), 1);
+    assert.equal(await logged(logs, 'end'), 1);
+  });
+
+  test('what cannot be written is kept, said once, and written when that works again', async () => {
+    const { recording, usage, logs, lines } = recordingOn(given());
+    await sql`alter table usage rename to usage_away`.execute(given().db);
+    recording.take(of('away'));
+    recording.drop(2);
+    await recording.flush();
+    recording.take(of('away'));
+    await recording.flush();
+    await sql`alter table usage_away rename to usage`.execute(given().db);
+    await recording.flush();
+    assert.equal(await hits(usage, 'away'), 2);
+    assert.equal(await logged(logs, 'away'), 2);
+    assert.deepEqual(
+      lines.map(line => JSON.parse(line).msg),
+      ['usage could not be written; it is kept for now', 'usage is written again'],
+    );
+    assert.equal(await usage.losses(noon, noon + 60_000), 2);
+    await recording.close();
+  });
+
+  test('a burst is counted whole though only so many of its calls are logged', async () => {
+    const { recording, usage, logs } = recordingOn(given());
+    recording.take(
+      of(
+        'burst',
+        Array.from({ length: 1500 }, () => ({})),
+      ),
+    );
+    await recording.close();
+    assert.equal(await hits(usage, 'burst'), 1500);
+    assert.equal(recording.totals().unlogged, 1000);
+    const found = await logs.page({ orgId: 'burst', from: 0, to: noon, failed: false }, { page: 1, size: 10 });
+    assert.equal(found.total, 500);
+  });
+
+  test('without a log nothing but counts is kept', async () => {
+    const { recording, usage, logs } = recordingOn(given(), { 'analytics.raw_log': 'false' });
+    recording.take(of('quiet'));
+    await recording.close();
+    assert.equal(await hits(usage, 'quiet'), 1);
+    assert.equal(await logged(logs, 'quiet'), 0);
+  });
+
+  test('what is too old goes, what its API keeps for a shorter time goes sooner, the rest stays', async () => {
+    const { recording, usage, logs } = recordingOn(given());
+    const short = { ...someApi, id: 'short', retentionSeconds: 3600 };
+    recording.take(of('kept', [{ atMs: noon - 31 * day }, { atMs: noon - day }, { atMs: noon - day, api: short }, {}]));
+    await recording.close();
+    await usage.prune(noon - 30 * day, noon, 2000);
+    await logs.prune(noon - 30 * day, noon, 100_000, 2000);
+    assert.equal(await hits(usage, 'kept'), 2);
+    assert.equal(await logged(logs, 'kept'), 2);
+  });
+
+  test('old rows go in steps of a bounded size', async () => {
+    const { recording, usage, logs } = recordingOn(given());
+    const calls = Array.from({ length: 30 }, (_, n) => ({ atMs: noon - 400 * day, path: `/${n}` }));
+    recording.take(of('steps', calls));
+    await recording.close();
+    const before = noon - 399 * day;
+    assert.deepEqual([await usage.prune(before, 0, 20), await usage.prune(before, 0, 20)], [20, 10]);
+    assert.deepEqual(
+      [await logs.prune(before, 0, 1_000_000, 20), await logs.prune(before, 0, 1_000_000, 20)],
+      [20, 10],
+    );
+  });
+
+  test('the log keeps so many calls, the newest', async () => {
+    const { recording, logs } = recordingOn(given());
+    recording.take(
+      of(
+        'rows',
+        Array.from({ length: 30 }, (_, n) => ({ atMs: noon + n })),
+      ),
+    );
+    await recording.close();
+    await logs.prune(0, 0, 10, 2000);
+    const { items } = await logs.page({ orgId: 'rows', from: 0, to: noon + day, failed: false }, everything);
+    assert.equal(items.length, 10);
+    assert.equal(Date.parse(items[0]!.timestamp), noon + 29);
+  });
+
+  test('what the settings keep no longer goes by itself, step by step', async t => {
+    const first = recordingOn(given());
+    for (let n = 0; n < 5; n++) {
+      const calls = Array.from({ length: 500 }, () => ({ atMs: noon - 2 * day }));
+      first.recording.take(of('turns', calls));
+      await first.recording.flush();
+    }
+    first.recording.take(of('turns', [{ atMs: noon }]));
+    await first.recording.close();
+    assert.equal(await counted(first.logs, 'turns'), 2501);
+    const sized = recordingOn(given(), { 'analytics.log_rows': '11' });
+    t.after(sized.recording.close);
+    await eventually(async () => assert.equal(await counted(sized.logs, 'turns'), 11));
+    assert.equal(await hits(sized.usage, 'turns'), 2501);
+    const brief = recordingOn(given(), { 'analytics.retention_days': '1' });
+    t.after(brief.recording.close);
+    await eventually(async () => {
+      assert.equal(await counted(brief.logs, 'turns'), 1);
+      assert.equal(await hits(brief.usage, 'turns'), 1);
+    });
+  });
+
+  test('every question is answered by an index', async () => {
+    const usage = usageStore(given());
+    const logs = logStore(given());
+    await fill(given());
+    const reads = { sqlite: /^SCAN (?!\w+ USING)(usage|logs)\b/m, postgres: /Seq Scan on (usage|logs)\b/ }[engine];
+    const narrow = { from: noon, to: noon + 60_000 };
+    const filters: Partial<UsageAsked>[] = [
+      {},
+      { apiId: 'a7' },
+      { keyHash: 'k7' },
+      { oauthId: 'c7' },
+      { version: 'v' },
+    ];
+    for (const more of filters) {
+      const plan = await given().plan(usage.sums(asked('o7', { ...narrow, ...more })).compile());
+      assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
+    }
+    const calls = { orgId: 'o7', from: noon, to: noon + 60_000, failed: false };
+    for (const more of [{}, { apiId: 'a7' }, { keyHash: 'k7' }, { failed: true }, { status: 500 }]) {
+      const plan = await given().plan(
+        logs
+          .listing({ ...calls, ...more })
+          .limit(10)
+          .compile(),
+      );
+      assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
+    }
+  });
+});
+
+/** Enough rows that reading all of them would be the wrong plan. */
+async function fill(records: Records): Promise<void> {
+  const usage = usageStore(records);
+  const logs = logStore(records);
+  const made = rollUp({ rowsPerMinute: 100_000, normalisePaths: false });
+  const calls = Array.from(
+    { length: 8000 },
+    (_, n): GivenCall => ({
+      atMs: noon + Math.floor(n / 20) * 60_000,
+      api: { ...someApi, orgId: `o${n % 20}`, id: `a${n % 20}` },
+      keyHash: `k${n % 97}`,
+      oauthId: n % 10 === 7 ? `c${n % 97}` : '',
+      status: n % 50 === 0 ? 500 : 200,
+      path: `/${n}`,
+    }),
+  );
+  const entries: LogEntry[] = [];
+  eachRecord(batchOf(calls), record => {
+    made.add(record);
+    entries.push(logEntry(record, 0));
+  });
+  await records.write(async () => {
+    await usage.add(made.take(noon));
+    await logs.add(entries);
+  });
+  await sql`analyze`.execute(records.db);
+}

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sameSecret } from './constant-time.ts';
+
+test('equal secrets are the same, whatever their length', () => {
+  for (const text of ['', 'a', 'päss', 'x'.repeat(10_000)]) assert.equal(sameSecret(text, `${text}`), true);
+});
+
+test('secrets that differ anywhere, or in length only, are not the same', () => {
+  for (const [a, b] of [
+    ['secret', 'secreT'],
+    ['secret', 'secret '],
+    ['', 'secret'],
+    ['secret', ''],
+    ['secret', 'secret\0'],
+  ] as const) {
+    assert.equal(sameSecret(a, b), false);
+  }
+});

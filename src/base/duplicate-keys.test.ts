@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { findDuplicateMember, repeatsName } from './duplicate-keys.ts';
+
+test('a name that comes twice in one object is found, however it is spelt and however deep', () => {
+  for (const text of [
+    '{"a":1,"a":2}',
+    '{"a":1,"\\u0061":2}',
+    '[{"b":{"a":[],"c":1,"a":{}}}]',
+    '{"a":{"x":1},"b":"}","a":1}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"":1,"":2}',
+  ])
+    assert.ok(repeatsName(text), text);
+});
+
+test('a duplicate member is named with its path', () => {
+  assert.deepEqual(findDuplicateMember('{"a":[1,[2],{"b c":{"d":1,"d":2}}]}'), ['a', 2, 'b c', 'd']);
+  assert.deepEqual(findDuplicateMember('[{},{"a":1,"\\u0061":2}]'), [1, 'a']);
+  assert.equal(findDuplicateMember('{"a":{"a":1},"b":[{"a":1},{"a":2}]}'), undefined);
+});
+
+test('what JSON itself writes never repeats a name', () => {
+  fc.assert(fc.property(fc.json(), text => !repeatsName(JSON.stringify(JSON.parse(text)))));
+  for (const text of ['{"a":"a","b":["a","a"],"c":{"a":1}}', '[{"a":1},{"a":2}]', '"a"', '{"a":"\\"a\\":1"}'])
+    assert.ok(!repeatsName(text), text);
+});

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+import { type AddressPolicy, isMetadataHost } from '../address-policy.ts';
+import type { Problem } from '../problems.ts';
+import { outboundProblem } from './problems.ts';
+import { type AddressKind, addressKind } from './ssrf-guard.ts';
+
+/** On whose word a call is made: a setting of an operator, or something a visitor of the portal typed. */
+export type Audience = 'operator' | 'visitor';
+
+export interface AudienceRules {
+  /** Whether loopback and private networks may be called. */
+  readonly local: boolean;
+  /** Origins (`http://127.0.0.1:8080`) that may be called although they are local. */
+  readonly origins: readonly string[];
+}
+
+export const defaultRules: Readonly<Record<Audience, AudienceRules>> = {
+  operator: { local: true, origins: [] },
+  visitor: { local: false, origins: [] },
+};
+
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/** A URL whose host was resolved, once, to addresses that may be called. */
+export interface Target {
+  readonly url: URL;
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
+export const maxUrlCharacters = 8192;
+const maxAddresses = 16;
+
+export function readTarget(text: string): URL {
+  const url = text.length <= maxUrlCharacters && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url) throw outboundProblem.bad_url({ detail: { url: text.slice(0, 200) } });
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw outboundProblem.bad_scheme({ detail: { scheme: url.protocol.slice(0, -1) } });
+  if (url.username || url.password) throw outboundProblem.credentials_in_url();
+  // The parser has already turned every odd spelling of an address into the plain one; closing dots are left.
+  url.hostname = url.hostname.replace(/\.+$/, '');
+  url.hash = '';
+  return url;
+}
+
+/** Resolves the host and checks every address: one that may not be called spoils the whole answer. */
+export async function checkTarget(
+  url: URL,
+  audience: Audience,
+  rules: AudienceRules,
+  resolve: Resolve,
+  policy?: AddressPolicy,
+): Promise<Target> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isMetadataHost(host)) throw outboundProblem.refused({ detail: { host } });
+  const addresses = isIP(host) ? [host] : await resolveHost(host, audience, resolve);
+  for (const address of addresses) {
+    const kind = addressKind(address);
+    if (!allows(rules, url, kind)) throw refusal(audience, host, address, kind.about);
+    const about = policy?.refuse(address, Number(url.port || (url.protocol === 'https:' ? '443' : '80')));
+    // What a name means inside is for those who may go there.
+    if (about !== undefined) throw refusal(policy?.key === '' ? audience : 'visitor', host, address, about);
+  }
+  return { url, host, addresses };
+}
+
+function allows(rules: AudienceRules, url: URL, { reach }: AddressKind): boolean {
+  if (reach === 'local') return rules.local || rules.origins.includes(url.origin);
+  return reach === 'public';
+}
+
+/** A visitor is not told what a name means inside, nor whether it means anything there. */
+function refusal(audience: Audience, host: string, address: string, about: string): Problem {
+  if (audience === 'visitor') return outboundProblem.refused({ detail: { host } });
+  return outboundProblem.refused_address({ detail: { host, address, about } });
+}
+
+async function resolveHost(host: string, audience: Audience, resolve: Resolve): Promise<readonly string[]> {
+  const make = audience === 'visitor' ? outboundProblem.refused : outboundProblem.unknown_host;
+  const addresses = await resolve(host).catch((cause: unknown) => {
+    throw make({ detail: { host }, cause });
+  });
+  if (addresses.length === 0) throw make({ detail: { host } });
+  return addresses.slice(0, maxAddresses);
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compiledPattern, patternFault } from './regex.ts';
+
+const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
+const slow = 'would take too long: it repeats too much';
+const long = 'is longer than 5000 characters: use several';
+
+const refused: readonly (readonly [pattern: string, why: string])[] = [
+  ['(', unreadable],
+  ['a{1001}', unreadable],
+  ['(a{1000}){1000}', unreadable],
+  ['(a)\\1', unreadable],
+  ['a(?=b)', unreadable],
+  ['(?<!a)b', unreadable],
+  ['('.repeat(2000) + ')'.repeat(2000), unreadable],
+  ['(?:a?){1000}a{1000}', slow],
+  ['[a-z]{900}[0-9]{900}[A-Z]{900}', slow],
+  [Array.from({ length: 2000 }, (_, at) => `word${at}`).join('|'), long],
+];
+for (const [pattern, why] of refused)
+  test(`${pattern.slice(0, 40)} is refused, with the reason`, () => assert.equal(patternFault(pattern), why));
+
+for (const pattern of ['', '^/v\\d+/', '(a+)+$', '[a-z]{1,64}', '(?i)abc', '\\u00e9', 'a{1000}'])
+  test(`${pattern} can be run`, () => assert.equal(patternFault(pattern), undefined));
+
+test('escapes of other dialects mean the character, and case counts unless said otherwise', () => {
+  assert.ok(compiledPattern('^\\u00e9$').test('é'));
+  assert.ok(!compiledPattern('^a$').test('A'));
+  assert.ok(compiledPattern('^a$', { ignoreCase: true }).test('A'));
+});
+
+test('where more is searched, less may be asked', () => {
+  assert.throws(() => compiledPattern('a{100}', { most: 50 }), /repeats too much/);
+});

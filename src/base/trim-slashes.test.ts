@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { withoutFinalSlashes } from './trim-slashes.ts';
+
+test('slashes at the end go, others stay', () => {
+  for (const [given, left] of [
+    ['', ''],
+    ['/', ''],
+    ['a//b///', 'a//b'],
+    ['a', 'a'],
+  ] as const)
+    assert.equal(withoutFinalSlashes(given), left);
+});

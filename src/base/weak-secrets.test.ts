@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { secretText } from './ids.ts';
+import { readSettings } from './settings.ts';
+import { refuseWeakSecrets } from './weak-secrets.ts';
+
+const guarded = ['admin.secret', 'gateway.secret', 'portal.token', 'master_key', 'bootstrap.access_key'];
+const all = (value: () => string) => Object.fromEntries(guarded.map(name => [name, value()]));
+const refused = (flags: Record<string, string>) => () =>
+  refuseWeakSecrets(readSettings({ flags: { production: 'true', ...flags } }));
+
+test('each short secret is refused with a sentence of its own that does not repeat it', () => {
+  assert.throws(refused(all(() => `Zk4${'q'.repeat(2)}7`)), (error: Error) => {
+    const lines = error.message.split('\n');
+    assert.deepEqual(
+      lines,
+      guarded.map(name => `${name}: has only 6 bytes; production needs at least 32 random bytes`),
+    );
+    return true;
+  });
+  assert.throws(refused({ 'admin.secret': secretText().slice(0, 31) }), /admin\.secret: has only 31 bytes/);
+});
+
+test('long but well-known secrets are refused', () => {
+  const known = [
+    '352d20ee67be67f6340b4c0605b044b7',
+    'EDD1C9F034335F136F87AD84B625C8F1',
+    'x'.repeat(64),
+    'abc123'.repeat(6),
+    'please-change-me-please-i-am-insecure',
+    'your-secret-key-goes-here-0000-1111-2222',
+    '0123456789abcdef0123456789abcdee',
+  ];
+  for (const value of known)
+    assert.throws(refused({ 'gateway.secret': value }), /^Problem: gateway\.secret: is well known/, value);
+});
+
+test('random secrets, and those that are made at the first start, are accepted', () => {
+  refused(all(secretText))();
+  refused({})();
+});
+
+test('outside of production any secret will do', () => {
+  refuseWeakSecrets(readSettings({ flags: all(() => 'x') }));
+});

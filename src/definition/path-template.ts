@@ -1,0 +1,83 @@
+import { RE2JS } from 're2js';
+import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
+
+/** A segment of a listen path, or a host, with parameters in it. */
+export interface OpenPattern {
+  readonly names: readonly string[];
+  /** What each parameter stands for; undefined where the text does not fit. */
+  match(text: string): readonly string[] | undefined;
+}
+
+const segmentText = '[^/]+';
+/** What a parameter of a host stands for unless it says otherwise. */
+export const hostLabel = '[^.]+';
+
+const parameter = /(\{[^}]*\}+)/;
+
+/** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
+export function openPattern(segment: string, usual = segmentText): OpenPattern {
+  const parts = segment.split(parameter);
+  const [before, after] = [parts[0]!, parts.at(-1)!];
+  const only = parts.length === 3 ? /^\{([^:}]*)\}$/.exec(parts[1]!)?.[1] : undefined;
+  if (only !== undefined) return anything(only, before, after, usual === hostLabel ? '.' : '/');
+  const groups: (readonly [name: string, place: number])[] = [];
+  let place = 1;
+  let source = '';
+  for (const part of parts) {
+    const [, name, rule] = /^\{([^:}]*)(?::(.*))?\}$/.exec(part) ?? [];
+    if (name === undefined) {
+      source += RE2JS.quote(part);
+      continue;
+    }
+    groups.push([name, place]);
+    source += `(${rule ?? usual})`;
+    // A pattern may have groups of its own. It must be readable by itself, or it could close what it did not open.
+    place += 1 + (rule === undefined ? 0 : compiledPattern(rule).groupCount());
+  }
+  const compiled = compiledPattern(source);
+  return {
+    names: groups.map(([name]) => name),
+    match(given) {
+      // Comparing text costs so much less that many patterns in one place are no burden to calls for others.
+      if (!given.startsWith(before) || !given.endsWith(after)) return undefined;
+      const matcher = compiled.matcher(given);
+      return matcher.matches() ? groups.map(([, at]) => matcher.group(at) ?? '') : undefined;
+    },
+  };
+}
+
+/** What is written most often, one parameter that stands for anything up to the next divider, needs no pattern. */
+function anything(name: string, before: string, after: string, divider: '.' | '/'): OpenPattern {
+  const names = [name];
+  return {
+    names,
+    match(given) {
+      const end = given.length - after.length;
+      if (end <= before.length || !given.startsWith(before) || !given.endsWith(after)) return undefined;
+      const value = given.slice(before.length, end);
+      return value.includes(divider) ? undefined : [value];
+    },
+  };
+}
+
+/** A host as calls name it: in small letters, without a final dot. In patterns, letters of either size mean something. */
+export const hostSpelling = (name: string): string =>
+  name
+    .split(parameter)
+    .map((part, at) => (at % 2 === 1 ? part : part.toLowerCase()))
+    .join('')
+    .replace(/\.$/, '');
+
+/** Why calls could not be compared with these segments of a path, or with this host; undefined when they can. */
+export function openFault(text: string, divider: '/' | ''): string | undefined {
+  for (const segment of divider === '' ? [text] : text.split(divider)) {
+    if (!segment.includes('{')) continue;
+    try {
+      openPattern(segment);
+    } catch (error) {
+      if (error instanceof UnreadablePattern) return `${segment} ${error.message}`;
+      throw error;
+    }
+  }
+  return undefined;
+}

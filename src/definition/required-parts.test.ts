@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkClassic } from './classic.ts';
+import { modelOfClassic, modelOfOas } from './model.ts';
+import type { OasDefinition } from './oas.ts';
+import { checkOas } from './oas.ts';
+import { missingParts, type NeededPart } from './required-parts.ts';
+
+const path = { listen_path: '/a/' };
+const versions = (given: object, more: object = {}) => ({ version_data: { versions: given, ...more } });
+const listed = (extended_paths: object) => versions({ Default: { use_extended_paths: true, extended_paths } });
+const answering = { path: '/x', method: 'GET' };
+
+const both: readonly NeededPart[] = ['listen path', 'upstream'];
+const classic: readonly [string, object, readonly NeededPart[]][] = [
+  ['nothing', {}, both],
+  ['blanks', { proxy: { listen_path: '', target_url: ' ' } }, both],
+  ['a whole API', { proxy: { ...path, target_url: 'http://127.0.0.1:9' } }, []],
+  ['a listen path alone', { proxy: path }, ['upstream']],
+  ['an internal API', { internal: true }, ['upstream']],
+  ['a TCP service', { protocol: 'tcp', listen_port: 9000 }, ['upstream']],
+  ['load balancing', { proxy: { ...path, enable_load_balancing: true, target_list: ['http://a'] } }, []],
+  ['load balancing switched off', { proxy: { ...path, target_list: ['http://a'] } }, ['upstream']],
+  ['service discovery', { proxy: { ...path, service_discovery: { use_discovery_service: true } } }, []],
+  ['versions with targets', { proxy: path, ...versions({ a: { override_target: 'http://a' } }) }, []],
+  [
+    'one version without a target',
+    { proxy: path, ...versions({ a: { override_target: 'http://a' }, b: { name: 'b' } }) },
+    ['upstream'],
+  ],
+  ['mock replies', { proxy: path, ...listed({ mock_response: [{ ...answering, body: 'x' }] }) }, []],
+  [
+    'a mock switched off',
+    { proxy: path, ...listed({ mock_response: [{ ...answering, disabled: true }] }) },
+    ['upstream'],
+  ],
+  ['virtual endpoints', { proxy: path, ...listed({ virtual: [{ ...answering, response_function_name: 'f' }] }) }, []],
+  [
+    'a rewrite elsewhere',
+    { proxy: path, ...listed({ url_rewrites: [{ ...answering, rewrite_to: 'http://b/' }] }) },
+    [],
+  ],
+  [
+    'a rewrite within',
+    { proxy: path, ...listed({ url_rewrites: [{ ...answering, rewrite_to: '/b' }] }) },
+    ['upstream'],
+  ],
+  ['plugins', { proxy: path, custom_middleware: { pre: [{ name: 'f', path: 'f.js' }] } }, []],
+  ['a bundle of plugins', { proxy: path, custom_middleware_bundle: 'b.zip' }, []],
+  ['a data graph', { proxy: path, graphql: { enabled: true, execution_mode: 'executionEngine' } }, []],
+  ['a supergraph', { proxy: path, graphql: { enabled: true, execution_mode: 'supergraph' } }, []],
+  ['a checked GraphQL proxy', { proxy: path, graphql: { enabled: true, execution_mode: 'proxyOnly' } }, ['upstream']],
+];
+
+describe('what a definition cannot do without', () => {
+  for (const [name, definition, parts] of classic)
+    test(`classic: ${name} lacks ${parts.join(' and ') || 'nothing'}`, () => {
+      const checked = checkClassic(definition);
+      assert.ok(checked.ok, JSON.stringify(checked));
+      const missing = missingParts(modelOfClassic(checked.definition));
+      assert.deepEqual(
+        missing.map(({ part }) => part),
+        parts,
+      );
+    });
+
+  const document = (more: object, info: object = {}) => ({
+    openapi: '3.0.3',
+    info: { title: 'A', version: '1' },
+    paths: { '/a': { get: { operationId: 'readA', responses: {} } } },
+    'x-gw-api-gateway': { info: { name: 'A', ...info }, server: { listenPath: { value: '/a/' } }, ...more },
+  });
+  const faults = (given: object) => {
+    const checked = checkOas(given);
+    if (checked.ok) assert.deepEqual(missingParts(modelOfOas(given as OasDefinition)), []);
+    return checked.ok ? [] : checked.faults.map(fault => `${fault.path}: ${fault.message}`);
+  };
+  const gone = 'x-gw-api-gateway.upstream: is required';
+  const url = 'x-gw-api-gateway.upstream.url: is required';
+
+  test('a document needs an upstream unless it balances, discovers, mocks or rewrites to one', () => {
+    const operations = (readA: object) => ({ middleware: { operations: { readA } } });
+    assert.deepEqual(faults(document({})), [gone]);
+    assert.deepEqual(faults(document({ upstream: {} })), [url]);
+    assert.deepEqual(faults(document({ upstream: { serviceDiscovery: { enabled: true } } })), []);
+    assert.deepEqual(faults(document({ upstream: { serviceDiscovery: { enabled: false } } })), [url]);
+    assert.deepEqual(faults(document(operations({ mockResponse: { enabled: true, code: 200 } }))), []);
+    assert.deepEqual(faults(document(operations({ mockResponse: { enabled: false, code: 200 } }))), [gone]);
+    assert.deepEqual(faults(document(operations({ urlRewrite: { enabled: true, rewriteTo: 'gw://other/' } }))), []);
+  });
+
+  test('a document needs a listen path unless it is internal', () => {
+    const upstream = { url: 'http://127.0.0.1:9/' };
+    const place = 'x-gw-api-gateway.server.listenPath.value: is required';
+    assert.deepEqual(faults(document({ server: {}, upstream })), [place]);
+    assert.deepEqual(faults(document({ server: {}, upstream }, { state: { internal: true } })), []);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Model, VersionModel } from './model.ts';
+import type { Fault } from './validation-error.ts';
+
+/**
+ * Completeness: what a definition cannot do without.
+ *
+ * | Definition                                              | Listen path | Upstream |
+ * |---------------------------------------------------------|-------------|----------|
+ * | an API of its own                                       | yes         | yes      |
+ * | internal, reached by loops only                         | no          | yes      |
+ * | a version of another API, reached through its base      | no          | yes      |
+ * | TCP or TLS service                                      | no (a port) | yes      |
+ * | load balancing with targets, service discovery          | yes         | no       |
+ * | every version inside it has a target of its own         | yes         | no       |
+ * | streams                                                 | yes         | no       |
+ * | GraphQL data graph (execution engine), supergraph       | yes         | no       |
+ * | mock replies, virtual endpoints, plugins, rewrites to   | yes         | no       |
+ * | whole addresses: calls they leave over are refused      |             |          |
+ */
+export type NeededPart = 'listen path' | 'upstream';
+
+export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | 'listen'>): boolean {
+  return !identity.internal && listen.protocol !== 'tcp' && listen.protocol !== 'tls';
+}
+
+/** Whether the address of an upstream is needed beside what else the definition says about targets. */
+export function needsUpstream(model: Model): boolean {
+  const { form, graphql, serviceDiscovery, loadBalancing } = model;
+  if (form === 'streams' || serviceDiscovery.enabled || loadBalancing.enabled) return false;
+  if (graphql.enabled && ownGraphs.has(graphql.executionMode)) return false;
+  return !hasOwnTargets(model) && !answersItself(model);
+}
+
+const ownGraphs: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
+
+const hasOwnTargets = ({ versions, versionData }: Model) =>
+  !versionData.notVersioned &&
+  versions.length > 0 &&
+  versions.every(({ version }) => version.overrideTarget.trim() !== '');
+
+const answersItself = ({ versions, plugins, pluginConfig }: Model) =>
+  versions.some(hasOwnAnswers) ||
+  [plugins.pre, plugins.postAuth, plugins.post].some(list => list.some(({ enabled }) => enabled)) ||
+  (pluginConfig.bundleEnabled && pluginConfig.bundlePath !== '');
+
+const hasOwnAnswers = ({ endpoints: { mockResponse, virtualEndpoint, endpointPlugin, urlRewrite } }: VersionModel) =>
+  [mockResponse, virtualEndpoint, endpointPlugin].some(list => list.length > 0) ||
+  urlRewrite.some(({ rewriteTo }) => rewriteTo.includes('://'));
+
+const places: Record<'classic' | 'oas', Record<NeededPart, string>> = {
+  classic: { 'listen path': 'proxy.listen_path', upstream: 'proxy.target_url' },
+  oas: { 'listen path': 'x-gw-api-gateway.server.listenPath.value', upstream: 'x-gw-api-gateway.upstream.url' },
+};
+
+export interface MissingPart extends Fault {
+  readonly part: NeededPart;
+}
+
+/** The parts that a definition needs and does not have. */
+export function missingParts(model: Model): MissingPart[] {
+  const paths = places[model.form === 'classic' ? 'classic' : 'oas'];
+  const missing: NeededPart[] = [];
+  if (model.listen.path.trim() === '' && needsListenPath(model)) missing.push('listen path');
+  if (model.upstream.url.trim() === '' && needsUpstream(model)) missing.push('upstream');
+  return missing.map(part => ({ part, path: paths[part], message: 'is required' }));
+}

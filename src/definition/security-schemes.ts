@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Bag, Path } from '#base/json-tree.ts';
+import { bagOf, isBag, isSilent } from '#base/json-tree.ts';
+import type { SchemeKind } from './facets/schemes.ts';
+import { schemeAnchors } from './facets/schemes.ts';
+import type { OasDefinition } from './oas.ts';
+import type { Anchors } from './read-fields.ts';
+
+/**
+ * The kind of a security scheme is told by the OpenAPI component of its name, and part of its settings too: where a
+ * key is looked for, which grants are offered. Here the component is read into the entry, and written from it.
+ */
+export const schemesPath: Path = ['server', 'authentication', 'securitySchemes'];
+
+export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
+  const scheme = String(component.scheme ?? '').toLowerCase();
+  if (component.type === 'apiKey') return 'token';
+  if (component.type === 'http' && scheme === 'basic') return 'basic';
+  if (component.type === 'http' && scheme === 'bearer')
+    return String(component.bearerFormat ?? '').toUpperCase() === 'JWT' ? 'jwt' : undefined;
+  if (component.type !== 'oauth2') return undefined;
+  if ('scopeCheck' in entry || 'protectedResourceMetadata' in entry || 'tokenExchange' in entry) return 'oauth2';
+  return Array.isArray(entry.providers) ? 'externalOAuth' : 'oauth';
+}
+
+/** Which entry speaks for each kind: the first enabled one that is asked for, else the first enabled one, else the first. */
+export function schemeAnchorsOf(document: OasDefinition): Anchors {
+  const components = bagOf(document.components?.securitySchemes);
+  const entries = bagOf(bagOf(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
+  const [first] = Array.isArray(document.security) ? document.security : [];
+  const rankOf = (name: string) => (bagOf(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0);
+  const found: Record<string, string> = {};
+  for (const [name, entry] of Object.entries(entries)) {
+    const kind = kindOf(bagOf(components[name]), bagOf(entry));
+    if (!kind) continue;
+    const other = found[kind];
+    if (other === undefined || rankOf(name) > rankOf(other)) found[kind] = name;
+  }
+  return Object.fromEntries(
+    schemeAnchors.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),
+  );
+}
+
+const grantOfFlow: Record<string, string> = {
+  authorizationCode: 'authorization_code',
+  clientCredentials: 'client_credentials',
+  password: 'password',
+  implicit: 'implicit',
+};
+
+/** The gateway's part with what the OpenAPI components say about its security schemes. */
+export function withComponents(document: OasDefinition): Bag {
+  const extension = structuredClone(document['x-gw-api-gateway']) as Bag;
+  const components = bagOf(document.components?.securitySchemes);
+  const entries = bagOf(bagOf(bagOf(extension.server).authentication).securitySchemes);
+  for (const [name, entry] of Object.entries(entries)) if (isBag(entry)) complete(entry, bagOf(components[name]));
+  rememberDiscovery(extension);
+  return extension;
+}
+
+/** The older way to say how long a registry's answer is remembered, which was also the switch. */
+function rememberDiscovery(extension: Bag): void {
+  const { serviceDiscovery, uptimeTests, test } = bagOf(extension.upstream);
+  for (const block of [serviceDiscovery, bagOf(uptimeTests).serviceDiscovery, bagOf(test).serviceDiscovery])
+    if (isBag(block) && !isBag(block.cache) && Number(block.cacheTimeout) > 0)
+      block.cache = { enabled: true, timeout: block.cacheTimeout };
+}
+
+const places = ['header', 'query', 'cookie'] as const;
+const isPlace = (value: unknown): value is (typeof places)[number] => places.some(place => place === value);
+
+function complete(entry: Bag, component: Bag): void {
+  const kind = kindOf(component, entry);
+  if (kind === 'token' && isPlace(component.in)) entry[component.in] ??= { enabled: true, name: component.name ?? '' };
+  if (kind === 'oauth' && isSilent(entry.allowedAccessTypes))
+    entry.allowedAccessTypes = Object.keys(bagOf(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
+}
+
+/** What the component says is not said again in the entry. */
+export function leaveToComponent(entry: Bag, component: Bag): void {
+  const bare: Bag = { ...entry, allowedAccessTypes: undefined };
+  if (isPlace(component.in)) bare[component.in] = undefined;
+  complete(bare, component);
+  for (const name of ['header', 'query', 'cookie', 'allowedAccessTypes'])
+    if (entry[name] !== undefined && isDeepStrictEqual(entry[name], bare[name]) && isTold(name, component))
+      delete entry[name];
+}
+
+const isTold = (name: string, component: Bag) => name === component.in || name === 'allowedAccessTypes';
+
+/** The OpenAPI component of an entry the gateway made. */
+export function componentOf(kind: SchemeKind, entry: Bag): Bag {
+  if (kind === 'jwt') return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+  if (kind === 'basic') return { type: 'http', scheme: 'basic' };
+  if (kind !== 'token') return { type: 'oauth2', flows: flowsOf(entry) };
+  const place = (['header', 'query', 'cookie'] as const).find(name => bagOf(entry[name]).enabled === true) ?? 'header';
+  const fallback = String(bagOf(entry.header).name ?? '') || 'Authorization';
+  return { type: 'apiKey', in: place, name: String(bagOf(entry[place]).name ?? '') || fallback };
+}
+
+function flowsOf(entry: Bag): Bag {
+  const types = Array.isArray(entry.allowedAccessTypes) ? entry.allowedAccessTypes : [];
+  const flows: Bag = {};
+  for (const [flow, grant] of Object.entries(grantOfFlow)) {
+    if (!types.includes(grant)) continue;
+    const asks = flow === 'authorizationCode' || flow === 'implicit' ? { authorizationUrl: '/oauth/authorize' } : {};
+    flows[flow] = { ...asks, ...(flow === 'implicit' ? {} : { tokenUrl: '/oauth/token' }), scopes: {} };
+  }
+  return flows;
+}

@@ -1,0 +1,54 @@
+import type { AuthMode, Model } from '#definition/model.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { KnownKey } from './key-cache.ts';
+
+/** What a definition calls each way in when it says which of several gives the session. */
+export const identities: Readonly<Record<AuthMode, string>> = {
+  oauth: 'oauth_key',
+  externalOAuth: '',
+  basic: 'basic_auth_user',
+  hmac: 'hmac_key',
+  jwt: 'jwt_claim',
+  oidc: 'oidc_user',
+  custom: 'custom_auth',
+  token: 'auth_token',
+};
+
+/** Whether this way in gives the session. With several and none named, all do in turn, and the last one stays. */
+export function givesSession({ modes, authentication }: Model, mode: AuthMode): boolean {
+  const wanted = authentication.baseIdentityProvider;
+  return modes.length === 1 || wanted === '' || wanted === identities[mode];
+}
+
+/** The caller is whoever holds this key. */
+export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMode): void {
+  call.keyId = keyId;
+  call.keyOwner = owner;
+  call.keyHash = keyHash;
+  call.session = session;
+  call.identityFrom = mode;
+  if (call.context && namedByKey.has(mode)) call.context.token = keyId;
+}
+
+/** Ways in whose credential is the key itself. Signed tokens say so themselves. */
+const namedByKey: ReadonlySet<AuthMode> = new Set(['token', 'hmac']);
+
+/** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
+export const isKnown = (call: Exchange): boolean => call.unguarded || (call.loops > 0 && call.session !== undefined);
+
+/** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
+export function deny(
+  { fire }: Pick<GatewayTools, 'fire'>,
+  call: Exchange,
+  code: RefusalCode,
+  key: string,
+  message = 'Auth Failure',
+  detail?: Readonly<Record<string, string | number>>,
+): Answer {
+  const refused = refuse(call, code, detail);
+  fire(refusals[code].event!, call, message, { key });
+  return refused;
+}

@@ -1,0 +1,112 @@
+import type { Model } from '#definition/model.ts';
+import type { HeaderList } from '../http/headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+
+/** Where a definition says a credential is looked for. */
+export interface Sources {
+  readonly headerEnabled: boolean;
+  readonly headerName: string;
+  readonly queryEnabled: boolean;
+  readonly queryName: string;
+  readonly cookieEnabled: boolean;
+  readonly cookieName: string;
+}
+
+/** The same, decided: names by place, empty where it is not looked for. */
+export interface Places {
+  /** Lower-case. */
+  readonly header: string;
+  readonly query: string;
+  readonly cookie: string;
+}
+
+export function placesOf(sources: Sources): Places {
+  const header = sources.headerName || 'Authorization';
+  return {
+    header: sources.headerEnabled ? header.toLowerCase() : '',
+    query: sources.queryEnabled ? sources.queryName || header : '',
+    cookie: sources.cookieEnabled ? sources.cookieName || header : '',
+  };
+}
+
+/** Every place in which callers of an API may send a credential. */
+export const placesOfApi = ({ modes, alternatives, oauth2, ...model }: Model): Places[] => [
+  ...modes.map(mode => placesOf(model[mode])),
+  ...alternatives.flatMap(({ ways }) => ways.map(({ says }) => placesOf(says as unknown as Sources))),
+  ...(oauth2.enabled ? [placesOf(oauth2)] : []),
+];
+
+/** As it was sent; empty where it was not. A query parameter wins over the header, a cookie over both. */
+export function credentialIn({ header, query, cookie }: Places, call: Exchange): string {
+  if (cookie !== '') {
+    const value = cookieValue(call.headers, cookie);
+    if (value !== '') return value;
+  }
+  if (query !== '') {
+    const value = queryValue(call.query, query);
+    if (value !== '') return value;
+  }
+  return header === '' ? '' : (call.headers.get(header) ?? '');
+}
+
+const bearer = /^Bearer /i;
+
+export const withoutBearer = (credential: string): string =>
+  bearer.test(credential) ? credential.slice('Bearer '.length) : credential;
+
+/** The first value of a parameter, decoded. */
+export function queryValue(query: string, name: string): string {
+  for (const { raw, value } of pairs(query)) if (isNamed(raw, name)) return decoded(value);
+  return '';
+}
+
+export function withoutQuery(query: string, name: string): string {
+  if (query === '') return query;
+  return query
+    .split('&')
+    .filter(pair => !isNamed(pair.split('=', 1)[0]!, name))
+    .join('&');
+}
+
+function* pairs(query: string): Generator<{ raw: string; value: string }> {
+  for (let at = 0; at < query.length; ) {
+    const next = query.indexOf('&', at);
+    const pair = query.slice(at, next < 0 ? undefined : next);
+    const equals = pair.indexOf('=');
+    yield equals < 0 ? { raw: pair, value: '' } : { raw: pair.slice(0, equals), value: pair.slice(equals + 1) };
+    at = next < 0 ? query.length : next + 1;
+  }
+}
+
+const isNamed = (raw: string, name: string) => raw === name || (/[%+]/.test(raw) && decoded(raw) === name);
+
+function decoded(text: string): string {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    // Not an escape after all: the text is what it is.
+    return text;
+  }
+}
+
+const cookiesIn = (headers: HeaderList) => headers.all('cookie').flatMap(line => line.split(';'));
+const cookieName = (cookie: string) => cookie.split('=', 1)[0]!.trim();
+
+export function cookieValue(headers: HeaderList, name: string): string {
+  const found = cookiesIn(headers).find(cookie => cookieName(cookie) === name && cookie.includes('='));
+  if (found === undefined) return '';
+  return found
+    .slice(found.indexOf('=') + 1)
+    .trim()
+    .replace(/^"(.*)"$/, '$1');
+}
+
+export function removeCookie(headers: HeaderList, name: string): void {
+  const all = cookiesIn(headers);
+  const kept = all.filter(cookie => cookieName(cookie) !== name);
+  if (kept.length === all.length) return;
+  headers.remove('cookie');
+  const text = kept.map(cookie => cookie.trim()).filter(Boolean);
+  if (text.length > 0) headers.append('Cookie', text.join('; '));
+}

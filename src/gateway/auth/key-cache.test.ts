@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { keyDigest } from '#access/keys/key-row.ts';
+import { policyTopic } from '#access/policies/topic.ts';
+import { createLog } from '#base/log.ts';
+import { readSettings } from '#base/settings.ts';
+import { createDataKey, vaultOf } from '#base/vault.ts';
+import { type Bench, openBench, orgId } from '../../../tests/support/step-harness.ts';
+import { sessionsOf } from './key-cache.ts';
+import type { AccessStore, FoundKeyRow } from './store.ts';
+
+const rights = { access_rights: { bench: {} } };
+
+describe('keys in the memory of a thread', () => {
+  let bench: Bench;
+  before(async () => {
+    bench = await openBench();
+  });
+  after(() => bench.close());
+  const find = (text: string) => bench.tools.sessions.find(orgId, text);
+  const asked = async (work: () => unknown) => {
+    const before = bench.queries();
+    await work();
+    return bench.queries() - before;
+  };
+
+  test('a key that was found once is found again without a query, and without waiting', async () => {
+    const keyId = await bench.key(rights);
+    const first = await find(keyId);
+    assert.equal(await asked(() => assert.equal(find(keyId), first)), 0);
+  });
+
+  test('repeating a guess costs no query', async () => {
+    assert.equal(await asked(() => find('a-guess')), 1);
+    assert.equal(await asked(() => find('a-guess')), 0);
+    bench.time.nowMs += 2001;
+    assert.equal(await asked(() => find('a-guess')), 1);
+  });
+
+  test('what cannot be a key costs no query at all', async () => {
+    assert.equal(await asked(() => [find(''), find(orgId), find('x'.repeat(1025))]), 0);
+  });
+
+  test('a new key is found although it was unknown a moment ago', async () => {
+    assert.equal(await find('made-later'), undefined);
+    const keyId = await bench.key(rights, { name: 'made-later' });
+    bench.tools.sessions.changed([{ topic: 'keys', id: 'any digest' }]);
+    assert.equal((await find('made-later'))?.keyId, keyId);
+  });
+
+  test('a change of one key is a change of that key only', async () => {
+    const [changed, other] = [await bench.key({ ...rights, alias: 'old' }), await bench.key(rights)];
+    const kept = await find(other);
+    await find(changed);
+    const stored = (await bench.keys.getAnywhere(changed))!;
+    await bench.keys.change(stored, async key => ({ key: { ...key, alias: 'new' }, policyIds: [] }));
+    assert.equal((await find(changed))?.session.alias, 'old', 'nobody told this thread yet');
+    bench.tools.sessions.changed([{ topic: 'keys', id: bench.digestOf(changed) }]);
+    assert.equal((await find(changed))?.session.alias, 'new');
+    assert.equal(find(other), kept);
+  });
+
+  test('a key that is removed is unknown', async () => {
+    const keyId = await bench.key(rights);
+    await find(keyId);
+    await bench.keys.remove((await bench.keys.getAnywhere(keyId))!);
+    bench.tools.sessions.changed([{ topic: 'keys', id: bench.digestOf(keyId) }]);
+    assert.equal(await find(keyId), undefined);
+  });
+
+  test('a change of a policy reaches the keys it governs, by either of its ids, and no others', async () => {
+    const policy = await bench.policy({ id: 'gold', rate: 5, per: 1, access_rights: { bench: {} } });
+    const governed = await bench.key({ apply_policies: ['gold'] });
+    const byDatabaseId = await bench.key({ apply_policies: [policy._id] });
+    const other = await bench.key(rights);
+    const kept = await find(other);
+    for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 5);
+    await bench.policies.change(orgId, 'gold', it => ({ ...it, rate: 7 }));
+    bench.tools.sessions.changed(
+      [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyTopic(orgId, id) })),
+    );
+    for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 7);
+    assert.equal(find(other), kept);
+  });
+
+  test('a key whose only policy is missing is unknown until the policy is there', async () => {
+    const keyId = await bench.key({ apply_policies: ['later'] });
+    assert.equal(await find(keyId), undefined);
+    await bench.policy({ id: 'later', access_rights: { bench: {} } });
+    bench.tools.sessions.changed([{ topic: 'policies', id: policyTopic(orgId, 'later') }]);
+    assert.equal((await find(keyId))?.keyId, keyId);
+  });
+
+  test('keys that share a policy read it once', async () => {
+    await bench.policy({ id: 'shared', access_rights: { bench: {} } });
+    const [one, two] = [
+      await bench.key({ apply_policies: ['shared'] }),
+      await bench.key({ apply_policies: ['shared'] }),
+    ];
+    assert.equal(await asked(() => find(one)), 2);
+    assert.equal(await asked(() => find(two)), 1);
+  });
+
+  test('losing track of changes forgets everything', async () => {
+    const keyId = await bench.key(rights);
+    const first = await find(keyId);
+    for (const changes of [undefined, [{ topic: 'keys', id: '' }] as const]) {
+      bench.tools.sessions.changed(changes);
+      assert.notEqual(find(keyId), first);
+    }
+    const again = find(keyId);
+    bench.tools.sessions.changed([{ topic: 'apis', id: '' }]);
+    assert.equal(find(keyId), again, 'changes of other things do not matter');
+  });
+});
+
+test('what was read before a change is not remembered after it', async () => {
+  const vault = vaultOf(createDataKey());
+  const digest = keyDigest(vault, `${orgId}slow-key`);
+  const row = (alias: string): FoundKeyRow => ({
+    id: '1',
+    org_id: orgId,
+    kind: 'token',
+    key_hash: 'hash',
+    sealed: '',
+    body: JSON.stringify({ ...rights, alias }),
+    digest,
+    created_at: 0,
+  });
+  const answers: PromiseWithResolvers<FoundKeyRow[]>[] = [];
+  const store = {
+    keys() {
+      answers.push(Promise.withResolvers());
+      return answers.at(-1)!.promise;
+    },
+  } as Partial<AccessStore> as AccessStore;
+  const sessions = sessionsOf({
+    store,
+    vault,
+    settings: readSettings({}),
+    clock: { now: () => 0 },
+    log: createLog({ level: 'silent', format: 'json' }),
+  });
+  const first = sessions.find(orgId, 'slow-key');
+  assert.equal(sessions.find(orgId, 'slow-key'), first, 'one question for all who ask meanwhile');
+  sessions.changed([{ topic: 'keys', id: digest }]);
+  const second = sessions.find(orgId, 'slow-key');
+  assert.notEqual(second, first, 'whoever asks after the change gets what is there after it');
+  answers[1]!.resolve([row('new')]);
+  assert.equal((await second)?.session.alias, 'new');
+  answers[0]!.resolve([row('old')]);
+  await first;
+  assert.equal((await sessions.find(orgId, 'slow-key'))?.session.alias, 'new');
+});

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { tokenOf } from '#access/keys/ids.ts';
+import { Key } from '#access/keys/schema.ts';
+import { isRecord } from '#access/keys/session.ts';
+import type { Grant, NewToken } from '#access/oauth/token-store.ts';
+import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
+import { stateOf } from '#access/policies/schema.ts';
+import { isoTime, unixSeconds } from '#base/clock.ts';
+import { sameSecret } from '#base/constant-time.ts';
+import { publicId, secretText } from '#base/ids.ts';
+import type { Asking, ProviderTools } from './provider-services.ts';
+import { type Denied, denied } from './responses.ts';
+
+/** How tokens come to be. */
+
+export interface Issued {
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+  readonly expiresIn: number;
+  readonly scope: string;
+}
+
+/** What goes out to the client. */
+export const tokenReply = ({ accessToken, refreshToken, expiresIn, scope }: Issued) => ({
+  access_token: accessToken,
+  token_type: 'bearer',
+  expires_in: expiresIn,
+  ...(refreshToken && { refresh_token: refreshToken }),
+  ...(scope && { scope }),
+});
+
+const scopeText = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
+const longestScope = 1000;
+
+export const scopeOf = (given = ''): string | Denied =>
+  given === '' || (given.length <= longestScope && scopeText.test(given)) ? given : denied('invalid_scope');
+
+/** What the holder of a token may do: what the login page said, else what the client's policy says. */
+export async function keyFor(tools: ProviderTools, { provider, client }: Omit<Asking, 'parameters'>, rules?: Key) {
+  if (!rules && client.policy_id === '') return denied('unauthorized_client', 'The client has no policy');
+  const { basic_auth_data: _password, oauth_keys: _tokens, key_id: _id, ...given } = rules ?? {};
+  const nowMs = tools.clock.now();
+  const key: Key = {
+    ...(rules ? given : { apply_policies: [client.policy_id] }),
+    org_id: provider.orgId,
+    oauth_client_id: client.client_id,
+    meta_data: { ...client.meta_data, ...(isRecord(given.meta_data) ? given.meta_data : {}) },
+    date_created: isoTime(nowMs),
+    last_updated: String(unixSeconds(nowMs)),
+  };
+  const fault = await faultOf(tools, provider.orgId, key);
+  return fault === undefined ? key : denied(rules ? 'invalid_request' : 'unauthorized_client', fault);
+}
+
+/** Why a key would open nothing, if it would not. */
+async function faultOf({ policies, settings }: ProviderTools, orgId: string, key: Key): Promise<string | undefined> {
+  const found = await policies.named(orgId, policyIdsOf(key));
+  if ([...found.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
+  const applied = applyPolicies(key, found, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
+  return applied.ok ? undefined : applied.message;
+}
+
+/** The key a login page describes, as JSON. */
+export function readRules(text: string): Key | undefined | Denied {
+  if (text.trim() === '') return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return denied('invalid_request', 'key_rules is not JSON');
+  }
+  const read = Key.safeParse(value);
+  return read.success ? read.data : denied('invalid_request', 'key_rules does not describe a key');
+}
+
+export interface Wanted {
+  readonly grant: Grant;
+  readonly key: Key;
+  readonly withRefresh: boolean;
+  /** Unix seconds; the token does not outlive it. */
+  readonly until?: number | undefined;
+  /** Of the password that was shown for it; kept with what renews it. */
+  readonly proof?: string | undefined;
+}
+
+/** Writes tokens down and gives them back, once. Part of whatever is being written. */
+export async function issue(tools: ProviderTools, { grant, key, withRefresh, until, proof }: Wanted): Promise<Issued> {
+  const { settings, clock } = tools;
+  const nowMs = clock.now();
+  const longest = unixSeconds(nowMs) + settings['oauth.token_seconds'];
+  const expires = until === undefined ? longest : Math.min(longest, until);
+  const accessToken = tokenOf(grant.orgId, publicId());
+  const refreshToken = withRefresh ? secretText() : undefined;
+  const access: NewToken = {
+    kind: 'access',
+    token: accessToken,
+    expiresAtMs: expires * 1000,
+    key: { ...key, expires },
+  };
+  const refresh: NewToken[] = refreshToken
+    ? [
+        {
+          kind: 'refresh',
+          token: refreshToken,
+          expiresAtMs: nowMs + settings['oauth.refresh_token_seconds'] * 1000,
+          key: { ...key, expires: until ?? 0, ...(proof && { basic_auth_data: { password: proof } }) },
+        },
+      ]
+    : [];
+  await tools.oauthTokens.insert(grant, [access, ...refresh], nowMs);
+  return { accessToken, refreshToken, expiresIn: expires - unixSeconds(nowMs), scope: grant.scope };
+}
+
+export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope: string, owner = ''): Grant => ({
+  orgId: provider.orgId,
+  apiId: provider.apiId,
+  clientId: client.client_id,
+  grantId: publicId(),
+  owner,
+  scope,
+});
+
+/** Sixteen random bytes. */
+export const newCode = (): string => Buffer.from(publicId(), 'hex').toString('base64url');
+
+const verifierText = /^[A-Za-z0-9\-._~]{43,128}$/;
+const challengeText = /^[\w-]{43}$/;
+
+/** What a client says it will show later; empty where it says nothing. A challenge that can be read is none. */
+export function challengeOf(challenge = '', method = ''): string | Denied {
+  if (challenge === '' && method === '') return '';
+  if (method !== 'S256') return denied('invalid_request', 'code_challenge_method must be S256');
+  return challengeText.test(challenge) ? challenge : denied('invalid_request', 'code_challenge is malformed');
+}
+
+/** Whoever began with a challenge must show what it was made of; whoever shows something must have begun with one. */
+export function answersChallenge(challenge: string, verifier: string): boolean {
+  if (challenge === '' || verifier === '') return challenge === '' && verifier === '';
+  return (
+    verifierText.test(verifier) && sameSecret(createHash('sha256').update(verifier).digest('base64url'), challenge)
+  );
+}

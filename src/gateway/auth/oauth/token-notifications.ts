@@ -1,0 +1,90 @@
+import type { Outbound } from '#base/http-client/client.ts';
+import type { Log } from '#base/log.ts';
+import type { ProviderSettings } from './schema.ts';
+
+/** Tells whoever an API names of every token it gave out. */
+export interface Notice {
+  readonly auth_code: string;
+  readonly new_oauth_token: string;
+  readonly refresh_token: string;
+  readonly old_refresh_token: string;
+  readonly notification_type: 'new' | 'refresh';
+}
+
+export interface NoticesOptions {
+  readonly outbound: Outbound;
+  readonly log: Log;
+  readonly pauseMs: number;
+}
+
+const tries = 3;
+const timeoutMs = 10_000;
+const answerBytes = 64 * 1024;
+/** More than this cannot be waiting: those that come then are not sent. */
+const noticesAtOnce = 1000;
+
+export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
+  const waiting = new Set<NodeJS.Timeout>();
+  let underWay = 0;
+  let closed = false;
+
+  async function sent(
+    { notifyUrl: url, notifySecret: secret, orgId }: ProviderSettings,
+    body: string,
+  ): Promise<boolean> {
+    try {
+      const { status } = await outbound.fetch({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-gw-shared-secret': secret },
+        body,
+        audience: 'operator',
+        orgId,
+        timeoutMs,
+        maxBytes: answerBytes,
+      });
+      if (status === 200) return true;
+      log.warn({ status }, 'a notice of a new token was not taken');
+    } catch (error) {
+      log.warn({ reason: (error as Error).message }, 'a notice of a new token could not be sent');
+    }
+    return false;
+  }
+
+  const pause = () =>
+    new Promise<void>(resolve => {
+      const timer = setTimeout(() => {
+        waiting.delete(timer);
+        resolve();
+      }, pauseMs);
+      timer.unref();
+      waiting.add(timer);
+    });
+
+  async function deliver(provider: ProviderSettings, body: string): Promise<void> {
+    for (let attempt = 1; !closed; attempt++) {
+      if (await sent(provider, body)) return;
+      if (attempt === tries) break;
+      await pause();
+    }
+    log.error({ tries }, 'a notice of a new token is lost');
+  }
+
+  return {
+    /** Never waits. */
+    send(provider: ProviderSettings, notice: Notice): void {
+      if (provider.notifyUrl === '' || closed) return;
+      if (underWay >= noticesAtOnce)
+        return log.error({ api: provider.apiId }, 'too many notices of new tokens: one is lost');
+      underWay++;
+      void deliver(provider, JSON.stringify(notice)).finally(() => {
+        underWay--;
+      });
+    },
+    close(): void {
+      closed = true;
+      for (const timer of waiting) clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+}

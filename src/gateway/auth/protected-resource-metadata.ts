@@ -1,0 +1,50 @@
+import type { Model } from '#definition/model.ts';
+import { metadataFaults } from '#definition/oauth2-validation.ts';
+import { answer, jsonAnswer } from '../http/response.ts';
+import type { Route, RouteContext } from '../routing/built-in-routes.ts';
+import { knownScopes } from './scopes.ts';
+
+const usualPath = '.well-known/oauth-protected-resource';
+
+export interface Metadata {
+  /** Below the listen path, beginning with a slash. */
+  readonly path: string;
+  readonly resource: string;
+  readonly servers: readonly string[];
+  /** Undefined where the document says nothing of scopes. */
+  readonly scopes: readonly string[] | undefined;
+  /** Why it cannot be served; empty where it can. */
+  readonly fault: string;
+}
+
+/** What tells clients where to get a token: the scheme's own, else that of the API as a whole. */
+export function metadataOf({ oauth2, metadataDocument, document, scopeScheme }: Model): Metadata | undefined {
+  const isOwn = oauth2.enabled && oauth2.metadataEnabled;
+  if (!isOwn && !metadataDocument.enabled) return undefined;
+  const { wellKnownPath, resource, authorizationServers } = isOwn ? oauth2 : metadataDocument;
+  const [fault] = metadataFaults('protectedResourceMetadata', true, { resource, wellKnownPath });
+  const derived = oauth2.autoDeriveScopes ? knownScopes(document ?? {}, scopeScheme) : undefined;
+  return {
+    path: `/${(wellKnownPath || usualPath).replaceAll(/^\/+|\/+$/g, '')}`,
+    resource,
+    servers: authorizationServers,
+    scopes: isOwn ? derived : metadataDocument.scopesSupported,
+    fault: fault ? `${fault.path} ${fault.message}` : '',
+  };
+}
+
+/** Serves it, to everybody: whoever asks has no token yet (RFC 9728). */
+export function metadataRoutes({ model }: RouteContext): [path: string, route: Route][] {
+  const metadata = metadataOf(model);
+  if (metadata?.fault !== '') return [];
+  const { path, resource, servers, scopes } = metadata;
+  const document = {
+    resource,
+    authorization_servers: servers,
+    ...(scopes && { scopes_supported: scopes }),
+    bearer_methods_supported: ['header'],
+  };
+  const route: Route = ({ method }) =>
+    method === 'GET' || method === 'HEAD' ? jsonAnswer(200, document) : answer(405, { Allow: 'GET, HEAD' });
+  return [[path, route]];
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { openBench, orgId } from '../../../tests/support/step-harness.ts';
+import { Unservable } from '../pipeline/step.ts';
+import { namedPolicies, policiesNamed, preparePolicies } from './required-policies.ts';
+
+const named = (definition: object) =>
+  policiesNamed(modelOfClassic({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
+const jwt = { enable_jwt: true, jwt_source: 'c2VjcmV0', jwt_default_policies: ['one', 'two', 'one', ''] };
+const openId = {
+  use_openid: true,
+  openid_options: { providers: [{ issuer: 'https://a', client_ids: { YXBw: 'three' } }] },
+};
+
+test('the policies of a definition are those it gives by default, by scope and by client, each once', () => {
+  assert.deepEqual(named({ ...jwt, scopes: { jwt: { scope_to_policy: { read: 'two', write: 'four' } } } }), [
+    'one',
+    'two',
+    'four',
+  ]);
+  assert.deepEqual(named({ ...jwt, ...openId }), ['one', 'two', 'three']);
+});
+
+test('what is written but never given is not needed', () => {
+  assert.deepEqual(named({ ...jwt, jwt_source: '' }), [], 'each caller has a key of their own');
+  assert.deepEqual(named({ ...jwt, enable_jwt: false }), []);
+  assert.deepEqual(named({ ...jwt, use_keyless: true }), []);
+  assert.deepEqual(named({ ...openId, scopes: { oidc: { scope_to_policy: { read: 'five' } } } }), ['five']);
+});
+
+test('every alternative counts', () => {
+  const scheme = (policy: string) => ({
+    enabled: true,
+    header: { enabled: true, name: 'Authorization' },
+    source: 'c2VjcmV0',
+    defaultPolicies: [policy],
+  });
+  const component = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+  const model = modelOfOas({
+    openapi: '3.0.3',
+    info: { title: 'a', version: '1' },
+    paths: {},
+    components: { securitySchemes: { one: component, two: component } },
+    security: [{ one: [] }, { two: [] }],
+    'x-gw-api-gateway': {
+      server: {
+        authentication: {
+          enabled: true,
+          securityProcessingMode: 'compliant',
+          securitySchemes: { one: scheme('first'), two: scheme('second') },
+        },
+      },
+    },
+  } as unknown as Parameters<typeof modelOfOas>[0]);
+  assert.deepEqual(policiesNamed(model), ['first', 'second']);
+});
+
+test('policies are looked up page by page: only the API whose policy is missing from the last page is not served', async () => {
+  const bench = await openBench();
+  try {
+    const ids = Array.from({ length: 7 }, (_, n) => `policy-${n}`);
+    for (const id of ids.slice(0, -1)) await bench.policy({ id, access_rights: {} });
+    const models = ids.map(id =>
+      modelOfClassic({
+        api_id: id,
+        org_id: orgId,
+        enable_jwt: true,
+        jwt_source: 'c2VjcmV0',
+        jwt_default_policies: [id],
+      } as unknown as ClassicDefinition),
+    );
+    const before = bench.queries();
+    await preparePolicies(models, bench.tools.sessions, 3);
+    assert.equal(bench.queries() - before, 3, 'three pages');
+    const make = (at: number) =>
+      namedPolicies.make({ model: models[at]!, version: models[at]!.versions[0]!, tools: bench.tools });
+    for (const at of [0, 2, 3, 5]) assert.equal(make(at), undefined, `policy-${at}`);
+    assert.throws(() => make(6), new Unservable('the policy policy-6 is missing'));
+  } finally {
+    await bench.close();
+  }
+});

@@ -1,0 +1,112 @@
+import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { uuid } from '#base/ids.ts';
+import type { Model } from '#definition/model.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type StepContext, Unservable } from '../pipeline/step.ts';
+import { urlEscaped, variables } from '../variables/variables.ts';
+
+export type Provider = Model['oauth2']['providers'][number];
+
+/** Whom the new token is for, and what it may be used for. */
+export interface Target {
+  readonly audience: string;
+  readonly scopes: readonly string[];
+}
+
+/** What a provider is asked, without who asks. */
+export interface Question {
+  readonly url: string;
+  readonly form: readonly (readonly [name: string, value: string])[];
+}
+
+const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
+const byToken = (subject: string) =>
+  [
+    ['grant_type', 'urn:ietf:params:oauth:grant-type:token-exchange'],
+    ['subject_token', subject],
+    ['subject_token_type', accessToken],
+    ['requested_token_type', accessToken],
+  ] as const;
+const byAssertion = (subject: string) =>
+  [
+    ['grant_type', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+    ['assertion', subject],
+  ] as const;
+
+/** Makes the question for one call. Values of variables stand for themselves in an address and can begin nothing new. */
+export function questions(provider: Provider, tools: StepContext['tools']) {
+  const { tokenEndpoint, grantType, customParams } = provider;
+  const url = variables(tokenEndpoint, tools, urlEscaped);
+  const custom = Object.entries(customParams).map(([name, text]) => [name, variables(text, tools)] as const);
+  const granted = grantType === 'jwt-bearer' ? byAssertion : byToken;
+  return (call: Exchange, { audience, scopes }: Target): Question => ({
+    url: url(call),
+    form: [
+      ...granted(call.bearer),
+      ...(audience === '' ? [] : [['audience', audience] as const]),
+      ...(scopes.length === 0 ? [] : [['scope', scopes.join(' ')] as const]),
+      ...custom.map(([name, value]) => [name, value(call)] as const),
+    ],
+  });
+}
+
+/** What says who asks. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly form: readonly (readonly [name: string, value: string])[];
+}
+
+export type SignIn = (url: string) => Credentials | Promise<Credentials>;
+
+export function signInOf(provider: Provider, context: StepContext): SignIn {
+  const { clientMethod, clientId, clientSecret } = provider;
+  if (clientMethod === 'private_key_jwt') return byKey(provider, context);
+  const named = [['client_id', clientId]] as const;
+  // Nobody has a password for a client without one.
+  if (clientSecret === '') return () => ({ headers: {}, form: named });
+  if (clientMethod === 'client_secret_post')
+    return () => ({ headers: {}, form: [...named, ['client_secret', clientSecret]] });
+  const text = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+  const headers = { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
+  return () => ({ headers, form: [] });
+}
+
+const assertionSeconds = 60;
+
+/** The gateway signs who it is with the key of a certificate, each time anew. */
+function byKey({ clientId, certificateId, name }: Provider, { model, tools }: StepContext): SignIn {
+  const certificate = tools.certificates.get(model.identity.orgId, certificateId);
+  if (!certificate?.privateKey || !certificate.x509)
+    throw new Unservable(`the certificate ${certificateId} of the provider ${name} is not in the store with its key`);
+  const key = createPrivateKey(certificate.privateKey());
+  const alg = algorithmOf(key);
+  if (!alg) throw new Unservable(`the key of the certificate ${certificateId} cannot sign tokens`);
+  const thumbprint = hash('sha256', certificate.x509.raw, 'base64url');
+  return async url => {
+    const now = Math.floor(tools.clock.now() / 1000);
+    const signed = await new SignJWT({ jti: uuid() })
+      .setProtectedHeader({ alg, typ: 'JWT', 'x5t#S256': thumbprint })
+      .setIssuer(clientId)
+      .setSubject(clientId)
+      .setAudience(url)
+      .setIssuedAt(now)
+      .setExpirationTime(now + assertionSeconds)
+      .sign(key);
+    const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+    const form = [
+      ['client_id', clientId],
+      ['client_assertion_type', type],
+      ['client_assertion', signed],
+    ] as const;
+    return { headers: {}, form };
+  };
+}
+
+const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
+  if (asymmetricKeyType === 'rsa') return 'RS256';
+  if (asymmetricKeyType === 'ed25519') return 'EdDSA';
+  return asymmetricKeyType === 'ec' ? curves[asymmetricKeyDetails?.namedCurve ?? ''] : undefined;
+}

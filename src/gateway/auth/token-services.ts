@@ -1,0 +1,52 @@
+import type { AddressPolicies } from '#base/address-policies.ts';
+import type { Clock } from '#base/clock.ts';
+import { type Outbound, outbound } from '#base/http-client/client.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Vault } from '#base/vault.ts';
+import type { GatewayTools, MainAnswers } from '../pipeline/step-services.ts';
+import { asker, type Question } from '../pipeline/thread-rpc.ts';
+import { keySets } from './jwks.ts';
+import type { Sessions } from './key-cache.ts';
+import { oauthTokensOf } from './oauth/tokens.ts';
+import type { AccessStore } from './store.ts';
+
+export interface TokenToolsOptions {
+  readonly addresses: AddressPolicies;
+  readonly store: AccessStore;
+  readonly sessions: Sessions;
+  readonly vault: Vault;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** To the main thread. */
+  readonly post: (question: Question) => void;
+}
+
+/** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
+const callsAtOnce = 1000;
+/** Questions of one thread the main thread may be busy with. */
+const questionsAtOnce = 200;
+
+/** What knowing callers by tokens takes of a thread. */
+export function tokenTools({ post, ...options }: TokenToolsOptions) {
+  const { settings, clock, log, addresses } = options;
+  const out = outbound({ addresses, maxAtOnce: callsAtOnce });
+  const main = asker<MainAnswers>(post, questionsAtOnce);
+  const oauthTokens = oauthTokensOf(options);
+  const createKeySets = (through: Outbound) =>
+    keySets({
+      outbound: through,
+      clock,
+      log,
+      ttlSeconds: settings['jwks.cache_seconds'],
+      pauseSeconds: settings['jwks.refresh_pause_seconds'],
+    });
+  const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
+    outbound: out,
+    keySets: createKeySets(out),
+    oauthTokens,
+    ask: main.ask,
+  };
+  return { tools, createKeySets, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
+}

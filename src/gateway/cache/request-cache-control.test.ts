@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyOf, noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Entry } from './entry.ts';
+import { ageOf, isGoodEnough, isOrdinary, wantsOf } from './request-cache-control.ts';
+
+const headersOf = (headers: Record<string, string>) => new HeaderList(Object.entries(headers).flat());
+
+function call(headers: Record<string, string> = {}, more: object = {}): Exchange {
+  const base = { method: 'GET', receivedMethod: 'GET', upgrade: '', rewritten: undefined, upstreamMethod: undefined };
+  return { ...base, headers: headersOf(headers), body: noBody(), ...more } as unknown as Exchange;
+}
+
+const body = bodyOf(Buffer.from('x'));
+const rows: [title: string, ordinary: boolean, call: Exchange][] = [
+  ['a GET', true, call()],
+  ['a HEAD', true, call({}, { method: 'HEAD', receivedMethod: 'HEAD' })],
+  ['a POST with a body', true, call({}, { method: 'POST', receivedMethod: 'POST', body })],
+  ['a GET with a body', false, call({}, { body })],
+  ['a DELETE with a body', false, call({}, { method: 'DELETE', receivedMethod: 'DELETE', body })],
+  ['a part', false, call({ Range: 'bytes=0-1' })],
+  ['a part of what is known', false, call({ 'If-Range': '"a"' })],
+  ['a condition on how things are', false, call({ 'If-Match': '"a"' })],
+  ['a condition on since when', false, call({ 'If-Unmodified-Since': 'now' })],
+  ['no-store', false, call({ 'Cache-Control': 'no-store' })],
+  ['no-cache, which is for others to decide', true, call({ 'Cache-Control': 'no-cache', Pragma: 'no-cache' })],
+  ['If-None-Match', true, call({ 'If-None-Match': '"a"' })],
+  ['an upgrade', false, call({}, { upgrade: 'websocket' })],
+  ['gRPC', false, call({ 'Content-Type': 'application/grpc' }, { method: 'POST', receivedMethod: 'POST' })],
+  ['a HEAD that goes round as a GET', false, call({}, { receivedMethod: 'HEAD' })],
+  ['a GET that goes round as a HEAD', false, call({}, { method: 'HEAD' })],
+  ['a GET that is sent as a POST', true, call({}, { upstreamMethod: 'POST' })],
+  ['a GET that is sent as a HEAD', false, call({}, { upstreamMethod: 'HEAD' })],
+  ['a call for another API', false, call({}, { rewritten: { destination: { loop: 'self' } } })],
+  ['a call for another address', true, call({}, { rewritten: { destination: { loop: '' } } })],
+];
+
+for (const [title, ordinary, given] of rows)
+  test(`${ordinary ? 'may be' : 'never is'} answered from what is kept: ${title}`, () => {
+    assert.equal(isOrdinary(given), ordinary);
+  });
+
+test('callers who are listened to take what is young and fresh enough for them', () => {
+  const entry = { storedAtMs: 10_000, ageSeconds: 3, expiresAtMs: 40_000 } as Entry;
+  const nowMs = 20_900;
+  assert.equal(ageOf(entry, nowMs), 13);
+  assert.equal(ageOf(entry, 5000), 3, 'a clock that was set back makes nothing younger than it was');
+  const rows: [good: boolean, headers: Record<string, string>][] = [
+    [true, {}],
+    [false, { 'Cache-Control': 'no-cache' }],
+    [false, { Pragma: 'no-cache' }],
+    [true, { Pragma: 'no-cache', 'Cache-Control': 'max-age=50' }],
+    [false, { 'Cache-Control': 'max-age=0' }],
+    [false, { 'Cache-Control': 'max-age=12' }],
+    [true, { 'Cache-Control': 'max-age=13' }],
+    [true, { 'Cache-Control': 'min-fresh=19' }],
+    [false, { 'Cache-Control': 'min-fresh=20' }],
+    [true, { 'Cache-Control': 'only-if-cached, max-stale' }],
+  ];
+  for (const [good, headers] of rows)
+    assert.equal(isGoodEnough(entry, wantsOf(headersOf(headers)), nowMs), good, JSON.stringify(headers));
+  assert.ok(wantsOf(headersOf({ 'Cache-Control': 'only-if-cached' })).onlyKept);
+});

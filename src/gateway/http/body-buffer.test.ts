@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Gathered } from './body-buffer.ts';
+
+test('what was added comes out in the order it came, and can be asked for at any time', () => {
+  const gathered = new Gathered();
+  assert.equal(gathered.bytes().length, 0);
+  let expected = '';
+  for (let at = 0; at < 2500; at++) {
+    const part = 'x'.repeat(at % 3) + at;
+    expected += part;
+    gathered.add(Buffer.from(part));
+    if (at % 499 === 0) assert.equal(gathered.bytes().toString(), expected);
+  }
+  assert.equal(gathered.bytes().toString(), expected);
+});
+
+test('a body that comes byte by byte takes little more room than its bytes', () => {
+  const gathered = new Gathered();
+  const bytes = Buffer.alloc(100_000, 'a');
+  for (let at = 0; at < bytes.length; at++) gathered.add(bytes.subarray(at, at + 1));
+  assert.ok(gathered.pieces <= 1100, String(gathered.pieces));
+  assert.ok(gathered.bytes().equals(bytes));
+});

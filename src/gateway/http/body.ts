@@ -1,0 +1,59 @@
+import { problems } from '#base/problems.ts';
+import { Gathered } from './body-buffer.ts';
+
+export const problem = problems('body', {
+  too_large: { status: 413, message: 'Request Entity Too Large' },
+  too_slow: { status: 408, message: 'Request Timeout' },
+  gone: { status: 499, message: 'Client closed request' },
+});
+
+/**
+ * The body of a call or of an answer: nothing, bytes that are all here, or a stream that is read at most once. Steps that
+ * need the whole of it `read` it, within a bound; otherwise it passes through as it comes.
+ */
+export class Body {
+  stream: AsyncIterable<Uint8Array> | undefined;
+  bytes: Buffer | undefined;
+  /** Undefined when the sender did not say. */
+  length: number | undefined;
+  /** Lifts the minimum rate its sender is held to; absent where there is none. */
+  liftMinRate: (() => void) | undefined = undefined;
+
+  constructor(stream: AsyncIterable<Uint8Array> | undefined, bytes: Buffer | undefined, length: number | undefined) {
+    this.stream = stream;
+    this.bytes = bytes;
+    this.length = length;
+  }
+
+  get isEmpty(): boolean {
+    return this.stream === undefined && (this.bytes === undefined || this.bytes.length === 0);
+  }
+
+  /** The whole body. Reading it again gives the same bytes. */
+  async read(most: number): Promise<Buffer> {
+    if (this.stream === undefined) return this.bytes ?? noBytes;
+    if (this.length !== undefined && this.length > most) throw problem.too_large();
+    const gathered = new Gathered();
+    let size = 0;
+    for await (const chunk of this.stream) {
+      size += chunk.byteLength;
+      if (size > most) throw problem.too_large();
+      gathered.add(chunk);
+    }
+    const bytes = gathered.bytes();
+    this.replace(bytes);
+    return bytes;
+  }
+
+  replace(bytes: Buffer): void {
+    this.stream = undefined;
+    this.bytes = bytes;
+    this.length = bytes.length;
+  }
+}
+
+export const noBytes: Buffer = Buffer.alloc(0);
+export const noBody = (): Body => new Body(undefined, undefined, 0);
+export const bodyOf = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);
+export const bodyFrom = (stream: AsyncIterable<Uint8Array>, length: number | undefined): Body =>
+  new Body(stream, undefined, length);

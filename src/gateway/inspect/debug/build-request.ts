@@ -1,0 +1,80 @@
+import { asBytes } from '#base/http-syntax.ts';
+import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { bodyOf, noBody } from '../../http/body.ts';
+import { HeaderList } from '../../http/headers.ts';
+import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../../http/path.ts';
+import type { BadHead } from '../../http/request-head.ts';
+import { clientAddressReader } from '../../pipeline/client-address.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import type { GatewayTools } from '../../pipeline/step-services.ts';
+import type { Api } from '../../routing/api.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
+import { createClientClaims } from '../../server/client-claims.ts';
+import { arrive } from '../../server/create-exchange.ts';
+import type { DebugAsked } from './schema.ts';
+
+/** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
+export interface Arrived {
+  readonly call: Exchange | BadHead;
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HeaderList;
+  readonly body: Buffer;
+}
+
+export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, tools: GatewayTools): Arrived {
+  const { settings, clock } = tools;
+  const paths = pathRulesOf(settings);
+  const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
+  const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
+  const method = request.method ?? 'GET';
+  const target = targetOf(world, api.listenPath, asBytes(request.path ?? ''), paths);
+  const body = Buffer.from(request.body ?? '');
+  const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
+  const peer = {
+    address,
+    trusted: clientAddress.isTrusted(address),
+    secure: false,
+    serverName: '',
+    certificate: undefined,
+  };
+  const call = arrive(
+    { method, target, headers, peer, mayOmitHost: false, body: () => (body.length > 0 ? bodyOf(body) : noBody()) },
+    { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.header_count'] } },
+  );
+  return { call, method, target, headers, body };
+}
+
+type Rules = Parameters<typeof canonicalPath>[1];
+
+/**
+ * What is asked for stands below the listen path. Where that asks for more than any text in one of its parts, there is no
+ * telling what to put there, and the whole path has to be given.
+ */
+function targetOf({ router }: Snapshot, listenPath: string, given: string, rules: Rules): string {
+  const isFound = (target: string) => {
+    const split = splitTarget(target);
+    const path = isBad(split) ? split : canonicalPath(split.path, rules);
+    return typeof path === 'string' && router.find('', path) !== undefined;
+  };
+  const below = belowOf(listenPath, given);
+  return !isFound(below) && given.startsWith('/') && isFound(given) ? given : below;
+}
+
+function belowOf(listenPath: string, path: string): string {
+  if (path === '' || path.startsWith('?')) return listenPath + path;
+  const root = withoutFinalSlashes(listenPath);
+  return path.startsWith('/') ? root + path : `${root}/${path}`;
+}
+
+/** How the body is framed is for the connection to say, and there is none. */
+const framing = new Set(['content-length', 'transfer-encoding']);
+
+function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
+  const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));
+  const flat = own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, asBytes(value.trim())]));
+  const headers = new HeaderList(flat);
+  if (!headers.has('host')) headers.flat.unshift('Host', host);
+  if (bodyBytes > 0) headers.append('Content-Length', String(bodyBytes));
+  return headers;
+}

@@ -1,0 +1,96 @@
+import { boundFaults, givenId, identified } from '#apis/api/rules.ts';
+import type { Written } from '#apis/api/schema.ts';
+import type { Clock } from '#base/clock.ts';
+import { publicId } from '#base/ids.ts';
+import { problems } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { checkClassic } from '#definition/classic.ts';
+import { streamingName } from '#definition/document-members.ts';
+import type { UnknownMembers } from '#definition/members.ts';
+import { checkOas, isDocument } from '#definition/oas.ts';
+import { checkStreams } from '#definition/streams.ts';
+import type { Checked } from '#definition/validation-error.ts';
+import { operation } from '#operations/operation.ts';
+import { listWarnings } from '#operations/shapes.ts';
+import { faultText } from '#operations/validation-error.ts';
+import { type Ask, problem as asksProblem } from '../../pipeline/thread-rpc.ts';
+import type { TrafficAnswers } from '../../runtime/thread.ts';
+import { DebugShown, DebugWrite } from './schema.ts';
+import { createTrace } from './trace.ts';
+
+const problem = problems('debug', {
+  spec_missing: { status: 400, message: 'Spec field is missing' },
+  request_missing: { status: 400, message: 'Request field is missing' },
+  unbuilt: { status: 400, message: 'error' },
+});
+
+export interface DebugTools {
+  settings: Settings;
+  clock: Clock;
+  defaultOrgId: () => Promise<string>;
+  /** Has a traffic thread answer. */
+  askTraffic: Ask<TrafficAnswers>;
+}
+
+/** A thread says itself when it gave up; only one that is stuck is given up here. */
+const patienceMs = 5000;
+
+export const debugApi = operation({
+  name: 'debugApi',
+  surface: 'gateway',
+  noun: 'debug',
+  method: 'POST',
+  path: '/gw/debug',
+  about:
+    'Tests a definition without saving it: runs one call through it and tells what every step decided, what was sent upstream and what came back.',
+  permission: 'secret',
+  body: DebugWrite,
+  returns: DebugShown,
+  problems: [problem.spec_missing, problem.request_missing, problem.unbuilt, asksProblem.no_traffic],
+  async handle({ body: { oas, spec, request }, address, audit }, tools: DebugTools) {
+    const given = oas ?? spec ?? undefined;
+    if (given === undefined) throw problem.spec_missing();
+    if (!request) throw problem.request_missing();
+    const unknownMembers = tools.settings['management.unknown_members'];
+    const checked =
+      (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
+    if (!checked.ok) throw unbuilt(faultLines(checked.faults.map(faultText), tools.clock));
+    const written = await named(checked.definition, tools);
+    audit(givenId(written));
+    const withinMs = tools.settings['debug.timeout_ms'] + patienceMs;
+    const { built, ...run } = await tools.askTraffic('debug', { written, request, address }, withinMs);
+    if (!built) throw unbuilt(run.logs);
+    return { ...run, ...listWarnings({ warnings: (checked.warnings ?? []).map(faultText) }) };
+  },
+});
+
+const unbuilt = (logs: string) => problem.unbuilt({ detail: { members: { response: '', logs } } });
+
+function faultLines(faults: readonly string[], clock: Clock): string {
+  const trace = createTrace(clock, { id: '', name: '', orgId: '' });
+  for (const msg of faults) trace.note({ level: 'error', type: 'request', msg });
+  return trace.text();
+}
+
+const checkedClassic = (value: unknown, mode: UnknownMembers) => written('classic', checkClassic(value, mode));
+const checkedOas = (value: unknown, mode: UnknownMembers) =>
+  isDocument(value) && streamingName in value
+    ? written('streams', checkStreams(value, mode))
+    : written('oas', checkOas(value, mode));
+
+function written(kind: Written['kind'], checked: Checked<unknown>): Checked<Written> {
+  if (!checked.ok) return checked;
+  const definition = { kind, definition: checked.definition } as Written;
+  const faults = boundFaults(definition);
+  return faults.length > 0 ? { ok: false, faults } : { ...checked, definition };
+}
+
+/** Keys are known within an organisation: a definition that names none is of the one made first. */
+async function named(it: Written, { defaultOrgId }: DebugTools): Promise<Written> {
+  const info = it.kind === 'classic' ? undefined : it.definition['x-gw-api-gateway'].info;
+  const org = info ? info.orgId : it.kind === 'classic' ? it.definition.org_id : '';
+  const id = info ? info.dbId : it.kind === 'classic' ? it.definition.id : '';
+  return identified(it, { id: id ?? '', api_id: givenId(it) || publicId(), org_id: org || (await defaultOrgId()) });
+}
+
+export const debugOperations = [debugApi];

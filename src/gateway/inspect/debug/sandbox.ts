@@ -1,0 +1,95 @@
+import { problems } from '#base/problems.ts';
+import { threadsShared } from '#storage/shared/threads.ts';
+import { memoryResponses } from '../../cache/memory-cache.ts';
+import type { GatewayTools } from '../../pipeline/step-services.ts';
+import { type Api, compileApi } from '../../routing/api.ts';
+import { Router } from '../../routing/router.ts';
+import { loopName, type Snapshot } from '../../routing/snapshot.ts';
+import { type Trace, tracedLog } from './trace.ts';
+import { tracedApi } from './traced-api.ts';
+
+/** What a test only reads. Whatever else steps are given must be its own: a test leaves nothing behind. */
+type Shared =
+  | 'settings'
+  | 'addresses'
+  | 'within'
+  | 'clock'
+  | 'sessions'
+  | 'certificates'
+  | 'organisations'
+  | 'grants'
+  | 'secrets'
+  | 'isContextName'
+  | 'outbound'
+  | 'keySets'
+  | 'oauthTokens'
+  | 'registries';
+
+const problem = problems('debug', {
+  nothing_written: { status: 503, message: 'This changes something, and a test of a definition changes nothing' },
+});
+
+/** Room for what one call can count. */
+const counterSlots = { windows: 256, logs: 64 };
+
+export interface Isolation {
+  readonly tools: GatewayTools;
+  close(): Promise<void>;
+}
+
+export function isolated(tools: GatewayTools, trace: Trace): Isolation {
+  const shared = threadsShared(counterSlots);
+  const own: Omit<GatewayTools, Shared> = {
+    log: tracedLog(trace, tools.log),
+    counters: shared.counters,
+    responses: memoryResponses({ bytes: 0, clock: tools.clock }),
+    local: shared.counters,
+    ask: () => Promise.reject(problem.nothing_written()),
+    fire: (event, call, message) =>
+      trace.note({ level: 'info', type: trace.side, msg: `${message} (would tell handlers of ${event})` }, call.api),
+  };
+  return { tools: { ...tools, ...own }, close: () => shared.close() };
+}
+
+/**
+ * What the call is answered from: the API under test at its listen path, on any host, and behind it copies of the APIs
+ * that it hands calls to, so that their counters stay untouched as well.
+ */
+export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTools, trace: Trace): Snapshot {
+  const apis = new Map<string, Api>();
+  const ownNames = new Set([own.id, own.databaseId, loopName(own.name)]);
+
+  function kept(api: Api): Api {
+    apis.set(api.id, api);
+    const { enabled, versions } = api.model.versioning;
+    for (const id of enabled ? Object.values(versions) : []) copied(current.apis.get(id));
+    return api;
+  }
+
+  function copied(api: Api | undefined): Api | undefined {
+    const known = api && apis.get(api.id);
+    if (!api || known) return known;
+    try {
+      return kept(tracedApi(compileApi(api.model, tools, api), trace));
+    } catch (error) {
+      tools.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
+      return undefined;
+    }
+  }
+
+  kept(own);
+  const rules = { prefix: tools.settings['gateway.listen_path_match'] === 'prefix' };
+  return {
+    revision: current.revision,
+    router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),
+    ports: new Map(),
+    guard: undefined,
+    hasTenants: current.hasTenants,
+    held: current.held,
+    apis,
+    byName: (orgId, name) =>
+      orgId === own.orgId && (ownNames.has(name) || ownNames.has(loopName(name)))
+        ? own
+        : copied(current.byName(orgId, name)),
+  };
+}

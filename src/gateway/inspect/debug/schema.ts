@@ -1,0 +1,62 @@
+import { METHODS } from 'node:http';
+import { z } from 'zod';
+import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
+import { token } from '#base/http-syntax.ts';
+import { oasSchema } from '#definition/oas.ts';
+import { warningList } from '#operations/shapes.ts';
+
+/** As on a connection, where a value ends with its line. */
+const value = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text), { error: 'must be one line of text' });
+const values = z.union([value, z.array(value)], { error: 'must be one line of text, or an array of them' });
+
+/** A tunnel is no call of an API. */
+const methods = new Set(METHODS.filter(method => method !== 'CONNECT'));
+
+export const DebugRequest = z.object({
+  method: z
+    .string()
+    .transform(method => method.toUpperCase() || 'GET')
+    .refine(method => methods.has(method), { error: 'must be a method of HTTP' })
+    .nullish()
+    .describe('GET unless said'),
+  path: z
+    .string()
+    .regex(/^\S*$/, { error: 'must hold no space' })
+    .nullish()
+    .describe('What follows the listen path of the definition, with the query'),
+  headers: z
+    .record(z.string().regex(token, { error: 'must be the name of a header' }), values)
+    .nullish()
+    .describe('Name to values'),
+  body: z.string().nullish(),
+});
+
+export const DebugWrite = z.object({
+  oas: documented(oasSchema).optional().describe('The definition in the OpenAPI form; it counts where both are sent'),
+  spec: classicDefinition.optional().describe('The definition in the classic form'),
+  request: DebugRequest.nullish().describe('The call it is tested with'),
+});
+
+export const DebugShown = z.object({
+  message: z.string().describe('`ok`, or why the test could not be completed'),
+  response: z.string().describe('The request as it was forwarded, and the answer as the caller would get it'),
+  logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+  warnings: warningList,
+});
+
+/** One test, as it is sent to a traffic thread. */
+export interface DebugAsked {
+  readonly written: Written;
+  readonly request: z.output<typeof DebugRequest>;
+  /** Whoever tests counts as the caller. */
+  readonly address: string;
+}
+
+/** What came of it. */
+export interface DebugRun {
+  /** False when the definition could not be made into an API at all. */
+  readonly built: boolean;
+  readonly message: string;
+  readonly response: string;
+  readonly logs: string;
+}

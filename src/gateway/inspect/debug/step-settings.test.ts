@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { order } from '../../steps/order.ts';
+import { partsOf, stepSettings } from './step-settings.ts';
+
+const told = (step: string, definition: object) => {
+  const model = modelOfClassic({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
+  return stepSettings(step, model, model.versions[0]);
+};
+
+test('a step tells what its part of the definition says, and nothing of what was left out', () => {
+  assert.deepEqual(told('cors', { CORS: { enable: true, max_age: 9 } }), { cors: { enabled: true, maxAge: 9 } });
+  assert.equal(told('cors', {}), undefined);
+  assert.equal(told('no-such-step', {}), undefined);
+});
+
+test('secrets are masked, wherever they stand', () => {
+  const canary = 'canary';
+  const definition = {
+    use_basic_auth: true,
+    enable_jwt: true,
+    jwt_source: canary,
+    auth_configs: { authToken: { validate_signature: true, signature: { secret: canary } } },
+    notifications: { shared_secret: canary, oauth_on_keychange_url: 'https://x.example' },
+    external_oauth: { enabled: true, providers: [{ introspection: { enabled: true, client_secret: canary } }] },
+    request_signing: { is_enabled: true, secret: canary },
+    upstream_auth: {
+      enabled: true,
+      basic_auth: { enabled: true, username: 'u', password: canary },
+      oauth: { client_credentials: { client_secret: canary }, password: { password: canary, client_secret: canary } },
+    },
+    version_data: {
+      not_versioned: true,
+      versions: { Default: { global_headers: { 'X-Api-Key': canary }, global_response_headers: { 'X-Own': canary } } },
+    },
+  };
+  for (const { step } of order) {
+    const text = JSON.stringify(told(step.name, definition)) ?? '';
+    assert.ok(!text.includes(canary), `${step.name}: ${text}`);
+  }
+  assert.deepEqual(told('request-headers', definition), {
+    requestHeaders: { enabled: true, add: { 'X-Api-Key': '***' } },
+  });
+});
+
+test('long settings are cut', () => {
+  const settings = told('ip-access', { enable_ip_whitelisting: true, allowed_ips: Array(500).fill('192.0.2.1') });
+  assert.ok(typeof settings === 'string' && settings.length <= 1501);
+});
+
+test('only steps that there are have settings', () => {
+  const names = new Set(order.map(({ step }) => step.name));
+  assert.deepEqual(
+    Object.keys(partsOf).filter(name => !names.has(name)),
+    [],
+  );
+});

@@ -1,0 +1,58 @@
+import type { Exchange } from '../../pipeline/exchange.ts';
+import type { Api } from '../../routing/api.ts';
+import type { Snapshot } from '../../routing/snapshot.ts';
+import type { Trace } from '../debug/trace.ts';
+import { tracedApi } from '../debug/traced-api.ts';
+
+/**
+ * The snapshot as one call meets it, with every decision of the APIs it goes through written down. Steps are the very
+ * same, counters and kept answers included: nothing happens differently because somebody looks.
+ */
+export function explainedSnapshot(current: Snapshot, call: Exchange, trace: Trace): Snapshot {
+  const known = new Map<Api, Api>();
+  const traced = (api: Api): Api => {
+    const found = known.get(api);
+    if (found) return found;
+    if (api.unserved !== '')
+      trace.note({ level: 'error', type: 'request', mw: 'api', msg: `The API is not served: ${api.unserved}` }, api);
+    const made = tracedApi(api, trace);
+    known.set(api, made);
+    return made;
+  };
+  const port = call.peer.port ?? 0;
+  const router = port ? current.ports.get(port) : current.router;
+  const found = router?.find(call.host, call.path, current.guard)?.value;
+  const own = current.router
+    .empty()
+    .changed(found ? [{ host: found.host, listenPath: found.listenPath, value: traced(found) }] : []);
+  return {
+    revision: current.revision,
+    router: port ? current.router : own,
+    ports: port ? new Map([[port, own]]) : new Map(),
+    guard: current.guard,
+    held: current.held,
+    hasTenants: current.hasTenants,
+    apis: new TracedApis(current.apis, traced),
+    byName(orgId, name) {
+      const named = current.byName(orgId, name);
+      return named && traced(named);
+    },
+  };
+}
+
+/** Looked up one by one: there may be thousands, and one call meets a few. */
+class TracedApis extends Map<string, Api> {
+  readonly #all: ReadonlyMap<string, Api>;
+  readonly #traced: (api: Api) => Api;
+
+  constructor(all: ReadonlyMap<string, Api>, traced: (api: Api) => Api) {
+    super();
+    this.#all = all;
+    this.#traced = traced;
+  }
+
+  override get(id: string): Api | undefined {
+    const found = this.#all.get(id);
+    return found && this.#traced(found);
+  }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { problems } from '#base/problems.ts';
+import { operation } from '#operations/operation.ts';
+import { type AskAll, problem as asksProblem } from '../../pipeline/thread-rpc.ts';
+import type { TrafficAnswers } from '../../runtime/thread.ts';
+
+const problem = problems('explain', {
+  unknown: { status: 404, message: 'No such explanation: they are kept for ten minutes, where the call was answered' },
+});
+
+const withinMs = 5000;
+
+export const getExplanation = operation({
+  name: 'getExplanation',
+  surface: 'gateway',
+  noun: 'explanation',
+  method: 'GET',
+  path: '/gw/explain/{explanationId}',
+  about:
+    'Reads what happened to a call that was sent with `X-Gw-Explain`: every step with its settings, what it decided, and how long it took.',
+  permission: 'secret',
+  params: z.object({ explanationId: z.string().describe('The `id` in the header `X-Gw-Explanation` of the answer') }),
+  returns: z.object({
+    id: z.string(),
+    logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
+  }),
+  problems: [problem.unknown, asksProblem.no_traffic],
+  async handle({ params: { explanationId: id } }, { askAllTraffic }: { askAllTraffic: AskAll<TrafficAnswers> }) {
+    const found = await askAllTraffic('explanation', { id }, withinMs);
+    const logs = found.find(it => it !== '');
+    if (logs === undefined) throw problem.unknown();
+    return { id, logs };
+  },
+});
+
+export const explainOperations = [getExplanation];

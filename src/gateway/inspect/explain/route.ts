@@ -1,0 +1,31 @@
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { foundById, type Snapshot } from '../../routing/snapshot.ts';
+import type { Trace } from '../debug/trace.ts';
+
+/** Says why no route was found, and names the listen path that was probably meant. Only for holders of the gateway secret. */
+export function noteRoute(call: Exchange, current: Snapshot, trace: Trace, idPaths: boolean): void {
+  const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
+  if (router?.find(call.host, call.path, current.guard) || (idPaths && foundById(current, call))) return;
+  const near = findNear(call, current);
+  const msg = `no API listens at ${call.path}${near === '' ? '' : `; there is one at ${near}`}`;
+  trace.note({ level: 'info', type: 'request', mw: 'route', msg, code: 404, refusal: 'route_unknown' });
+}
+
+/** The same path with or without a final slash, in another case, or on another host or port; empty where there is none. */
+function findNear({ host, path, peer }: Exchange, current: Snapshot): string {
+  const own = peer.port ? current.ports.get(peer.port) : current.router;
+  const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  const found = own?.find(host, other, current.guard);
+  if (found) return found.value.listenPath;
+  const wanted = `${path.toLowerCase()}/`;
+  for (const api of current.apis.values()) {
+    if (!api.routed) continue;
+    const listens = api.listenPath.toLowerCase();
+    if (!wanted.startsWith(listens.endsWith('/') ? listens : `${listens}/`) || listens === '/') continue;
+    const onHost = api.host === '' || api.host === host ? '' : ` of the host ${api.host}`;
+    const onPort =
+      api.port === (peer.port ?? 0) ? '' : api.port === 0 ? ' of the gateway port' : ` of port ${api.port}`;
+    return `${api.listenPath}${onHost}${onPort}`;
+  }
+  return '';
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { attemptLimit } from './secret-rate-limit.ts';
+
+describe('limit on guesses of the secret that explains requests', () => {
+  test('after ten wrong secrets in a second none of that address is looked at until the next, not even the right one', async () => {
+    const clock = { ms: 5000, now: () => clock.ms };
+    const attempt = attemptLimit(clock);
+    let looked = 0;
+    const wrong = async () => {
+      looked++;
+      return false;
+    };
+    for (let n = 0; n < 50; n++) assert.equal(await attempt('192.0.2.1', wrong), false);
+    assert.equal(looked, 10);
+    assert.equal(await attempt('192.0.2.1', async () => true), false);
+    assert.equal(await attempt('192.0.2.2', async () => true), true, 'another address is not held back');
+    clock.ms += 1000;
+    for (let n = 0; n < 50; n++) assert.equal(await attempt('192.0.2.1', async () => true), true);
+  });
+
+  test('of many at once from one address only so many are looked at; other addresses have their own', async () => {
+    const attempt = attemptLimit({ now: () => 0 });
+    let looked = 0;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const look = () => {
+      looked++;
+      return promise;
+    };
+    const all = Array.from({ length: 100 }, () => attempt('192.0.2.1', look));
+    const other = attempt('192.0.2.2', look);
+    resolve(true);
+    const right = (await Promise.all(all)).filter(Boolean);
+    assert.deepEqual([looked, right.length, await other], [17, 16, true]);
+    assert.equal(await attempt('192.0.2.1', async () => true), true, 'those that ended make room');
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
+import type { Answer } from '../http/response.ts';
+
+after(closeBenches);
+
+const shown = ({ headers }: Answer) =>
+  ['limit', 'remaining', 'reset'].map(name => headers.all(`x-ratelimit-${name}`).join());
+const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
+
+test('callers are told their quota; the upstream’s own words are replaced', async () => {
+  const { api, clock } = limitsBench();
+  const reset = String(clock.ms / 1000 + 3600);
+  assert.deepEqual(shown(await api().call(session)), ['5', '4', reset]);
+  clock.ms += 500;
+  assert.deepEqual(shown(await api().call(session)), ['5', '3', reset]);
+});
+
+test('a call without a quota is told of none, and the upstream’s own words stay; a quota that never renews has no reset', async () => {
+  const { api } = limitsBench();
+  const theirs = ['of the upstream', '', ''];
+  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), theirs);
+  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), theirs);
+  assert.deepEqual(shown(await api().call(keySession({ quota_max: 5, quota_renewal_rate: -1 }))), ['5', '4', '0']);
+});
+
+test('by setting they are told their rate, on refusals too; on open APIs that of the API', async () => {
+  const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'rate' } });
+  const reset = String(clock.ms / 1000 + 10);
+  assert.deepEqual(shown(await api().call(session)), ['2', '1', reset]);
+  assert.deepEqual(shown(await api().call(session)), ['2', '0', reset]);
+  const refused = await api().call(session);
+  assert.equal(refused.status, 429);
+  assert.deepEqual(shown(refused), ['2', '0', reset]);
+  const open = api({ api_id: 'open', use_keyless: true, global_rate_limit: { rate: 3, per: 10 } });
+  assert.deepEqual(shown(await open.call(undefined)), ['3', '2', reset]);
+});
+
+test('by setting a call without a quota is told zeros, as by other gateways', async () => {
+  const { api, clock } = limitsBench({ settings: { 'limits.response_headers': 'quota_or_zero' } });
+  assert.deepEqual(shown(await api().call(keySession({ rate: 2, per: 10 }))), ['0', '0', '0']);
+  assert.deepEqual(shown(await api({ use_keyless: true }).call(undefined)), ['0', '0', '0']);
+  assert.deepEqual(shown(await api().call(session, { keyId: 'quota' })), ['5', '4', String(clock.ms / 1000 + 3600)]);
+});
+
+test('by setting they are told nothing, and then the upstream’s words stay', async () => {
+  const { api } = limitsBench({ settings: { 'limits.response_headers': 'none' } });
+  assert.deepEqual(shown(await api().call(session)), ['of the upstream', '', '']);
+});
+
+test('by setting the standard’s own fields say it too', async () => {
+  const { api } = limitsBench({ settings: { 'limits.ietf_headers': 'true' } });
+  const given = await api().call(session);
+  assert.equal(given.headers.get('ratelimit-policy'), '"rate";q=2;w=10, "quota";q=5;w=3600');
+  assert.equal(given.headers.get('ratelimit'), '"rate";r=1;t=10, "quota";r=4;t=3600');
+  await api().call(session);
+  const refused = await api().call(session);
+  assert.equal(refused.headers.get('ratelimit-policy'), '"rate";q=2;w=10');
+  assert.equal(refused.headers.get('ratelimit'), '"rate";r=0;t=10');
+  const unlimited = await api().call(keySession({}), { keyId: 'free' });
+  assert.equal(unlimited.headers.get('ratelimit'), undefined);
+  const endless = await api().call(keySession({ quota_max: 5 }), { keyId: 'endless' });
+  assert.equal(endless.headers.get('ratelimit-policy'), '"quota";q=5');
+  assert.equal(endless.headers.get('ratelimit'), '"quota";r=4');
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+
+after(closeBenches);
+
+const throttled = { rate: 1, per: 60, throttle_interval: 0.005, throttle_retry_limit: 3000 };
+/** Whether a promise has been kept by now. */
+const isOpen = async (waiting: Promise<unknown>) => (await Promise.race([waiting, Promise.resolve('open')])) === 'open';
+
+for (const algorithm of ['window', 'sliding']) {
+  test(`a call over the rate waits, and goes on when there is room; it counts once (${algorithm})`, async () => {
+    const { api, clock, heard } = limitsBench({ settings: { 'limits.rate_algorithm': algorithm } });
+    const session = keySession({ ...throttled, quota_max: 3, quota_renewal_rate: 3600 });
+    const { call, statuses } = api();
+    assert.deepEqual(await statuses(session, 1), [200]);
+    const held = call(session);
+    for (const tries of [3, 6]) {
+      await eventually(() => assert.ok(heard.length >= tries, 'it tries again and again'));
+      assert.ok(await isOpen(held));
+      clock.ms += 30_000;
+    }
+    await eventually(async () => assert.ok(!(await isOpen(held)), 'it goes on'));
+    assert.equal((await held).status, 200);
+    assert.ok(heard.every(it => it.event === 'RatelimitExceeded'));
+    clock.ms += 60_000;
+    const last = await call(session);
+    assert.equal(last.status, 200);
+    assert.equal(last.headers.get('x-ratelimit-remaining'), '0');
+  });
+}
+
+test('after its retries a call is refused; each failed try is told', async () => {
+  const { api, events } = limitsBench();
+  const session = keySession({ ...throttled, throttle_interval: 0.001, throttle_retry_limit: 3 });
+  const { call, statuses } = api();
+  await statuses(session, 1);
+  const given = await call(session);
+  assert.equal(given.status, 429);
+  assert.ok(given.headers.has('retry-after'));
+  assert.deepEqual(events(), Array(4).fill('RatelimitExceeded'));
+});
+
+test('the throttle of a right wins over the key’s; none refuses at once', async () => {
+  const limit = { rate: 1, per: 60, throttle_retry_limit: -1 };
+  const session = keySession({ ...throttled, access_rights: { api: { limit } } });
+  assert.deepEqual(await limitsBench().api().statuses(session, 2), [200, 429]);
+});
+
+test('a caller who leaves is no longer held, and makes room', async () => {
+  const { api } = limitsBench({ settings: { 'limits.held_calls': '1' } });
+  const session = keySession(throttled);
+  const { exchange, walk, call, statuses } = api();
+  await statuses(session, 1);
+  const leaving = exchange(session);
+  const held = walk(leaving);
+  await eventually(() => assert.ok(leaving.onGone));
+  assert.equal((await call(session)).status, 429, 'there is room for one only');
+  leaving.gone = true;
+  leaving.onGone?.();
+  assert.equal((await held).status, 499);
+  assert.equal(leaving.onGone, undefined);
+  const next = exchange(session);
+  const waiting = walk(next);
+  await eventually(() => assert.ok(next.onGone));
+  next.gone = true;
+  next.onGone?.();
+  await waiting;
+});
+
+test('limits.held_calls bounds the calls of all APIs together: one held for one API leaves no room for another', async () => {
+  const { api } = limitsBench({ settings: { 'limits.held_calls': '1' } });
+  const session = keySession({ ...throttled, access_rights: { one: {}, other: {} } });
+  const [one, other] = [api({ api_id: 'one' }), api({ api_id: 'other' })];
+  await one.statuses(session, 1);
+  const leaving = one.exchange(session);
+  const held = one.walk(leaving);
+  await eventually(() => assert.ok(leaving.onGone));
+  const second = other.exchange(session);
+  const refused = other.walk(second);
+  await eventually(async () => assert.ok(second.onGone || !(await isOpen(refused))));
+  assert.equal(second.onGone, undefined, 'it is not held');
+  assert.equal((await refused).status, 429);
+  leaving.gone = true;
+  leaving.onGone?.();
+  await held;
+  const next = other.exchange(session);
+  const waiting = other.walk(next);
+  await eventually(() => assert.ok(next.onGone, 'the room that is left serves the other API'));
+  next.gone = true;
+  next.onGone?.();
+  await waiting;
+});
+
+test('no call is held longer than the gateway allows', async () => {
+  const { api, clock, heard } = limitsBench({ settings: { 'limits.hold_seconds': '30' } });
+  const { call, statuses } = api();
+  const session = keySession({ ...throttled, per: 3600 });
+  await statuses(session, 1);
+  const held = call(session);
+  await eventually(() => assert.ok(heard.length >= 2));
+  clock.ms += 30_000;
+  assert.equal((await held).status, 429);
+  const slow = keySession({ ...throttled, per: 3600, throttle_interval: 31 });
+  assert.deepEqual(await statuses(slow, 2, { keyId: 'slow' }), [200, 429]);
+});

@@ -1,0 +1,167 @@
+import type { Session } from '#access/keys/session.ts';
+import type { Body } from '../http/body.ts';
+import type { HeaderList } from '../http/headers.ts';
+import type { Answer } from '../http/response.ts';
+import type { Counted } from '../limits/rate.ts';
+import type { Destination } from '../proxy/load-balancer.ts';
+import type { Signer } from '../proxy/signer.ts';
+import type { Deadlines } from '../proxy/timeout-queue.ts';
+import type { Api } from '../routing/api.ts';
+import type { Chain } from './chain.ts';
+
+/** What is known of the connection a call came over. */
+export interface Peer {
+  /** The address at the other end of the socket. */
+  readonly address: string;
+  /** The port it called when an API has one of its own; absent or 0 for the gateway's. */
+  readonly port?: number;
+  /** A proxy whose word about callers is taken. */
+  readonly trusted?: boolean;
+  readonly secure: boolean;
+  /** The name the client asked for in TLS, lower-case. */
+  readonly serverName: string;
+  /** The client's certificate as DER, when it showed one. */
+  readonly certificate: Buffer | undefined;
+}
+
+/** A call sent elsewhere. */
+export interface Rewritten {
+  /** Undefined: the API's own target. */
+  readonly destination: Destination | undefined;
+  /** Below the destination, canonical, beginning with a slash. */
+  readonly path: string;
+  readonly query: string;
+}
+
+/**
+ * One call: what came in, what steps found out, and notes for whoever writes it down. A class for its fixed shape: it is
+ * made once per call, on the busiest path there is.
+ */
+export class Exchange {
+  method: string;
+  /** As received: it decides how an answer is framed. */
+  readonly receivedMethod: string;
+  /** As received, for signatures and logs. */
+  readonly target: string;
+  /** Canonical; see `path.ts`. Steps may rewrite it on its way upstream. */
+  path: string;
+  query: string;
+  readonly host: string;
+  readonly headers: HeaderList;
+  readonly body: Body;
+  /** The protocol the caller wants to go on in, such as `websocket`; empty for an ordinary call. */
+  readonly upgrade: string;
+  readonly peer: Peer;
+  /** The caller, seen through trusted proxies. */
+  readonly clientAddress: string;
+  readonly receivedAtMs: number;
+  readonly startedAt: number;
+
+  api: Api | undefined = undefined;
+  /** The path below the listen path, beginning with a slash. */
+  innerPath = '';
+  /** What goes upstream in place of `path` where the listen path stays and a version was taken out; empty: nothing was. */
+  pathWithoutVersion = '';
+  /** The path has parameters in it and can be read in two ways: what rules say must hold for both. */
+  twofold = false;
+  /** The listen path as it was matched. */
+  listenPath = '';
+  pathParameters: Readonly<Record<string, string>> | undefined = undefined;
+  versionName = '';
+  /** An endpoint that asks for no credentials: steps that guard do nothing. */
+  unguarded = false;
+
+  /** As presented or derived; empty for an open API. */
+  keyId = '';
+  /** Whose counters it is counted in. */
+  keyOwner = '';
+  /** What may be shown of it. */
+  keyHash = '';
+  session: Session | undefined = undefined;
+  /** Keys that other APIs knew it by before it was handed on: what they told the next one may depend on them. */
+  earlierKeys = '';
+  /** Which of several ways in gave the session. */
+  identityFrom = '';
+  /** Which of several alternative ways in let the caller in. */
+  alternative = -1;
+  /** The token a way in found to be genuine, where somebody asks for it, and what it says. */
+  verified: { readonly text: string; readonly claims: Readonly<Record<string, unknown>> } | undefined = undefined;
+  /** The token that scopes are looked for in and that is exchanged; empty where the call is not about one. */
+  bearer = '';
+  /** Where the call belongs among those of others; empty where nobody asked. */
+  traceId = '';
+  context: Record<string, unknown> | undefined = undefined;
+  /** Where the call left the limits it was counted against. */
+  rate: Counted | undefined = undefined;
+  quota: Counted | undefined = undefined;
+
+  /** The id of the API that a part of another call may not leave; empty for a call of its own. */
+  within = '';
+  /** How many times a `gw://` address sent the call round inside the gateway. */
+  loops = 0;
+  /** How many times an API handed it to the API that serves the version asked for. */
+  versionHops = 0;
+  loopLimit = 0;
+  checkLimitsInLoop = false;
+
+  /** The steps of the version that serves it. */
+  chain: Chain | undefined = undefined;
+  /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
+  rewritten: Rewritten | undefined = undefined;
+  upstreamMethod: string | undefined = undefined;
+  /** The host the upstream is told; empty: its own, or the caller's where that is kept. */
+  upstreamHost = '';
+  /** Headers the gateway tells upstreams by itself and here does not. Lower-case. */
+  withheld: ReadonlySet<string> | undefined = undefined;
+  /** The time the upstream has, where the definition gives it one. */
+  deadlines: Deadlines | undefined = undefined;
+  /** Signs what goes upstream. */
+  sign: Signer | undefined = undefined;
+
+  /** Why it was refused: a code of `refusals.ts`. */
+  refusal = '';
+  /** Added to the answer whoever gave it, as a flat list. */
+  answerHeaders: string[] | undefined = undefined;
+  /** What goes back, once that is known. Its body is here only where the gateway held it. */
+  answer: Answer | undefined = undefined;
+  upstreamStartedAt = 0;
+  upstreamMs = 0;
+  status = 0;
+  answerBytes = 0;
+  tracked = true;
+  trackedPath = '';
+  tags: string[] | undefined = undefined;
+
+  /** Called when the caller has gone before the answer was complete. */
+  onGone: (() => void) | undefined = undefined;
+  gone = false;
+
+  constructor(given: {
+    method: string;
+    target: string;
+    path: string;
+    query: string;
+    host: string;
+    headers: HeaderList;
+    body: Body;
+    upgrade?: string;
+    peer: Peer;
+    clientAddress: string;
+    receivedAtMs: number;
+    startedAt: number;
+  }) {
+    this.method = given.method;
+    this.receivedMethod = given.method;
+    this.target = given.target;
+    this.path = given.path;
+    this.query = given.query;
+    this.host = given.host;
+    this.headers = given.headers;
+    this.body = given.body;
+    this.upgrade = given.upgrade ?? '';
+    this.peer = given.peer;
+    this.clientAddress = given.clientAddress;
+    this.receivedAtMs = given.receivedAtMs;
+    this.startedAt = given.startedAt;
+  }
+}

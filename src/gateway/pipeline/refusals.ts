@@ -1,0 +1,55 @@
+import { markupText } from '#base/escape-markup.ts';
+import { mediaType } from '#base/media-type.ts';
+import { plainTextHeaders } from '#base/page-guard.ts';
+import { bodyOf } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Answer } from '../http/response.ts';
+import type { Exchange } from './exchange.ts';
+import { type Refusal, refusalsTable } from './refusals-table.ts';
+import type { GatewayTools } from './step-services.ts';
+
+export type RefusalCode = keyof typeof refusalsTable;
+export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
+
+export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Record<string, string | number>>): Answer {
+  const { status, message } = refusals[code];
+  const text = detail ? message.replace(/\{(\w+)\}/g, (_whole, name: string) => String(detail[name])) : message;
+  call.refusal = code;
+  return refusalAnswer(call, status, text);
+}
+
+/** A version or an endpoint that nobody may have. Handlers of the event hear what the caller hears as its reason. */
+export function refuseAccess({ fire }: Pick<GatewayTools, 'fire'>, call: Exchange, code: RefusalCode): Answer {
+  const { event, message } = refusals[code];
+  fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+  return refuse(call, code);
+}
+
+/** In plain text, like everything that is said before a call has an API, or by what stands in front of many. */
+export function refusePlainly(call: Exchange, code: RefusalCode): Answer {
+  const { status, message } = refusals[code];
+  call.refusal = code;
+  const headers = new HeaderList(Object.entries(plainTextHeaders).flat());
+  const given = new Answer(status, headers, bodyOf(Buffer.from(message)), true);
+  given.message = message;
+  return given;
+}
+
+/** The answer itself, for refusals whose status or words come from a definition. */
+export function refusalAnswer(call: Exchange, status: number, message: string): Answer {
+  const [type, body] = rendered(call, message);
+  const given = new Answer(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
+  given.message = message;
+  return given;
+}
+
+const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);
+
+/** In the caller's own notation: XML for those who sent XML, JSON for everybody else. */
+function rendered(call: Exchange, message: string): [type: string, body: string] {
+  const given = call.headers.get('content-type');
+  if (xmlTypes.has(mediaType(given))) {
+    return [given!, `<?xml version="1.0" encoding="UTF-8"?>\n<error>${markupText(message)}</error>`];
+  }
+  return ['application/json', `{\n    "error": ${JSON.stringify(message)}\n}`];
+}

@@ -1,0 +1,71 @@
+import type { AddressPolicies } from '#base/address-policies.ts';
+import type { AddressPolicy } from '#base/address-policy.ts';
+import type { Clock } from '#base/clock.ts';
+import type { Outbound } from '#base/http-client/client.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Carry } from '#operations/in-process-request.ts';
+import type { Counters } from '#storage/shared/shared.ts';
+import type { LocalCounters } from '#storage/shared/threads.ts';
+import type { Certificates } from '../auth/certificates.ts';
+import type { KeySets } from '../auth/jwks.ts';
+import type { Sessions } from '../auth/key-cache.ts';
+import type { OauthAsked, OauthReply } from '../auth/oauth/schema.ts';
+import type { OauthTokens } from '../auth/oauth/tokens.ts';
+import type { Responses } from '../cache/response-cache.ts';
+import type { Organisations } from '../limits/organisations.ts';
+import type { Registries } from '../proxy/service-discovery.ts';
+import type { NetworkTools } from '../runtime/network-services.ts';
+import type { DefinitionSecrets } from '../variables/definition-secrets.ts';
+import type { Exchange } from './exchange.ts';
+import type { TenantGrants } from './tenant-grants.ts';
+import type { Ask } from './thread-rpc.ts';
+
+/** What a traffic thread may ask the main thread. */
+export interface MainAnswers {
+  oauth(asked: OauthAsked): Promise<OauthReply>;
+  /** Whether it is the gateway secret. */
+  explains(asked: { readonly secret: string }): Promise<boolean>;
+  /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
+  claimPort(asked: { readonly port: number }): Promise<void>;
+  releasePort(asked: { readonly port: number }): Promise<void>;
+  /** What the control interface answers. */
+  readonly control: Carry;
+}
+
+/** What an event is about: a call, or something of an API that no call was part of. */
+export type About = Pick<Exchange, 'api' | 'path' | 'clientAddress'>;
+
+/** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
+export interface GatewayTools {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly counters: Counters;
+  /** Those of this process alone, which answer at once. */
+  readonly local: LocalCounters;
+  readonly sessions: Sessions;
+  readonly certificates: Certificates;
+  readonly addresses: AddressPolicies;
+  /** What asks other servers for an API, held to the policy of its organisation. */
+  within(policy: AddressPolicy): NetworkTools;
+  /** The way out for calls that are not proxied traffic. */
+  readonly outbound: Outbound;
+  readonly keySets: KeySets;
+  readonly oauthTokens: OauthTokens;
+  /** Has the main thread do what a traffic thread cannot: writing, above all. */
+  readonly ask: Ask<MainAnswers>;
+  readonly organisations: Organisations;
+  /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
+  readonly grants: TenantGrants;
+  /** What definitions may name: of the organisation of the API that is compiled, of none elsewhere. */
+  readonly secrets: DefinitionSecrets;
+  /** Whether a context variable of this name can exist in the API that is compiled. */
+  readonly isContextName: (name: string) => boolean;
+  /** Service registries that upstream hosts are looked up in. */
+  readonly registries: Registries;
+  /** Answers that are kept. */
+  readonly responses: Responses;
+  /** Tells handlers what happened; never waits. */
+  fire(event: string, about: About, message: string, more?: Readonly<Record<string, unknown>>): void;
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Problem } from '#base/problems.ts';
+import { answerer, asker, type Question, type Reply } from './thread-rpc.ts';
+
+interface Table {
+  double(given: number): Promise<number>;
+  never(given: undefined): Promise<void>;
+  missing(given: undefined): Promise<void>;
+}
+
+/** Both ends, joined by copies as threads are. */
+function joined(most?: number) {
+  const replies: ((reply: Reply) => void)[] = [];
+  const answer = answerer(
+    { double: async (given: number) => given * 2, never: () => new Promise<void>(() => undefined) },
+    reply => replies[0]!(structuredClone(reply)),
+  );
+  const asking = asker<Table>((question: Question) => void answer(structuredClone(question)), most);
+  replies.push(asking.hear);
+  return asking;
+}
+
+const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `asks.${code}`;
+
+test('each question gets its own answer', async () => {
+  const { ask } = joined();
+  assert.deepEqual(await Promise.all([ask('double', 1, 1000), ask('double', 21, 1000)]), [2, 42]);
+});
+
+test('what nobody answers is said to be a fault, not waited for', async () => {
+  await assert.rejects(joined().ask('missing', undefined, 1000), /nothing here answers missing/);
+});
+
+test('a question waits no longer than it was given, and none outlives the thread that was asked', async () => {
+  const asking = joined();
+  await assert.rejects(asking.ask('never', undefined, 1), isProblem('late'));
+  const left = asking.ask('never', undefined, 60_000);
+  asking.end();
+  await assert.rejects(left, isProblem('ended'));
+});
+
+test('no more than a bounded number of questions wait at once', async () => {
+  const asking = joined(2);
+  const waiting = [asking.ask('never', undefined, 60_000), asking.ask('never', undefined, 60_000)];
+  await assert.rejects(asking.ask('double', 1, 1000), isProblem('too_many'));
+  asking.end();
+  for (const each of await Promise.allSettled(waiting)) assert.equal(each.status, 'rejected');
+  assert.equal(await asking.ask('double', 1, 1000), 2);
+});

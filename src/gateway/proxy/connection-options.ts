@@ -1,0 +1,188 @@
+import { createHash, type X509Certificate } from 'node:crypto';
+import type { SecureVersion, TLSSocket } from 'node:tls';
+import type { AddressPolicy } from '#base/address-policy.ts';
+import { Lru } from '#base/lru.ts';
+import type { Model } from '#definition/model.ts';
+import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
+import { Unservable } from '../pipeline/step.ts';
+import { cipherList } from './ciphers.ts';
+import { byHostPattern, patternsOf } from './host-patterns.ts';
+import type { Destination } from './load-balancer.ts';
+
+/** How connections to an upstream are made. */
+export interface Link {
+  /** The same for links that are the same: those share their connections. Empty for a plain link to all networks. */
+  readonly digest: string;
+  readonly tls: LinkTls;
+  /** A forward proxy to go through. */
+  readonly proxy: URL | undefined;
+  /** Which addresses may be connected to; for a forward proxy that of the proxy as well. */
+  readonly policy: AddressPolicy;
+  /** Fails the connection when the upstream is not the one it has to be. */
+  readonly check: ((socket: TLSSocket, host: string) => Error | undefined) | undefined;
+}
+
+export interface LinkTls {
+  readonly rejectUnauthorized?: boolean;
+  readonly minVersion?: SecureVersion;
+  readonly maxVersion?: SecureVersion;
+  readonly ciphers?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** A link without certificates, pins or proxy of its own. */
+export const createPlainLink = (policy: AddressPolicy): Link => ({
+  digest: policy.key,
+  tls: {},
+  proxy: undefined,
+  check: undefined,
+  policy,
+});
+
+/** Chooses the link for a destination; prepared once for each definition. */
+export type Links = (destination: Pick<Destination, 'origin'>) => Link;
+
+/** Hosts one API remembers its link to. */
+const hostsKept = 1000;
+
+export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>, policy: AddressPolicy): Links {
+  const plain = createPlainLink(policy);
+  const general = generalLink(model);
+  const own = ownCertificates(model, certificates);
+  const pins = pinnedKeys(model, certificates);
+  const { forceCommonNameCheck } = model.transport;
+  if (!general && !own && !pins && !forceCommonNameCheck) return () => plain;
+  const made = new Lru<string, Link>(hostsKept);
+
+  function make(origin: string): Link {
+    const { hostname, port, protocol } = new URL(origin);
+    if (protocol !== 'https:') return digested({ ...plain, proxy: general?.proxy });
+    const at = [hostname, port || '443'] as const;
+    const shown = own && byHostPattern(own, ...at);
+    const pinned = pins && byHostPattern(pins, ...at);
+    const checks = [...(pinned ? [pinCheck(pinned)] : []), ...(forceCommonNameCheck ? [commonNameCheck] : [])];
+    return digested(
+      {
+        ...plain,
+        proxy: general?.proxy,
+        tls: {
+          ...general?.tls,
+          ...(shown ? { cert: shown.pem, key: shown.privateKey!() } : {}),
+          // The pinned key says more than any authority could.
+          ...(pinned ? { rejectUnauthorized: false } : {}),
+        },
+        check:
+          checks.length === 0
+            ? undefined
+            : (socket, host) => checks.map(check => check(socket, host)).find(fault => fault !== undefined),
+      },
+      [shown?.fingerprint, pinned && [...pinned].sort(), forceCommonNameCheck],
+    );
+  }
+
+  return ({ origin }) => {
+    let link = made.get(origin);
+    if (!link) {
+      link = make(origin);
+      made.set(origin, link);
+    }
+    return link;
+  };
+}
+
+/** Keys stay out of it: a certificate is told by its fingerprint. */
+function digested(link: Link, more: readonly unknown[] = []): Link {
+  const { cert: _cert, key: _key, ...tls } = link.tls;
+  const text = JSON.stringify([tls, link.proxy?.href, link.policy.key, ...more]);
+  return { ...link, digest: createHash('sha256').update(text).digest('hex') };
+}
+
+const versions: Readonly<Record<string, SecureVersion>> = {
+  '1.0': 'TLSv1',
+  '1.1': 'TLSv1.1',
+  '1.2': 'TLSv1.2',
+  '1.3': 'TLSv1.3',
+};
+
+function generalLink({ transport }: Model): Pick<Link, 'tls' | 'proxy'> | undefined {
+  const { insecureSkipVerify, ciphers, minVersion, maxVersion, proxyUrl } = transport;
+  if (minVersion && maxVersion && minVersion > maxVersion)
+    throw new Unservable(`its oldest TLS version, ${minVersion}, is newer than its newest, ${maxVersion}`);
+  const tls: LinkTls = {
+    ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+    ...(minVersion ? { minVersion: versions[minVersion]! } : {}),
+    ...(maxVersion ? { maxVersion: versions[maxVersion]! } : {}),
+    // Said together with the newest version, since the oldest of ours is newer than some.
+    ...(maxVersion && !minVersion && maxVersion < '1.2' ? { minVersion: versions[maxVersion]! } : {}),
+    ...(ciphers.length > 0 ? { ciphers: cipherList(ciphers) } : {}),
+  };
+  if (Object.keys(tls).length === 0 && proxyUrl === '') return undefined;
+  return { tls, proxy: proxyUrl === '' ? undefined : proxyOf(proxyUrl) };
+}
+
+function proxyOf(text: string): URL {
+  const url = URL.parse(text);
+  if (!url) throw new Unservable(`the forward proxy ${JSON.stringify(text)} is not an address`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new Unservable(`the forward proxy speaks ${url.protocol.slice(0, -1)}, which is not available`);
+  return url;
+}
+
+/** Each with its private key, or the API is not served: without it the upstream would meet a stranger. */
+function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<Certificates, 'get'>) {
+  if (!mutualTls.enabled) return undefined;
+  const found = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
+    const certificate = certificates.get(identity.orgId, id);
+    if (!certificate?.privateKey)
+      throw new Unservable(`the upstream certificate ${id} is not in the store with its key`);
+    return [pattern, certificate] as const;
+  });
+  return patternsOf<KnownCertificate>(Object.fromEntries(found));
+}
+
+function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<Certificates, 'get'>) {
+  if (!certificatePinning.enabled) return undefined;
+  const found = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
+    const keys = ids.map(id => {
+      const certificate = certificates.get(identity.orgId, id);
+      if (!certificate) throw new Unservable(`the pinned public key ${id} is not in the store`);
+      return certificate.publicKeyHash();
+    });
+    return [pattern, new Set(keys)] as const;
+  });
+  return patternsOf<ReadonlySet<string>>(Object.fromEntries(found));
+}
+
+const failed = (message: string) => Object.assign(new Error(message), { code: 'GW_UPSTREAM_IDENTITY' });
+
+/** More than any chain is long. */
+const longestChain = 10;
+
+/**
+ * The upstream's own key is pinned, or that of an authority that signed it. Nobody else has looked at the chain, so each link
+ * of it is checked here: a pinned certificate that was merely put beside another one proves nothing.
+ */
+const pinCheck = (pinned: ReadonlySet<string>) => (socket: TLSSocket) => {
+  let certificate = socket.getPeerX509Certificate();
+  for (let depth = 0; certificate && depth < longestChain; depth++) {
+    if (pinned.has(spkiHash(certificate))) return undefined;
+    const issuer: X509Certificate | undefined = certificate.issuerCertificate;
+    if (!issuer || issuer.fingerprint256 === certificate.fingerprint256) break;
+    if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) break;
+    certificate = issuer;
+  }
+  return failed('the upstream shows none of the pinned public keys');
+};
+
+function commonNameCheck(socket: TLSSocket, host: string): Error | undefined {
+  const { subject } = socket.getPeerCertificate();
+  const name = String(subject?.CN ?? '').toLowerCase();
+  return name === host.toLowerCase() ? undefined : failed('the common name of the upstream is not its host name');
+}
+
+/** SHA-256 of the public key, hexadecimal. */
+const spkiHash = (certificate: X509Certificate): string =>
+  createHash('sha256')
+    .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex');

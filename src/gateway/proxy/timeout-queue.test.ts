@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Deadlines, type Timed } from './timeout-queue.ts';
+
+/** Something that writes down when it was told. */
+function timed(name: string, told: string[], onLate: () => void = () => undefined): Timed {
+  return {
+    dueAt: 0,
+    late() {
+      told.push(name);
+      onLate();
+    },
+  };
+}
+
+describe('deadlines', () => {
+  test('everything is told once, in the order it came', async () => {
+    const told: string[] = [];
+    const deadlines = new Deadlines(5);
+    await new Promise<void>(resolve => {
+      deadlines.watch(timed('first', told));
+      deadlines.watch(timed('second', told));
+      deadlines.watch(timed('last', told, resolve));
+      keepAlive(() => told.length < 3);
+    });
+    assert.deepEqual(told, ['first', 'second', 'last']);
+    assert.equal(deadlines.size, 0);
+  });
+
+  test('what ended in time is not told, and what begins anew is told after those that came meanwhile', async () => {
+    const told: string[] = [];
+    const deadlines = new Deadlines(5);
+    const ended = timed('ended', told);
+    await new Promise<void>(resolve => {
+      const renewed = timed('renewed', told, resolve);
+      deadlines.watch(ended);
+      deadlines.watch(renewed);
+      deadlines.watch(timed('other', told));
+      deadlines.watch(renewed);
+      deadlines.forget(ended);
+      keepAlive(() => !told.includes('renewed'));
+    });
+    assert.deepEqual(told, ['other', 'renewed']);
+  });
+
+  test('who is late may begin again', async () => {
+    const told: string[] = [];
+    const deadlines = new Deadlines(2);
+    await new Promise<void>(resolve => {
+      const it = timed('it', told, () => (told.length < 3 ? deadlines.watch(it) : resolve()));
+      deadlines.watch(it);
+      keepAlive(() => told.length < 3);
+    });
+    assert.equal(told.length, 3);
+  });
+
+  test('a time longer than any timer is cut to the longest there is', () => {
+    assert.equal(new Deadlines(Number.MAX_SAFE_INTEGER).ms, 2 ** 31 - 1);
+  });
+});
+
+/** Deadlines alone keep no process alive. */
+function keepAlive(isOpen: () => boolean): void {
+  const timer = setInterval(() => {
+    if (!isOpen()) clearInterval(timer);
+  }, 1);
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import type { Sink } from '../pipeline/response-writer.ts';
+import type { Receiver } from './proxy-request.ts';
+import { Tunnel } from './tunnel.ts';
+
+const server = createServer((_request, response) => response.end('no'));
+server.on('upgrade', (request, socket) => {
+  if (request.url === '/agrees')
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  else socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno');
+});
+
+const asking = () =>
+  new Exchange({
+    ...{
+      method: 'GET',
+      target: '/',
+      path: '/',
+      query: '',
+      host: 'x',
+      upgrade: 'websocket',
+      clientAddress: '127.0.0.1',
+    },
+    ...{ headers: new HeaderList(), body: noBody(), receivedAtMs: 0, startedAt: 0 },
+    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+  });
+
+/** Nothing gets as far as the caller. */
+const never = () => assert.fail('the caller was answered');
+const sink: Sink = {
+  onDrain: undefined,
+  start: never,
+  write: never,
+  finish: never,
+  abort: never,
+  switchProtocol: never,
+};
+
+describe('a fault of ours in the answer to an upgrade', () => {
+  let port = 0;
+  before(async () => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    port = (server.address() as AddressInfo).port;
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const fault = new Error('a step failed');
+  const moments: readonly [when: string, path: string, faulty: Partial<Receiver>][] = [
+    ['the head of an agreement', '/agrees', {}],
+    ['the head of an answer', '/declines', {}],
+    ['an answer that was held', '/declines', { needsBody: () => true }],
+  ];
+  for (const [when, path, more] of moments)
+    test(`${when}: fails that call, once, and nothing else`, async () => {
+      const failures: unknown[] = [];
+      const settled = Promise.withResolvers<void>();
+      const receiver: Receiver = {
+        ...{ answerBytes: 1000, heldBytes: 1000, needsBody: () => false, copies: () => undefined },
+        onHead() {
+          throw fault;
+        },
+        onEnd: never,
+        onFailure(_call, _sink, code, error) {
+          failures.push([code, error]);
+          settled.resolve();
+        },
+        ...more,
+      };
+      const open = async () => connect(port, '127.0.0.1');
+      new Tunnel(asking(), sink, receiver, {
+        open,
+        path,
+        headers: ['host', 'x'],
+        closeTimeoutMs: 1000,
+        timeoutMs: 10_000,
+      }).send();
+      await settled.promise;
+      assert.deepEqual(failures, [['upstream_failed', fault]]);
+    });
+});

@@ -1,0 +1,125 @@
+import { Problem } from '#base/problems.ts';
+import type { Model } from '#definition/model.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+
+type Client = Model['upstreamClientCredentials'];
+export type GrantType = 'client_credentials' | 'password';
+
+/** A token for the upstream, as its authorisation server gave it. */
+export interface UpstreamToken {
+  /** The value of the header that carries it. */
+  readonly value: string;
+  /** The whole reply. */
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly obtainedAtMs: number;
+  readonly untilMs: number;
+}
+
+export interface UpstreamTokens {
+  /** One token for all calls, fetched once when several need it. Undefined where none can be had now. */
+  get(): Doing<UpstreamToken | undefined>;
+  /** The upstream did not take it. */
+  doubt(): void;
+}
+
+const replyBytes = 64 * 1024;
+const replyWithinMs = 10_000;
+/** A token whose server does not say how long it lasts. */
+const unsaidMs = 300_000;
+/** A token is given up before its end, so that it does not end on its way. */
+const leewayMs = 10_000;
+/** How long a server that gave no token, or one that was not taken, is left alone. */
+const pauseMs = 1000;
+
+class NoToken extends Error {}
+
+export function upstreamTokens(
+  client: Client,
+  grantType: GrantType,
+  { outbound, clock, log }: Pick<GatewayTools, 'outbound' | 'clock' | 'log'>,
+  apiId: string,
+): UpstreamTokens {
+  let known: UpstreamToken | undefined;
+  let asking: Promise<UpstreamToken | undefined> | undefined;
+  let failedAtMs = Number.NEGATIVE_INFINITY;
+  const question = questionOf(client, grantType);
+
+  async function asked(): Promise<UpstreamToken | undefined> {
+    try {
+      const { status, body } = await outbound.fetch({
+        ...question,
+        audience: 'operator',
+        timeoutMs: replyWithinMs,
+        maxBytes: replyBytes,
+      });
+      if (status !== 200) throw new NoToken(`the authorisation server answers ${status}`);
+      known = tokenIn(body.toString(), clock.now());
+    } catch (error) {
+      if (!(error instanceof NoToken || error instanceof Problem)) throw error;
+      failedAtMs = clock.now();
+      known = undefined;
+      log.warn({ api: apiId, reason: error.message }, 'no token for the upstream');
+    }
+    return known;
+  }
+
+  return {
+    get() {
+      const now = clock.now();
+      if (known && now < known.untilMs) return known;
+      if (asking) return asking;
+      if (now - failedAtMs < pauseMs) return undefined;
+      asking = asked().finally(() => {
+        asking = undefined;
+      });
+      return asking;
+    },
+    doubt() {
+      if (known && clock.now() - known.obtainedAtMs >= pauseMs) known = undefined;
+    },
+  };
+}
+
+function questionOf(
+  { clientId, clientSecret, tokenUrl, method, scopes, username, password }: Client,
+  grant: GrantType,
+) {
+  const inBody = method === 'client_secret_post';
+  const form = new URLSearchParams({ grant_type: grant });
+  if (grant === 'password') {
+    form.set('username', username);
+    form.set('password', password);
+  }
+  if (scopes.length > 0) form.set('scope', scopes.join(' '));
+  if (inBody || clientSecret === '') form.set('client_id', clientId);
+  if (inBody && clientSecret !== '') form.set('client_secret', clientSecret);
+  const credentials = Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`);
+  const headers: Record<string, string> = {
+    'content-type': 'application/x-www-form-urlencoded',
+    accept: 'application/json',
+  };
+  if (!inBody && clientSecret !== '') headers.authorization = `Basic ${credentials.toString('base64')}`;
+  return { url: tokenUrl, method: 'POST', headers, body: form.toString() };
+}
+
+/** The words of a fault repeat nothing of the reply: there may be a secret in it. */
+function tokenIn(text: string, nowMs: number): UpstreamToken {
+  const members = parsed(text);
+  const { access_token: token, expires_in: expires } = members;
+  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new NoToken('the reply has no token');
+  const seconds = Number(expires);
+  const lastsMs = expires !== undefined && seconds > 0 ? seconds * 1000 : unsaidMs;
+  const untilMs = nowMs + Math.max(lastsMs - leewayMs, lastsMs / 2);
+  return { value: `Bearer ${token}`, members, obtainedAtMs: nowMs, untilMs };
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    throw new NoToken('the reply is not JSON');
+  }
+  throw new NoToken('the reply is not an object');
+}

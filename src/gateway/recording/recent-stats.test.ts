@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modelOfClassic } from '#definition/model.ts';
+import type { Api } from '../routing/api.ts';
+import { RecordedApi } from './api-analytics.ts';
+import { together, vitalsOf } from './recent-stats.ts';
+
+const model = modelOfClassic({ name: 'one' });
+
+/** Every call of one that was changed meanwhile. */
+function called(refusal = '', upstreamMs = 0, id = 'a') {
+  const made = { id, orgId: '', name: id, listenPath: '/', model };
+  return { api: { ...made, recorded: new RecordedApi(made) } as Api, refusal, upstreamMs };
+}
+const nothing = { calls: 0, rateRefused: 0, quotaRefused: 0, keyRefused: 0, upstreamCalls: 0, upstreamMs: 0 };
+
+test('calls are counted by what became of them, each API by itself', () => {
+  const vitals = vitalsOf({ now: () => 1_000_005_000 });
+  for (const code of ['rate_exceeded', 'api_rate_exceeded', 'quota_exceeded', 'key_not_found', 'internal'])
+    vitals.count(called(code));
+  vitals.count(called('', 30));
+  vitals.count(called('', 10));
+  vitals.count({ ...called(), api: undefined });
+  vitals.count(called('', 5, 'b'));
+  assert.deepEqual(vitals.of('a'), {
+    seconds: 55,
+    calls: 7,
+    rateRefused: 2,
+    quotaRefused: 1,
+    keyRefused: 1,
+    upstreamCalls: 2,
+    upstreamMs: 40,
+  });
+  assert.equal(vitals.of('b').calls, 1);
+  assert.deepEqual(vitals.of('nobodys'), { ...nothing, seconds: 55 });
+});
+
+test('what is longer ago than a minute does not count any more', () => {
+  let now = 1_000_000_000;
+  const vitals = vitalsOf({ now: () => now });
+  vitals.count(called());
+  now += 40_000;
+  vitals.count(called());
+  assert.equal(vitals.of('a').calls, 2);
+  now += 20_000;
+  assert.equal(vitals.of('a').calls, 1);
+  vitals.count(called());
+  assert.equal(vitals.of('a').calls, 2);
+  now += 3_600_000;
+  assert.deepEqual(vitals.of('a'), { ...nothing, seconds: 50 });
+});
+
+test('more APIs than there is room for: counting goes on, with a new beginning', () => {
+  const vitals = vitalsOf({ now: () => 1_000_005_000 }, 100);
+  const first = called();
+  vitals.count(first);
+  for (let n = 0; n < 150; n++) vitals.count(called('', 0, `api ${n}`));
+  vitals.count(first);
+  vitals.count(first);
+  assert.deepEqual([vitals.of('a').calls, vitals.of('api 149').calls, vitals.of('api 0').calls], [2, 1, 0]);
+});
+
+test('what threads saw is added up', () => {
+  const one = { ...nothing, seconds: 50, calls: 3, upstreamMs: 8 };
+  assert.deepEqual(together([one, { ...one, keyRefused: 1 }]), {
+    ...nothing,
+    seconds: 50,
+    calls: 6,
+    upstreamMs: 16,
+    keyRefused: 1,
+  });
+});

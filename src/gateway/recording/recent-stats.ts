@@ -1,0 +1,122 @@
+import type { Clock } from '#base/clock.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type RefusalCode, refusals } from '../pipeline/refusals.ts';
+import type { Api } from '../routing/api.ts';
+
+/** What happened to the calls of an API in the time just past. */
+export interface Vitals {
+  readonly seconds: number;
+  readonly calls: number;
+  /** Refused because a rate, or a quota, was used up. */
+  readonly rateRefused: number;
+  readonly quotaRefused: number;
+  /** Refused because the caller was not known, or no longer. */
+  readonly keyRefused: number;
+  readonly upstreamCalls: number;
+  readonly upstreamMs: number;
+}
+
+const columns = ['calls', 'rateRefused', 'quotaRefused', 'keyRefused', 'upstreamCalls', 'upstreamMs'] as const;
+type Column = (typeof columns)[number];
+/** Its place in a row, after the number of the slot. */
+const columnOf = Object.fromEntries(columns.map((name, at) => [name, at + 1])) as Record<Column, number>;
+
+const refusalColumns: Readonly<Record<string, Column>> = {
+  RatelimitExceeded: 'rateRefused',
+  OrgRateLimitExceeded: 'rateRefused',
+  QuotaExceeded: 'quotaRefused',
+  OrgQuotaExceeded: 'quotaRefused',
+  AuthFailure: 'keyRefused',
+  KeyExpired: 'keyRefused',
+};
+const columnOfRefusal = new Map<string, Column>(
+  (Object.keys(refusals) as RefusalCode[]).flatMap(code => {
+    const column = refusalColumns[refusals[code].event ?? ''];
+    return column ? [[code, column]] : [];
+  }),
+);
+
+/** The last minute, in steps of ten seconds; the one under way counts as far as it has come. */
+const slots = 6;
+const slotMs = 10_000;
+/** APIs watched at once. Whoever has seen more of them begins anew: that is a minute nobody will miss. */
+const apisKept = 100_000;
+const firstRoom = 64;
+
+/** The number of the slot, its sums, and as much room that a row is as long as what a processor reads at once. */
+const rowLength = 8;
+
+/** What is counted of all APIs. A slot is one piece of memory: calls of the same time touch rows that lie close together. */
+class Watched {
+  readonly places = new Map<string, number>();
+  readonly slots = Array.from({ length: slots }, () => new Float64Array(firstRoom * rowLength));
+
+  placeOf(id: string): number {
+    const known = this.places.get(id);
+    if (known !== undefined) return known;
+    const place = this.places.size;
+    this.places.set(id, place);
+    if (place * rowLength >= this.slots[0]!.length) {
+      for (const [at, rows] of this.slots.entries()) {
+        this.slots[at] = new Float64Array(rows.length * 2);
+        this.slots[at].set(rows);
+      }
+    }
+    return place;
+  }
+}
+
+export function vitalsOf(clock: Clock, most = apisKept) {
+  let watched = new Watched();
+
+  /** An API that was changed goes on where it was. */
+  function met({ id, recorded }: Api): number {
+    if (watched.places.size >= most && !watched.places.has(id)) watched = new Watched();
+    recorded.watched = watched;
+    recorded.watchedAt = watched.placeOf(id);
+    return recorded.watchedAt;
+  }
+
+  return {
+    count({ api, refusal, upstreamMs }: Pick<Exchange, 'api' | 'refusal' | 'upstreamMs'>): void {
+      if (!api) return;
+      const { recorded } = api;
+      const place = recorded.watched === watched ? recorded.watchedAt : met(api);
+      const number = Math.floor(clock.now() / slotMs);
+      const row = place * rowLength;
+      const rows = watched.slots[number % slots]!;
+      if (rows[row] !== number) {
+        rows.fill(0, row, row + rowLength);
+        rows[row] = number;
+      }
+      rows[row + columnOf.calls]! += 1;
+      const refused = refusal === '' ? undefined : columnOfRefusal.get(refusal);
+      if (refused) rows[row + columnOf[refused]]! += 1;
+      if (upstreamMs > 0) {
+        rows[row + columnOf.upstreamCalls]! += 1;
+        rows[row + columnOf.upstreamMs]! += upstreamMs;
+      }
+    },
+
+    of(apiId: string): Vitals {
+      const now = clock.now();
+      const last = Math.floor(now / slotMs);
+      const row = (watched.places.get(apiId) ?? -1) * rowLength;
+      const sum = (column: Column) => {
+        let total = 0;
+        for (const rows of row < 0 ? [] : watched.slots)
+          if (rows[row]! > last - slots) total += rows[row + columnOf[column]]!;
+        return total;
+      };
+      const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
+      return { ...sums, seconds: ((slots - 1) * slotMs + (now % slotMs)) / 1000 };
+    },
+  };
+}
+
+/** What several threads saw, as one. They look at the same time, give or take nothing that matters here. */
+export function together(all: readonly Vitals[]): Vitals {
+  const sum = (column: Column) => all.reduce((total, it) => total + it[column], 0);
+  const sums = Object.fromEntries(columns.map(name => [name, sum(name)])) as Record<Column, number>;
+  return { ...sums, seconds: all[0]?.seconds ?? 1 };
+}

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sessionOf } from '#access/keys/session.ts';
+import { type Batch, eachRecord } from '#analytics/batch.ts';
+import type { LogEntry } from '#analytics/log-store.ts';
+import { logEntry } from '#analytics/logged-call.ts';
+import type { Report } from '#analytics/metrics-report.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { bodyFrom, bodyOf, noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { answer } from '../http/response.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import type { Api } from '../routing/api.ts';
+import { RecordedApi } from './api-analytics.ts';
+import { createRecorder } from './recorder.ts';
+
+function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
+  const reports: Report[] = [];
+  const recorder = createRecorder({
+    redact: text => text,
+    settings: readSettings({ flags: settings }),
+    post: report => reports.push(report),
+    capacity,
+  });
+  const batches = () => reports.flatMap(({ batch }) => batch ?? []);
+  return { recorder, reports, batches };
+}
+
+/** As much of an API as a record is about. */
+function api(definition: Record<string, unknown> = {}): Api {
+  const model = modelOfClassic({
+    name: 'Orders',
+    api_id: 'orders',
+    org_id: 'org',
+    use_keyless: true,
+    proxy: { listen_path: '/orders/' },
+    ...definition,
+  });
+  const made = { id: 'orders', orgId: 'org', name: 'Orders', listenPath: '/orders/', model };
+  return { ...made, recorded: new RecordedApi(made) } as Api;
+}
+
+function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
+  const made = new Exchange({
+    method: 'GET',
+    target: '/orders/1?token=hidden',
+    path: '/orders/1',
+    query: 'token=hidden',
+    host: 'localhost',
+    headers: new HeaderList(headers),
+    body: given.body ?? noBody(),
+    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    clientAddress: '10.0.0.7',
+    receivedAtMs: Date.UTC(2026, 1, 3, 12),
+    startedAt: performance.now(),
+  } as ConstructorParameters<typeof Exchange>[0]);
+  const { body: _, ...rest } = given;
+  return Object.assign(made, { innerPath: '/1', api: api(), status: 200 }, rest);
+}
+
+function logged(batches: readonly Batch[], retentionMs = 0): LogEntry['call'][] {
+  const found: LogEntry['call'][] = [];
+  for (const batch of batches) eachRecord(batch, record => found.push(logEntry(record, retentionMs).call));
+  return found;
+}
+
+function recorded(it: Exchange, settings: Partial<Record<SettingName, string>> = {}, complete = true) {
+  const { recorder, batches } = recorderWith(settings);
+  recorder.record(it, complete);
+  recorder.close();
+  return logged(batches())[0];
+}
+
+const text = (base64: string) => Buffer.from(base64, 'base64').toString();
+
+test('a call is written down with everything its record shows, its key by hash only', () => {
+  const session = sessionOf(
+    { alias: 'shop', oauth_client_id: 'client', tags: ['vip'], meta_data: { gw_developer_id: 'd1' } },
+    ['gold'],
+  );
+  const found = recorded(
+    call(
+      {
+        session,
+        keyId: 'the-secret-key-id',
+        keyHash: 'abcd1234',
+        versionName: 'v2',
+        upstreamMs: 3,
+        answerBytes: 7,
+        body: bodyOf(Buffer.from('12345')),
+        tags: ['cached-response'],
+        api: api({ tags: ['eu'], tag_headers: ['X-Team'] }),
+      },
+      ['User-Agent', 'curl/8', 'x-team', 'blue'],
+    ),
+  )!;
+  const { request_time, latency, ...rest } = found;
+  assert.deepEqual(rest, {
+    timestamp: '2026-02-03T12:00:00Z',
+    day: 3,
+    month: 2,
+    year: 2026,
+    hour: 12,
+    method: 'GET',
+    host: 'localhost',
+    path: '/1',
+    raw_path: '/orders/1',
+    original_path: '/1',
+    listen_path: '/orders/',
+    track_path: false,
+    content_length: 5,
+    response_length: 7,
+    user_agent: 'curl/8',
+    ip_address: '10.0.0.7',
+    response_code: 200,
+    refusal: '',
+    api_key: 'abcd1234',
+    alias: 'shop',
+    oauth_id: 'client',
+    api_version: 'v2',
+    api_name: 'Orders',
+    api_id: 'orders',
+    org_id: 'org',
+    tags: [
+      'key-abcd1234',
+      'org-org',
+      'api-orders',
+      'eu',
+      'pol-gold',
+      'vip',
+      'dev-d1',
+      'cached-response',
+      'x-team-blue',
+    ],
+    raw_request: '',
+    raw_response: '',
+    expireAt: '2126-01-10T12:00:00Z',
+  });
+  assert.equal(latency.upstream, 3);
+  assert.equal(latency.total, request_time);
+  assert.doesNotMatch(JSON.stringify(found), /the-secret-key-id|hidden/);
+});
+
+test('a logged call expires when the installation drops it, or sooner where its API asks for that', () => {
+  const dayMs = 86_400_000;
+  const expiry = (retentionSeconds: number, retentionMs: number) => {
+    const { recorder, batches } = recorderWith();
+    recorder.record(call({ api: api({ expire_analytics_after: retentionSeconds }) }), true);
+    recorder.close();
+    return logged(batches(), retentionMs)[0]!.expireAt;
+  };
+  assert.equal(expiry(0, 30 * dayMs), '2026-03-05T12:00:00Z');
+  assert.equal(expiry(3600, 30 * dayMs), '2026-02-03T13:00:00Z');
+  assert.equal(expiry(90 * 86_400, 30 * dayMs), '2026-03-05T12:00:00Z');
+  assert.equal(expiry(0, 0), '2126-01-10T12:00:00Z');
+});
+
+test('a call without a key and without versions says so', () => {
+  const { api_key, api_version } = recorded(call())!;
+  assert.deepEqual([api_key, api_version], ['00000000', 'Non Versioned']);
+});
+
+test('a call nobody waited for is a 499; an answer that broke off keeps its status and says why', () => {
+  const gone = recorded(call({ status: 0, gone: true }), {}, false)!;
+  assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_gone']);
+  const broken = recorded(call({ status: 200 }), {}, false)!;
+  assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
+});
+
+test('what is not to be tracked is counted but not written down', () => {
+  const calls: [Exchange, Partial<Record<SettingName, string>>][] = [
+    [call({ api: api({ do_not_track: true }) }), {}],
+    [call({ tracked: false }), {}],
+    [call(), { 'analytics.enabled': 'false' }],
+    [call(), { 'analytics.ignored_addresses': '10.0.0.0/8' }],
+    [call({ api: undefined, status: 404 }), {}],
+  ];
+  for (const [it, settings] of calls) {
+    const { recorder, reports, batches } = recorderWith(settings);
+    recorder.record(it, true);
+    recorder.close();
+    assert.deepEqual(batches(), []);
+    const measured = reports.flatMap(({ measures }) => measures ?? []);
+    assert.equal(
+      measured.reduce((sum, { calls }) => sum + calls.reduce((all, one) => all + one, 0), 0),
+      1,
+    );
+  }
+});
+
+test('the path of a tracked endpoint is the one its definition gives it', () => {
+  const { path, original_path, track_path } = recorded(call({ trackedPath: '/{id}' }))!;
+  assert.deepEqual([path, original_path, track_path], ['/{id}', '/1', true]);
+});
+
+test('when the main thread takes nothing, calls beyond what fits are dropped and counted, and taken ones make room', () => {
+  const { recorder, reports, batches } = recorderWith({}, 8);
+  for (let n = 0; n < 100; n++) recorder.record(call(), true);
+  assert.deepEqual(
+    batches().map(({ count }) => count),
+    [4, 4, 4, 4],
+  );
+  recorder.taken();
+  recorder.record(call(), true);
+  assert.equal(batches().length, 5);
+  recorder.close();
+  const dropped = reports.reduce((sum, { measures }) => sum + (measures?.dropped ?? 0), 0);
+  assert.equal(dropped, 76);
+  assert.equal(batches().reduce((sum, { count }) => sum + count, 0) + dropped, 101);
+});
+
+test('measures count every call by API and class of status, refusals by code, and begin anew after a report', () => {
+  const { recorder, reports } = recorderWith();
+  const one = api();
+  recorder.record(call({ api: one }), true);
+  recorder.record(call({ api: one, status: 403, refusal: 'endpoint_forbidden' }), true);
+  recorder.record(call({ status: 404, api: undefined }), true);
+  recorder.close();
+  const { apis, calls, refusals, total, upstream } = reports.flatMap(({ measures }) => measures ?? [])[0]!;
+  assert.deepEqual(apis, ['', 'other', 'orders']);
+  assert.deepEqual([...calls], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0]);
+  assert.deepEqual([...refusals], [['endpoint_forbidden', 1]]);
+  assert.equal(
+    total.buckets.reduce((sum, it) => sum + it, 0),
+    3,
+  );
+  assert.equal(
+    upstream.buckets.reduce((sum, it) => sum + it, 0),
+    0,
+  );
+});
+
+const detailed = {
+  enable_detailed_recording: true,
+  use_keyless: false,
+  auth_configs: { authToken: { auth_header_name: 'X-Key', use_param: true, param_name: 'token' } },
+};
+
+test('detailed recording keeps both texts without the credentials in them', () => {
+  const given = answer(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
+  const headers = ['X-Key', 'hidden', 'Authorization', 'hidden', 'Cookie', 'a=hidden', 'Accept', '*/*'];
+  const body = bodyOf(Buffer.from('{"a":1}'));
+  const found = recorded(call({ api: api(detailed), answer: given, body }, headers))!;
+  assert.equal(
+    text(found.raw_request),
+    'GET /orders/1 HTTP/1.1\r\nX-Key: ***\r\nAuthorization: ***\r\nCookie: ***\r\nAccept: */*\r\n\r\n{"a":1}',
+  );
+  assert.equal(text(found.raw_response), 'HTTP/1.1 201\r\nContent-Type: text/plain\r\nSet-Cookie: ***\r\n\r\nmade');
+});
+
+test('detailed recording is also asked for by a key, holds back no body that streams, and has a bound', () => {
+  const session = sessionOf({ enable_detailed_recording: true }, []);
+  async function* chunks() {
+    yield Buffer.from('streamed');
+  }
+  const streamed = recorded(call({ session, body: bodyFrom(chunks(), 8) }))!;
+  assert.doesNotMatch(text(streamed.raw_request), /streamed/);
+  const large = recorded(call({ session, answer: answer(200, {}, 'x'.repeat(100_000)) }))!;
+  assert.equal(text(large.raw_response).length, 8192);
+  const off = recorded(call({ session }), { 'analytics.raw_log': 'false' })!;
+  assert.equal(off.raw_request, '');
+});
+
+test('texts of callers are kept up to a bound', () => {
+  const found = recorded(call({ innerPath: `/${'a'.repeat(5000)}` }, ['User-Agent', 'b'.repeat(5000)]))!;
+  assert.deepEqual([found.path.length, found.user_agent.length], [1024, 1024]);
+});
+
+test('results of tests travel with reports, wait while the main thread is busy, and are bounded', () => {
+  const { recorder, reports } = recorderWith();
+  const host = {
+    ...{
+      apiId: 'orders',
+      orgId: 'org',
+      apiName: 'Orders',
+      host: '10.0.0.1:80',
+      atMs: 0,
+      up: true,
+      url: '',
+      status: 200,
+    },
+    ...{ latencyMs: 1, failure: '', tests: 1, passed: 1, passedMs: 1, retentionSeconds: 0 },
+  };
+  recorder.tested(Array.from({ length: 1999 }, () => host));
+  recorder.tested([host, host, host]);
+  recorder.close();
+  const [sent, ...others] = reports.flatMap(({ tested }) => tested ?? []);
+  assert.deepEqual([sent?.hosts.length, sent?.dropped, others], [2000, 2, []]);
+});

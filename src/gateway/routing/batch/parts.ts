@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { asBytes, token } from '#base/http-syntax.ts';
+import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { bodyOf, noBody } from '../../http/body.ts';
+import { framing, HeaderList } from '../../http/headers.ts';
+import { type BadHead, isClaimHeader } from '../../http/request-head.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { explainHeader } from '../../pipeline/explain-header.ts';
+import { type ArrivalOptions, arrive } from '../../server/create-exchange.ts';
+
+const line = z.string().refine(text => !/[^\P{Cc}\t]/u.test(text));
+
+/** An address names a host, which is not for a part to choose. */
+const relative = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(text) && !/[\s\\#]/.test(text));
+
+const Part = z.object({
+  method: z.string().nullish(),
+  headers: z.record(z.string().regex(token), line).nullish(),
+  body: z.string().nullish(),
+  relative_url: relative,
+});
+export type Part = z.output<typeof Part>;
+
+export const Batch = z.object({
+  requests: z.array(Part).nullish(),
+  suppress_parallel_execution: z.boolean().nullish(),
+});
+
+/** How a body is framed, for which host, and whether it is explained, is settled by the call that brought it. */
+const settled: ReadonlySet<string> = new Set([...framing, 'host', explainHeader]);
+
+/**
+ * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
+ * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
+ */
+export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | BadHead {
+  const body = Buffer.from(part.body ?? '');
+  const root = withoutFinalSlashes(whole.listenPath);
+  const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
+  const call = arrive(
+    {
+      method: part.method || 'GET',
+      target: asBytes(root + below),
+      headers: headersOf(part, whole, body.length),
+      peer: { ...whole.peer, trusted: false },
+      mayOmitHost: true,
+      body: () => (body.length > 0 ? bodyOf(body) : noBody()),
+    },
+    { ...options, clientAddress: { isTrusted: () => false, of: () => whole.clientAddress } },
+  );
+  if (!('fault' in call)) {
+    call.within = whole.api!.id;
+    for (const [name, value] of whole.headers)
+      if (isClaimHeader(name.toLowerCase(), options.isClientClaim)) call.headers.append(name, value);
+  }
+  return call;
+}
+
+function headersOf(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
+  const own = Object.entries(part.headers ?? {}).filter(
+    ([name]) => !settled.has(name.toLowerCase().replaceAll('_', '-')),
+  );
+  const host = whole.headers.get('host');
+  return new HeaderList([
+    ...(host === undefined ? [] : ['Host', host]),
+    ...own.flatMap(([name, value]) => [name, asBytes(value.trim())]),
+    ...(bodyBytes > 0 ? ['Content-Length', String(bodyBytes)] : []),
+  ]);
+}

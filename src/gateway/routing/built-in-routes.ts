@@ -1,0 +1,40 @@
+import type { Model } from '#definition/model.ts';
+import { oauthRoutes } from '../auth/oauth/routes.ts';
+import { metadataRoutes } from '../auth/protected-resource-metadata.ts';
+import type { Answer } from '../http/response.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Handler } from '../pipeline/response-writer.ts';
+import type { Doing } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { type Cors, corsOf } from '../steps/cors-policy.ts';
+import { batchRoutes } from './batch/route.ts';
+
+/** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
+export type Route = (call: Exchange, inside: Inside) => Doing<Answer>;
+
+/** Takes a call that was made here through the gateway, as if it had come from outside. */
+export type Inside = Handler['handle'];
+
+export interface RouteContext {
+  readonly model: Model;
+  readonly tools: GatewayTools;
+}
+
+/** Most APIs have none: they share the empty list. */
+export const noRoutes: ReadonlyMap<string, Route> = new Map();
+
+/** By the path below the listen path. */
+export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
+  const cors = corsOf(context);
+  const routes = [...oauthRoutes(context), ...batchRoutes(context), ...metadataRoutes(context)];
+  if (routes.length === 0) return noRoutes;
+  return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
+}
+
+/** Pages of other origins come here too. */
+const forPages =
+  (cors: Cors, route: Route): Route =>
+  (call, inside) => {
+    cors.mark(call);
+    return call.method === 'OPTIONS' ? cors.options(call) : route(call, inside);
+  };

@@ -1,0 +1,108 @@
+import type { Certificate } from '#access/certificates/schema.ts';
+import type { CertificateStore } from '#access/certificates/store.ts';
+import type { StoredApi } from '#apis/api/schema.ts';
+import type { ApiStore } from '#apis/api/store.ts';
+import { type Clock, isoTime } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import type { Model } from '#definition/model.ts';
+import type { DeliveryStore } from '#events/deliveries/store.ts';
+import { type Dispatch, enabledByEvent } from '#events/dispatch.ts';
+import { modelOfStored } from '../routing/loader.ts';
+
+export interface WatchOptions {
+  readonly certificates: Pick<CertificateStore, 'endingBy'>;
+  readonly apis: Pick<ApiStore, 'all'>;
+  readonly deliveries: Pick<DeliveryStore, 'isFirst'>;
+  readonly events: Pick<Dispatch, 'take'>;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+type Ending = Awaited<ReturnType<CertificateStore['endingBy']>>[number];
+
+/** What an API uses a certificate for. */
+function usesOf({ clientCertificates, mutualTls, customDomain }: Model): [role: string, ids: readonly string[]][] {
+  return [
+    ['client', clientCertificates.enabled ? clientCertificates.allowlist : []],
+    ['upstream', mutualTls.enabled ? Object.values(mutualTls.certificates) : []],
+    ['server', customDomain.enabled ? customDomain.certificates : []],
+  ];
+}
+
+/**
+ * Tells handlers of certificates that end soon, or have ended: each once a day for each API that uses it, whichever process
+ * on the database looks first.
+ */
+export function watchCertificates(options: WatchOptions) {
+  const { certificates, apis, deliveries, events, settings, clock, log } = options;
+
+  async function tell(model: Model, role: string, certificate: Ending): Promise<void> {
+    const nowMs = clock.now();
+    const { event, detail } = toldOf(certificate, role, nowMs);
+    const { id: apiId, orgId } = model.identity;
+    const mark = JSON.stringify([event, certificate.id, role, apiId]);
+    if (!(await deliveries.isFirst(mark, nowMs, nowMs + dayMs))) return;
+    const handlers = enabledByEvent(model.events.handlers).get(event) ?? [];
+    events.take({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
+  }
+
+  /** A definition that cannot be read is reported by those who serve it; it keeps nobody else from being told. */
+  function readable(stored: StoredApi): Model | undefined {
+    try {
+      return modelOfStored(stored);
+    } catch (error) {
+      log.debug({ api: stored.api_id, reason: (error as Error).message }, 'a definition could not be read');
+      return undefined;
+    }
+  }
+
+  async function check(): Promise<void> {
+    const ending = await certificates.endingBy(clock.now() + settings['events.certificate_days'] * dayMs);
+    if (ending.length === 0) return;
+    const byId = new Map(ending.map(it => [JSON.stringify([it.orgId, it.id]), it]));
+    for (const stored of await apis.all()) {
+      const model = readable(stored);
+      if (!model?.identity.active) continue;
+      for (const [role, ids] of usesOf(model))
+        for (const id of new Set(ids)) {
+          const found = byId.get(JSON.stringify([stored.org_id, id]));
+          if (found) await tell(model, role, found);
+        }
+    }
+  }
+
+  let checking = Promise.resolve();
+  const look = () => {
+    checking = check().catch(error => {
+      log.warn({ reason: (error as Error).message }, 'certificates could not be looked through');
+    });
+  };
+  look();
+  const timer = setInterval(look, hourMs);
+  timer.unref();
+  return {
+    /** Looks now. */
+    check,
+    async close(): Promise<void> {
+      clearInterval(timer);
+      await checking;
+    },
+  };
+}
+
+function toldOf({ id, subjectCn, notAfter }: Certificate, role: string, nowMs: number) {
+  const endsMs = Date.parse(notAfter);
+  const about = { cert_id: id, cert_name: subjectCn };
+  const days = (ms: number) => Math.floor(ms / dayMs);
+  if (endsMs > nowMs) {
+    const when = { expires_at: isoTime(endsMs), days_remaining: days(endsMs - nowMs), cert_role: role };
+    return { event: 'CertificateExpiringSoon', detail: { message: 'Certificate is expiring soon', ...about, ...when } };
+  }
+  const when = { expired_at: isoTime(endsMs), days_since_expiry: days(nowMs - endsMs), cert_role: role };
+  return { event: 'CertificateExpired', detail: { message: 'Certificate has expired', ...about, ...when } };
+}

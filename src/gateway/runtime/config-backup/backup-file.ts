@@ -1,0 +1,132 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { isoTime } from '#base/clock.ts';
+import { publicId } from '#base/ids.ts';
+import { problems } from '#base/problems.ts';
+import { type Vault, vaultOf } from '#base/vault.ts';
+import { unwrapped } from '#storage/meta.ts';
+import { migrations } from '#storage/migrations/list.ts';
+import { joined, type Known, type Part } from './config-backup.ts';
+
+export const problem = problems('known', {
+  unusable: { status: 500, message: 'What was last known of the traffic cannot be used: {reason}' },
+  another_database: {
+    status: 503,
+    message: 'The database is not the one whose traffic is served: start this process again to serve that',
+  },
+  too_large: {
+    status: 507,
+    message: 'Traffic is made of more than {most} bytes: it is not kept for a start without the database',
+  },
+});
+
+/**
+ * The file: a line that says what it is, then parts, each sealed with the data key of the database for its place in this
+ * very file, the last of which says that it is the last. The data key is there as the database has it, wrapped under the
+ * master key: whoever has the file alone has nothing.
+ */
+const format = 1;
+/** A file is read in one go. */
+const defaultMostBytes = 256 * 1024 * 1024;
+
+interface Head {
+  readonly format: number;
+  /** Of the database: what it holds may read otherwise before and after a step of it. */
+  readonly schema: number;
+  readonly id: string;
+  readonly written_at: string;
+  /** Digest of the address of the database. */
+  readonly database: string;
+  readonly data_key: string;
+}
+
+const databaseOf = (vault: Vault, url: string) => vault.digest(url, 'known traffic');
+const purposeOf = ({ format: form, schema, id, written_at, database }: Head, place: number) =>
+  `known traffic/${form}/${schema}/${id}/${written_at}/${database}/${place}`;
+
+export interface WriteOptions {
+  readonly path: string;
+  readonly url: string;
+  readonly vault: Vault;
+  readonly wrappedKey: string;
+  readonly nowMs: number;
+  readonly mostBytes?: number | undefined;
+}
+
+/** Takes the place of the file in one step: what a crash leaves behind is the old one or the new one. */
+export async function writeKnown(options: WriteOptions, parts: AsyncIterable<Part>): Promise<void> {
+  const { path, url, vault, wrappedKey, nowMs, mostBytes = defaultMostBytes } = options;
+  const head: Head = {
+    format,
+    schema: migrations.length,
+    id: publicId(),
+    written_at: isoTime(nowMs),
+    database: databaseOf(vault, url),
+    data_key: wrappedKey,
+  };
+  const draft = `${path}.new`;
+  await rm(draft, { force: true });
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    try {
+      let bytes = 0;
+      const add = async (line: string) => {
+        bytes += line.length + 1;
+        if (bytes > mostBytes) throw problem.too_large({ detail: { most: mostBytes } });
+        await file.write(`${line}\n`);
+      };
+      let place = 0;
+      const seal = (part: Part | { end: true }) => add(vault.seal(JSON.stringify(part), purposeOf(head, place++)));
+      await add(JSON.stringify(head));
+      for await (const part of parts) await seal(part);
+      await seal({ end: true });
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+export interface ReadKnown {
+  readonly known: Known;
+  readonly dataKey: Buffer;
+  readonly writtenAt: string;
+}
+
+/** Opens the text of such a file with one of the master keys. */
+export function readKnown(text: string, url: string, masterKeys: readonly string[]): ReadKnown {
+  const unusable = (reason: string) => problem.unusable({ detail: { reason } });
+  const [first = '', ...lines] = text.split('\n');
+  const head = headOf(first);
+  if (!head) throw unusable('it is damaged');
+  if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote it');
+  const dataKey = masterKeys.map(key => unwrapped(head.data_key, key)).find(key => key !== undefined);
+  if (!dataKey) throw unusable('the master key does not open it');
+  const vault = vaultOf(dataKey);
+  if (head.database !== databaseOf(vault, url)) throw unusable('it is of another database');
+  // What follows the last line is nothing, and nothing may follow the end.
+  const parts = lines.slice(0, -1).map((line, place) => opened(vault, line, purposeOf(head, place)));
+  if (lines.at(-1) !== '' || !parts.every(part => part !== undefined) || !parts.pop()?.end)
+    throw unusable('it is damaged');
+  return { known: joined(parts), dataKey, writtenAt: head.written_at };
+}
+
+function headOf(line: string): Head | undefined {
+  try {
+    return JSON.parse(line) as Head;
+  } catch {
+    // Whatever it is, it is not ours; an error would repeat it.
+    return undefined;
+  }
+}
+
+function opened(vault: Vault, line: string, purpose: string): (Part & { end?: true }) | undefined {
+  try {
+    return JSON.parse(vault.open(line, purpose)) as Part & { end?: true };
+  } catch {
+    // Changed, cut or moved: there is nothing more to know.
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+import type { StoredPolicy } from '#access/policies/store.ts';
+import { notReached } from '#storage/database-errors.ts';
+import type { Reader } from '#storage/reader.ts';
+import { type AccessStore, accessStore } from '../../auth/store.ts';
+import type { Known } from './config-backup.ts';
+
+export interface Lent {
+  readonly reader: Reader;
+  readonly access: AccessStore;
+  /** From now on the database is asked. */
+  arrived(): void;
+}
+
+/**
+ * What a thread reads from. With something known before the start the database is left alone until it is said to have
+ * arrived: it may have to be brought up to date first. Until then policies, certificates and limits of organisations come
+ * from what is known; whatever else would have to be looked up cannot be.
+ */
+export function lentBy(reader: Reader, known: Known | undefined): Lent {
+  if (!known) return { reader, access: accessStore(reader), arrived: () => undefined };
+  let lent: ReturnType<typeof tablesOf> | undefined = tablesOf(known);
+  const held: Reader = {
+    rows: (sql, values) => (lent ? Promise.reject(notReached()) : reader.rows(sql, values)),
+    close: () => reader.close(),
+  };
+  const store = accessStore(held);
+  return {
+    reader: held,
+    access: {
+      ...store,
+      keys: digests => lent?.keys(digests) ?? store.keys(digests),
+      policies: (orgId, ids) => lent?.policies(orgId, ids) ?? store.policies(orgId, ids),
+      certificates: ids => lent?.certificates(ids) ?? store.certificates(ids),
+    },
+    arrived() {
+      lent = undefined;
+    },
+  };
+}
+
+function tablesOf({ organisations, policies, certificates }: Known) {
+  const limits = new Map(organisations.map(({ digest, rows }) => [digest, rows]));
+  const certificatesById = new Map(certificates.map(row => [row.id, row]));
+  const policiesById = new Map<string, StoredPolicy>();
+  for (const { org_id, body } of policies) {
+    const policy = JSON.parse(body) as StoredPolicy;
+    for (const id of [policy._id, policy.id]) policiesById.set(`${org_id}/${id}`, policy);
+  }
+  return {
+    /** Nothing where one of them may be the key of a caller. */
+    keys: (digests: readonly string[]) =>
+      digests.every(digest => limits.has(digest)) ? digests.flatMap(digest => limits.get(digest)!) : undefined,
+    policies: (orgId: string, ids: readonly string[]) =>
+      [...new Set(ids.map(id => policiesById.get(`${orgId}/${id}`)))].filter(policy => policy !== undefined),
+    certificates: (ids: readonly string[]) => ids.flatMap(id => certificatesById.get(id) ?? []),
+  };
+}

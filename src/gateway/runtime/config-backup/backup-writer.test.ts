@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { keyDigest } from '#access/keys/key-row.ts';
+import { systemClock } from '#base/clock.ts';
+import { secretText } from '#base/ids.ts';
+import { createLog } from '#base/log.ts';
+import { createDataKey, masterKeyOf, vaultOf, wrapDataKey } from '#base/vault.ts';
+import { dataKeyName, metaStore } from '#storage/meta.ts';
+import { openRecords, type Records, type Topic } from '#storage/records.ts';
+import { testPostgres } from '../../../../tests/support/services/engines.ts';
+import { readKnown } from './backup-file.ts';
+import { startKeeping } from './backup-writer.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'gw-known-'));
+const path = join(directory, 'traffic.known');
+const dataKey = createDataKey();
+const vault = vaultOf(dataKey);
+const lines: string[] = [];
+const log = createLog({ level: 'info', format: 'json', write: line => lines.push(line) });
+let database: Awaited<ReturnType<typeof testPostgres>>;
+let records: Records;
+let master = secretText();
+
+before(async () => {
+  database = await testPostgres();
+  records = await openRecords(database);
+  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, masterKeyOf(master)));
+  await records.write(async () => {
+    for (let n = 0; n < 450; n++) await insertApi(`api-${n}`);
+    const limits = { id: 'limits', org_id: 'org', created_at: 1, body: '{}', kind: 'organisation', key_hash: 'h' };
+    await records.db
+      .insertInto('keys')
+      .values({ ...limits, sealed: '', digest: keyDigest(vault, 'org') } as never)
+      .execute();
+    records.touch('apis');
+  });
+});
+after(async () => {
+  await records?.close();
+  await database?.drop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const insertApi = (id: string) =>
+  records.db
+    .insertInto('apis')
+    .values({
+      ...{ id, org_id: 'org', created_at: 1, body: JSON.stringify({ id }), api_id: id, kind: 'classic', name: id },
+      ...{ name_fold: id, domain: '', listen_path: `/${id}`, updated_at: 1 },
+    })
+    .execute();
+const touch = (topic: Topic, id: string) => records.write(async () => records.touch(topic, id));
+const keeping = (mostBytes?: number) =>
+  startKeeping({ url: database.url, path, dataKey, clock: systemClock, log, ...(mostBytes ? { mostBytes } : {}) });
+const text = () => readFileSync(path, 'utf8');
+
+test('it is written when what it holds changed, and not for keys that come and go', async () => {
+  const keeper = await keeping();
+  await keeper.look();
+  let last = text();
+  const changed = async () => {
+    await keeper.look();
+    const was = last;
+    last = text();
+    return last !== was;
+  };
+  assert.equal(await changed(), false);
+  await touch('keys', 'some key');
+  await touch('oauth', 'some client');
+  assert.equal(await changed(), false);
+  for (const topic of ['apis', 'policies', 'certificates', 'organisations'] as const) {
+    await touch(topic, 'some');
+    assert.equal(await changed(), true, topic);
+  }
+  await touch('keys', keyDigest(vault, 'org'));
+  assert.equal(await changed(), true, 'limits of an organisation');
+  master = secretText();
+  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, masterKeyOf(master)));
+  assert.equal(await changed(), true, 'another master key');
+  await keeper.close();
+
+  const { known } = readKnown(text(), database.url, ['a master key of before, long enough', master]);
+  assert.equal(known.apis.length, 450);
+  assert.deepEqual(
+    known.organisations.map(({ digest, rows }) => [digest, rows.map(row => row.id)]),
+    [[keyDigest(vault, 'org'), ['limits']]],
+  );
+});
+
+test('what was changed before the end is in it', async () => {
+  const keeper = await keeping();
+  await records.write(async () => {
+    await insertApi('last');
+    records.touch('apis', 'last');
+  });
+  await keeper.close();
+  assert.equal(readKnown(text(), database.url, [master]).known.apis.length, 451);
+});
+
+test('what is too large is not kept, nor what was kept before it grew', async () => {
+  const keeper = await keeping(10_000);
+  await keeper.look();
+  await keeper.close();
+  assert.ok(!existsSync(path) && !existsSync(`${path}.new`));
+  assert.equal(lines.filter(line => line.includes('what traffic is made of is not kept')).length, 1);
+});

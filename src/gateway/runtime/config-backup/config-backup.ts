@@ -1,0 +1,40 @@
+import type { CertificateRow, FoundKeyRow } from '../../auth/store.ts';
+import { noGrants, type StoredGrants } from '../../pipeline/tenant-grants.ts';
+
+/** In the data directory. */
+export const knownFile = 'traffic.known';
+
+/** What traffic is made of, as it stands in the records: enough to serve it while the database does not answer. */
+export interface Known {
+  /** Bodies of definitions, with their secrets sealed as in the table. */
+  readonly apis: readonly string[];
+  readonly certificates: readonly CertificateRow[];
+  readonly policies: readonly PolicyRow[];
+  /** The limits of organisations that have APIs, by the digest they are found by. Keys of callers are not among them. */
+  readonly organisations: readonly OrganisationLimits[];
+  readonly grants: StoredGrants;
+}
+
+export interface PolicyRow {
+  readonly org_id: string;
+  readonly body: string;
+}
+
+export interface OrganisationLimits {
+  readonly digest: string;
+  /** None for an organisation without limits. */
+  readonly rows: readonly FoundKeyRow[];
+}
+
+/** Some of it: it is read and written in parts, so that no step takes long. */
+export type Part = Partial<Known>;
+
+export function joined(parts: readonly Part[]): Known {
+  return {
+    apis: parts.flatMap(({ apis = [] }) => apis),
+    certificates: parts.flatMap(({ certificates = [] }) => certificates),
+    policies: parts.flatMap(({ policies = [] }) => policies),
+    organisations: parts.flatMap(({ organisations = [] }) => organisations),
+    grants: parts.find(({ grants }) => grants !== undefined)?.grants ?? noGrants,
+  };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+import { systemClock } from '#base/clock.ts';
+import { createLog } from '#base/log.ts';
+import { readSettings } from '#base/settings.ts';
+import type { Carried } from '#operations/in-process-request.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { createListener } from '../server/listener.ts';
+import { openTransports } from '../server/transports.ts';
+import { withControl } from './control-api-proxy.ts';
+
+describe('control interface on the traffic port', () => {
+  const settings = readSettings({
+    flags: {
+      'gateway.control_on_traffic_port': 'true',
+      'gateway.trusted_proxies': '127.0.0.1',
+      'gateway.client_claim_headers': 'x-tenant,x-gw-*,x-who-*,!remote-user',
+    },
+  });
+  const log = createLog({ level: 'error', format: 'json' });
+  const carried: Carried[] = [];
+  /** Answers as the main thread would; what it was asked is what is looked at. */
+  const ask = (async (_name: string, given: Carried) => {
+    carried.push(given);
+    return { status: 200, headers: [], body: Buffer.alloc(0) };
+  }) as unknown as GatewayTools['ask'];
+  const handler = withControl({ settings, ask, log }, { handle: () => assert.fail('went on to the APIs') });
+  const transports = openTransports({ handler, settings, clock: systemClock, log });
+  const listener = createListener({ http1: transports.http1, listensFor: 0, silenceMs: 5000, connections: 10 });
+
+  after(async () => {
+    transports.close();
+    await listener.close();
+  });
+
+  test('drops the client claims that the setting names, and keeps what the setting leaves out', async () => {
+    const port = await listener.listen({ host: '127.0.0.1', port: 0, reusePort: false });
+    const names = ['X-Tenant', 'X-Who-Am-I', 'X-Remote-User', 'X-Forwarded-For', 'Remote-User', 'X-Gw-Authorization'];
+    const headers = Object.fromEntries(names.map(name => [name, '192.0.2.1']));
+    await fetch(`http://127.0.0.1:${port}/gw/apis`, { headers });
+    const [{ headers: flat } = { headers: [] }] = carried;
+    assert.deepEqual(flat.filter((_, at) => flat[at + 1] === '192.0.2.1').sort(), [
+      'remote-user',
+      'x-gw-authorization',
+    ]);
+  });
+});

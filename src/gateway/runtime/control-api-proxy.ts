@@ -1,0 +1,93 @@
+import type { Carried, CarriedAnswer } from '#operations/in-process-request.ts';
+import { surfaces } from '#operations/surfaces.ts';
+import { problem as bodyProblem } from '../http/body.ts';
+import { framing, hopByHop } from '../http/headers.ts';
+import { isClaimHeader } from '../http/request-head.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Handler, Sink } from '../pipeline/response-writer.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { createClientClaims, type IsClientClaim } from '../server/client-claims.ts';
+
+/** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
+const callsAtOnce = 64;
+const knownWithinMs = 10_000;
+/** Changes of many things at once take their time. */
+const answeredWithinMs = 300_000;
+
+const { prefix, credentialHeader, credential, contentType, render } = surfaces.gateway;
+
+/**
+ * Has the control interface of this process answer calls below its prefix, where a setting asks for it, whatever APIs say.
+ * Where none does, calls do not come by here.
+ */
+export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'>, next: Handler): Handler {
+  const { settings, ask, log } = tools;
+  if (!settings['gateway.control_on_traffic_port']) return next;
+  const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
+  const mostBytes = settings['management.body_bytes'];
+  let underWay = 0;
+
+  /** Bodies are held here until they are whole: only those of callers who may send one. */
+  async function carried(call: Exchange): Promise<Carried> {
+    const { method, body, query, clientAddress: address } = call;
+    const headers = passedOn(call, isClientClaim);
+    const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
+    if (body.isEmpty) return head;
+    const secret = credential((call.headers.get(credentialHeader) ?? '').trim());
+    if (secret === '' || !(await ask('explains', { secret }, knownWithinMs))) return head;
+    try {
+      return { ...head, body: await body.read(mostBytes) };
+    } catch (error) {
+      if ((error as { code?: string }).code !== bodyProblem.too_large.code) throw error;
+      // What is too long is refused by the length it says, in the words of the listener.
+      return { ...head, headers: [...headers, 'content-length', String(mostBytes + 1)] };
+    }
+  }
+
+  async function answered(call: Exchange): Promise<CarriedAnswer> {
+    if (underWay >= callsAtOnce) return unavailable('The control interface is busy; try again');
+    underWay++;
+    try {
+      return await ask('control', await carried(call), answeredWithinMs);
+    } catch (error) {
+      if (!call.gone) log.warn({ reason: (error as Error).message }, 'a call of the control interface has no answer');
+      return unavailable('The control interface gave no answer; try again');
+    } finally {
+      underWay--;
+    }
+  }
+
+  return {
+    handle(call, sink) {
+      if (!isBelowPrefix(call.path) || call.peer.port) return next.handle(call, sink);
+      void answered(call).then(given => give(call, sink, given));
+    },
+  };
+}
+
+const isBelowPrefix = (path: string) =>
+  path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
+
+/** Who calls is told beside them, and where a body ends is seen by its end. */
+function passedOn({ headers }: Exchange, isClientClaim: IsClientClaim): string[] {
+  const kept: string[] = [];
+  for (const [name, value] of headers) {
+    const lower = name.toLowerCase();
+    if (!framing.has(lower) && !isClaimHeader(lower, isClientClaim)) kept.push(lower, value);
+  }
+  return kept;
+}
+
+function unavailable(message: string): CarriedAnswer {
+  const body = Buffer.from(JSON.stringify(render(message)));
+  return { status: 503, headers: ['content-type', contentType, 'content-length', String(body.length)], body };
+}
+
+function give(call: Exchange, sink: Sink, { status, headers, body }: CarriedAnswer): void {
+  if (call.gone) return;
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2)
+    if (!hopByHop.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!);
+  sink.start(status, kept);
+  sink.finish(call.method === 'HEAD' || body.length === 0 ? undefined : body);
+}

@@ -1,0 +1,48 @@
+import type { TrafficControl } from '#apis/api/data-plane.ts';
+import { Problem, problems } from '#base/problems.ts';
+import { problem } from '../pipeline/thread-rpc.ts';
+import { together } from '../recording/recent-stats.ts';
+import type { Threads } from './threads.ts';
+
+const ownProblem = problems('traffic_control', {
+  not_forgotten: { status: 503, message: 'Cache invalidation failed' },
+});
+
+export interface ControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
+  settled(): Promise<void>;
+}
+
+/** Answers at once or hardly at all: a thread that is busy for longer is stuck. */
+const withinMs = 5000;
+/** Reading thousands of definitions anew takes a while. */
+const reloadWithinMs = 30_000;
+
+/** What the management interfaces may ask of the traffic of this process. */
+export function trafficControl({ ask, askAll, settled }: ControlOptions): TrafficControl {
+  return {
+    reload: () => inTime(settled(), reloadWithinMs),
+    status: apiId => ask('status', { apiId }, withinMs),
+    vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
+    forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
+    async forgetResponses(apiId) {
+      try {
+        await askAll('forgetResponses', { apiId }, withinMs);
+      } catch (cause) {
+        if (cause instanceof Problem) throw cause;
+        throw ownProblem.not_forgotten({ cause });
+      }
+    },
+  };
+}
+
+async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(problem.late({ detail: { withinMs } })), withinMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '#base/clock.ts';
+import { toHealthReport } from '#base/health.ts';
+import { plainTextHeaders } from '#base/page-guard.ts';
+import { type Answer, answer, jsonAnswer } from '../http/response.ts';
+import type { Handler } from '../pipeline/response-writer.ts';
+
+export interface OwnPathsOptions {
+  readonly version: string;
+  /** Names of the paths for people and for orchestrators. */
+  readonly names: { readonly health: string; readonly ready: string };
+  readonly clock: Clock;
+  readonly isReady: () => boolean;
+  /** What the gateway leans on, by name: empty text, or what to tell an outsider. */
+  readonly parts: () => Readonly<Record<string, string>>;
+}
+
+/** The gateway's own paths, which no API can take. */
+export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOptions) {
+  const hello = () => toHealthReport(parts(), version, 'Gatewright gateway', clock.now());
+  const answers = new Map<string, () => [status: number, body: unknown]>([
+    ['/live', () => [200, { message: 'Success' }]],
+    [`/${names.health}`, () => [200, hello()]],
+    [`/${names.ready}`, () => (isReady() ? [200, { message: 'Success' }] : [503, { message: 'Not ready' }])],
+  ]);
+
+  const longest = Math.max(...[...answers.keys()].map(path => path.length));
+
+  return (method: string, path: string): Answer | undefined => {
+    const found = path.length > longest ? undefined : answers.get(path);
+    if (!found) return undefined;
+    if (method !== 'GET' && method !== 'HEAD')
+      return answer(405, { ...plainTextHeaders, Allow: 'GET, HEAD' }, 'Method Not Allowed');
+    return jsonAnswer(...found());
+  };
+}
+
+/** Answers those paths, and leaves every other call to the next. */
+export function withOwnPaths(own: ReturnType<typeof ownPaths>, next: Handler): Handler {
+  return {
+    handle(call, sink) {
+      const given = own(call.method, call.path);
+      if (!given) return next.handle(call, sink);
+      const { bytes } = given.body;
+      given.headers.set('Content-Length', String(bytes?.length ?? 0));
+      sink.start(given.status, given.headers.flat);
+      sink.finish(call.method === 'HEAD' ? undefined : bytes);
+    },
+  };
+}

@@ -1,0 +1,339 @@
+import { once } from 'node:events';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Report } from '#analytics/metrics-report.ts';
+import { createAddressPolicies } from '#base/address-policies.ts';
+import { systemClock } from '#base/clock.ts';
+import { type Outbound, outbound } from '#base/http-client/client.ts';
+import { createLog } from '#base/log.ts';
+import { createRedactor } from '#base/redaction.ts';
+import type { Settings } from '#base/settings.ts';
+import { vaultOf } from '#base/vault.ts';
+import { isSecretGranted } from '#people/organisations/grants.ts';
+import { openReader } from '#storage/reader.ts';
+import { openSharedEngine } from '#storage/shared/engine.ts';
+import { certificatesOf } from '../auth/certificates.ts';
+import { keySourcesOf } from '../auth/jwt-source.ts';
+import { sessionsOf } from '../auth/key-cache.ts';
+import { tokenTools } from '../auth/token-services.ts';
+import { openResponses } from '../cache/create-cache.ts';
+import { runDebug } from '../inspect/debug/run.ts';
+import type { DebugAsked, DebugRun } from '../inspect/debug/schema.ts';
+import { withExplanations } from '../inspect/explain/explain.ts';
+import { keptExplanations } from '../inspect/explain/explanation-store.ts';
+import { organisationsOf } from '../limits/organisations.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { createTenantGrants } from '../pipeline/tenant-grants.ts';
+import { answerer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
+import { upstreamPools } from '../proxy/pools.ts';
+import { registriesOf } from '../proxy/service-discovery.ts';
+import { type EventTold, telling } from '../recording/event-emitter.ts';
+import { type Vitals, vitalsOf } from '../recording/recent-stats.ts';
+import { createRecorder, type Recorder } from '../recording/recorder.ts';
+import { type ServedStatus, servedStatus } from '../routing/api-status.ts';
+import { parseApi, trafficStore } from '../routing/config-store.ts';
+import { createEngine } from '../routing/engine.ts';
+import { snapshotLoader } from '../routing/loader.ts';
+import { serverNames } from '../routing/sni.ts';
+import { createSecured } from '../server/tls-acceptor.ts';
+import { openTransports } from '../server/transports.ts';
+import { uptime } from '../uptime/uptime-checker.ts';
+import { createDefinitionSecrets } from '../variables/definition-secrets.ts';
+import { lentBy } from './config-backup/backup-reader.ts';
+import type { Known } from './config-backup/config-backup.ts';
+import { withControl } from './control-api-proxy.ts';
+import { ownPaths, withOwnPaths } from './health-endpoints.ts';
+import { createListeners } from './listeners.ts';
+import { createNetworkTools } from './network-services.ts';
+import type { ThreadStart } from './preload-thread.ts';
+
+/** What the main thread gives a traffic thread to start with. */
+export interface ThreadData {
+  readonly settings: Settings;
+  readonly database: { readonly url?: string; readonly file?: string };
+  readonly shared: SharedArrayBuffer;
+  /** Opens stored secrets. It travels in memory only and is never written down. */
+  readonly dataKey: Uint8Array;
+  readonly host: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+  readonly version: string;
+  /** Ports of the management listeners of this process: no upstream. */
+  readonly managementPorts: readonly number[];
+  /** What to serve until the database is said to have arrived; absent when it is there. */
+  readonly known?: Known | undefined;
+}
+
+/** From the main thread. */
+export type Told =
+  | { readonly kind: 'changed'; readonly ask: number }
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'arrived' }
+  /** `/ready` says 503 from now on; traffic is served on. */
+  | { readonly kind: 'drain' }
+  | { readonly kind: 'stop' }
+  | Question
+  | Reply;
+/** To the main thread. */
+export type Tells =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'failed'; readonly code: string; readonly message: string }
+  | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
+  | { readonly kind: 'report'; readonly report: Report }
+  | ({ readonly kind: 'event' } & EventTold)
+  | { readonly kind: 'untold'; readonly count: number }
+  | Question
+  | Reply;
+
+/** What the main thread may ask a traffic thread. */
+export interface TrafficAnswers {
+  /** What happened to a call that asked; empty when it is not known here. */
+  explanation(given: { readonly id: string }): Promise<string>;
+  debug(given: DebugAsked): Promise<DebugRun>;
+  status(given: { readonly apiId: string }): Promise<ServedStatus>;
+  vitals(given: { readonly apiId: string }): Promise<Vitals>;
+  /** Forgets the key sets an API names, or all of them. */
+  forgetKeySets(given: { readonly apiId?: string | undefined }): Promise<void>;
+  forgetResponses(given: { readonly apiId: string }): Promise<void>;
+}
+
+const pollEveryMs = 1000;
+/** What outsiders are told; the reason is for the log. */
+const databaseAway = 'the database does not answer: what is known is served on';
+const redisAway = 'Redis does not answer: limits are counted here alone';
+
+async function run(data: ThreadData, port: MessagePort): Promise<void> {
+  const { settings } = data;
+  const redactor = createRedactor();
+  const log = createLog({ level: settings['log.level'], format: settings['log.format'], redact: redactor.redact });
+  const engine = await openSharedEngine({
+    url: settings['redis.url'],
+    prefix: settings['redis.prefix'],
+    timeoutMs: settings['redis.timeout_ms'],
+    buffer: data.shared,
+    clock: systemClock,
+    log,
+  });
+  const opened = await openReader({
+    ...data.database,
+    onLost: error => log.warn({ reason: error.message }, 'a traffic thread lost a database connection'),
+  });
+  const { reader, access, arrived } = lentBy(opened, data.known);
+  let databaseFault = data.known ? databaseAway : '';
+  let isDraining = false;
+  const tell = (message: Tells) => port.postMessage(message);
+  const vault = vaultOf(Buffer.from(data.dataKey));
+  const organisations = organisationsOf(access, vault);
+  const sessions = sessionsOf({
+    store: access,
+    vault,
+    settings,
+    clock: systemClock,
+    log,
+    apis: () => loader.snapshot().apis,
+  });
+  const certificates = certificatesOf(access, vault);
+  const addresses = createAddressPolicies({
+    refused: settings['outbound.refused_addresses'],
+    managementPorts: () => data.managementPorts,
+  });
+  const tokens = tokenTools({
+    addresses,
+    store: access,
+    sessions,
+    vault,
+    settings,
+    clock: systemClock,
+    log,
+    post: tell,
+  });
+  const createRegistries = (through: Outbound) =>
+    registriesOf({
+      outbound: through,
+      clock: systemClock,
+      log,
+      cacheSeconds: settings['discovery.cache_seconds'],
+    });
+  const registries = createRegistries(tokens.tools.outbound);
+  const networkTools = createNetworkTools({
+    shared: { ...tokens.tools, registries },
+    create: through => ({ keySets: tokens.createKeySets(through), registries: createRegistries(through) }),
+  });
+  const grants = createTenantGrants(settings);
+  const tools: GatewayTools = {
+    settings,
+    addresses,
+    within: networkTools.within,
+    clock: systemClock,
+    log,
+    counters: engine.shared.counters,
+    local: engine.threads.counters,
+    sessions,
+    certificates,
+    ...tokens.tools,
+    organisations,
+    grants,
+    secrets: createDefinitionSecrets({
+      settings,
+      redactor,
+      isGranted: (orgId, name) => isSecretGranted(grants.of(orgId), name),
+    }),
+    isContextName: () => true,
+    responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
+    registries,
+    fire: telling({
+      settings,
+      clock: systemClock,
+      log,
+      tell: told => tell({ kind: 'event', ...told }),
+      untold: count => tell({ kind: 'untold', count }),
+    }),
+  };
+  const loader = snapshotLoader({
+    store: trafficStore(reader, vault),
+    tools,
+    onChanges(changes) {
+      sessions.changed(changes);
+      certificates.changed(changes);
+      tokens.changed(changes);
+      organisations.changed(changes);
+    },
+  });
+  const pools = upstreamPools({
+    connectTimeoutMs: settings['upstream.connect_timeout_ms'],
+    headersTimeoutMs: settings['upstream.timeout_ms'],
+    connections: settings['upstream.connections'],
+    streams: settings['upstream.streams'],
+    maxWaiting: settings['upstream.max_waiting'],
+    waitTimeoutMs: settings['upstream.wait_timeout_ms'],
+    maxSharePercent: settings['upstream.max_share_percent'],
+    prereadBytes: settings['upstream.body_preread_bytes'],
+    maxPrereadBytes: settings['upstream.body_preread_total_bytes'],
+    http2: settings['upstream.http2'],
+  });
+  const recorder = createRecorder({
+    settings,
+    redact: redactor.redact,
+    post: (report, transfer) => port.postMessage({ kind: 'report', report } satisfies Tells, transfer),
+  });
+  if (data.known)
+    await loader.serve(
+      data.known.apis.map(body => parseApi(vault, body)),
+      data.known.grants,
+    );
+  else await loader.refresh();
+  const own = ownPaths({
+    version: data.version,
+    names: { health: settings['gateway.health_name'], ready: settings['gateway.ready_name'] },
+    clock: systemClock,
+    isReady: () => loader.isLoaded() && !isDraining,
+    parts: () => ({
+      database: databaseFault,
+      ...(settings['redis.url'] ? { redis: engine.shared.state() === 'ok' ? '' : redisAway } : {}),
+    }),
+  });
+  const hostTests = uptime({
+    tools,
+    outbound: outbound({ addresses }),
+    snapshot: loader.snapshot,
+    tested: recorder.tested,
+  });
+  const vitals = vitalsOf(systemClock);
+  const record: Recorder['record'] = (call, complete) => {
+    vitals.count(call);
+    recorder.record(call, complete);
+  };
+  const engineOptions = { snapshot: loader.snapshot, tools, pools, record };
+  const explanations = keptExplanations(systemClock);
+  const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
+  const handler = withOwnPaths(own, withControl(tools, traffic));
+  const transports = openTransports({ handler, settings, clock: systemClock, log });
+  const secured = createSecured({
+    certificateFile: settings['gateway.tls.certificate_file'],
+    keyFile: settings['gateway.tls.key_file'],
+    oldest: settings['gateway.tls.min_version'],
+    http2: settings['gateway.http2'],
+    handshakeMs: settings['gateway.headers_timeout_ms'],
+    onFault: error => log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
+    ...serverNames(loader.snapshot, tools.grants),
+  });
+  const { host, port: wanted, reusePort } = data;
+  const place = { host, port: wanted, reusePort };
+  const { ask } = tools;
+  const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place, ask });
+  const answers: TrafficAnswers = {
+    explanation: async ({ id }) => explanations.text(id) ?? '',
+    debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
+    async status({ apiId }) {
+      // Whoever asks has just changed something, as often as not.
+      await refresh(0);
+      return servedStatus(loader.snapshot(), apiId);
+    },
+    vitals: async ({ apiId }) => vitals.of(apiId),
+    async forgetKeySets({ apiId }) {
+      const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
+      if (apiId === undefined || api) networkTools.forgetKeySets(api && keySourcesOf(api.model));
+    },
+    forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
+  };
+  const answer = answerer({ ...answers }, tell);
+  const poll = setInterval(() => void refresh(0), pollEveryMs);
+
+  async function refresh(ask: number): Promise<void> {
+    try {
+      await loader.refresh();
+      secured.refresh();
+      await listeners.follow();
+      databaseFault = '';
+      tell({ kind: 'loaded', ask });
+    } catch (error) {
+      databaseFault = databaseAway;
+      // The last good snapshot goes on serving; the next poll tries again.
+      log.warn({ reason: (error as Error).message }, 'changes could not be read');
+      tell({ kind: 'loaded', ask, fault: (error as Error).message });
+    }
+  }
+
+  port.on('message', (message: Told) => {
+    if (message.kind === 'changed') void refresh(message.ask);
+    else if (message.kind === 'taken') recorder.taken();
+    else if (message.kind === 'drain') isDraining = true;
+    else if (message.kind === 'arrived') {
+      arrived();
+      void refresh(0);
+    } else if (message.kind === 'ask') void answer(message);
+    else if (message.kind === 'reply') tokens.hear(message);
+    else if (message.kind === 'stop') {
+      clearInterval(poll);
+      void Promise.all([listeners.close(), transports.close()]).then(end);
+    }
+  });
+  async function end(): Promise<void> {
+    recorder.close();
+    await hostTests.close();
+    await pools.close();
+    await tokens.close();
+    await reader.close();
+    await engine.close();
+    port.close();
+  }
+  await listeners.follow();
+  listeners.listen().then(
+    found => tell({ kind: 'listening', port: found }),
+    error => tell({ kind: 'failed', code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }),
+  );
+}
+
+/** Whoever waits for the thread hears why it cannot serve. */
+async function begin(port: MessagePort): Promise<void> {
+  const { begin: given } = workerData as ThreadStart;
+  try {
+    const [data] = await once(given, 'message');
+    given.close();
+    await run(data as ThreadData, port);
+  } catch (error) {
+    port.postMessage({ kind: 'failed', code: '', message: (error as Error).message } satisfies Tells);
+    throw error;
+  }
+}
+
+if (parentPort) await begin(parentPort);

@@ -1,0 +1,55 @@
+import { problems } from '#base/problems.ts';
+import type { Settings } from '#base/settings.ts';
+import { checkExtraPorts } from '../pipeline/listen-port.ts';
+import { refusals } from '../pipeline/refusals.ts';
+import { Unservable } from '../pipeline/step.ts';
+import { overrideRules } from '../steps/error-overrides/rules.ts';
+
+const problem = problems('settings', {
+  message_unknown: {
+    status: 500,
+    message: 'gateway.messages: no refusal has the code {code}; see docs/reference/refusals.md',
+  },
+  message_of_definitions: { status: 500, message: 'gateway.messages: definitions choose the words of {code}' },
+  override_unreadable: { status: 500, message: 'gateway.error_overrides: {reason}' },
+  names_alike: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
+  control_without_traffic: {
+    status: 500,
+    message:
+      'gateway.control_on_traffic_port: a process with the role {role} serves no API traffic; it needs all or gateway',
+  },
+  lifetime_missing: { status: 500, message: 'keys.force_lifetime: needs keys.lifetime_seconds' },
+});
+
+/** Definitions are nearer to the call than settings. */
+const wordsOfDefinitions: ReadonlySet<string> = new Set(['signature_invalid']);
+
+/** What a row cannot tell by itself. A setting that would do nothing is refused, so that nobody relies on it. */
+export function checkTrafficSettings(settings: Settings): void {
+  for (const code of Object.keys(settings['gateway.messages'])) {
+    if (wordsOfDefinitions.has(code)) throw problem.message_of_definitions({ detail: { code } });
+    if (!Object.hasOwn(refusals, code)) throw problem.message_unknown({ detail: { code } });
+  }
+  const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
+  if (names.size < 3) throw problem.names_alike();
+  if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
+  checkExtraPorts(settings);
+  checkOverrides(settings);
+}
+
+function checkOverrides(settings: Settings): void {
+  try {
+    overrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
+  } catch (error) {
+    if (!(error instanceof Unservable)) throw error;
+    throw problem.override_unreadable({ detail: { reason: error.message } });
+  }
+}
+
+export const hasTraffic = ({ role }: Settings): boolean => role === 'all' || role === 'gateway';
+
+/** The same for settings of traffic in a process that has none. */
+export function checkRole(settings: Settings): void {
+  if (settings['gateway.control_on_traffic_port'] && !hasTraffic(settings))
+    throw problem.control_without_traffic({ detail: { role: settings.role } });
+}

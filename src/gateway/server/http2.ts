@@ -1,0 +1,138 @@
+import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import { type Body, noBody } from '../http/body.ts';
+import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
+import { HeaderList } from '../http/headers.ts';
+import type { BadHead } from '../http/request-head.ts';
+import { Exchange, type Peer } from '../pipeline/exchange.ts';
+import { type BodyRate, createBodyRate } from './body-rate.ts';
+import { arrive, badHeadAnswer } from './create-exchange.ts';
+import { Http2Sink } from './http2-writer.ts';
+import { peerOf } from './peer.ts';
+import type { Transport, TransportOptions } from './transport.ts';
+
+/** Calls under way at once on one connection. */
+const streamsAtOnce = 100;
+/** Frames that no honest caller sends, and calls taken back right after they were made, before a connection ends. */
+const badFrames = 50;
+const resetsAtOnce = 200;
+const resetsPerSecond = 33;
+const sessionMegabytes = 10;
+
+/** Node's own HTTP/2, over TLS or in the clear, as a transport. */
+export function http2Transport(options: TransportOptions): Transport {
+  const { limits } = options;
+  const bodyRate = createBodyRate(limits.bodyRate);
+  const sessions = new Map<ServerHttp2Session, number>();
+
+  function receive(stream: ServerHttp2Stream, raw: readonly string[], peer: Peer): void {
+    stream.on('error', () => undefined);
+    const sink = new Http2Sink(stream, limits.stalledMs, options.onFault);
+    const head = headOf(raw);
+    const call =
+      'fault' in head
+        ? head
+        : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(bodyRate, stream, headers) }, options);
+    if (!(call instanceof Exchange)) return refuse(sink, call, 'fault' in head ? undefined : head);
+    stream.once('close', () => {
+      if (sink.isComplete) return;
+      call.gone = true;
+      call.onGone?.();
+    });
+    if (!call.body.isEmpty && limits.requestTimeoutMs > 0) endLate(stream, limits.requestTimeoutMs);
+    options.handler.handle(call, sink);
+  }
+
+  return {
+    accept(socket, port) {
+      socket.on('error', () => undefined);
+      // Calls are taken back one by one here: who closes a half has left.
+      socket.allowHalfOpen = false;
+      const session = performServerHandshake(socket, {
+        maxSessionInvalidFrames: badFrames,
+        maxSessionRejectedStreams: badFrames,
+        maxSessionMemory: sessionMegabytes,
+        maxHeaderListPairs: limits.headers + 4,
+        streamResetBurst: resetsAtOnce,
+        streamResetRate: resetsPerSecond,
+        settings: { maxConcurrentStreams: streamsAtOnce, maxHeaderListSize: limits.headerBytes, enablePush: false },
+      });
+      const peer = peerOf(socket, port, options.clientAddress);
+      sessions.set(session, port);
+      session.once('close', () => sessions.delete(session));
+      session.on('error', () => session.destroy());
+      session.setTimeout(limits.idleMs, () => session.close());
+      session.on('stream', (stream, _headers, _flags, raw) => {
+        receive(stream, raw as string[], peer);
+        // What is under way is still answered.
+        if (options.oneCallEach) session.close();
+      });
+    },
+    close() {
+      for (const session of sessions.keys()) session.close();
+    },
+    leave(port) {
+      for (const [session, its] of sessions) if (its === port) session.close();
+    },
+  };
+}
+
+/** The parts HTTP/1.1 says in its first line, and the headers as that would have them. */
+function headOf(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | BadHead {
+  const flat: string[] = [];
+  let method = '';
+  let target = '';
+  let authority = '';
+  let host: string | undefined;
+  let cookie = '';
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!;
+    const value = raw[at + 1]!;
+    if (name === ':method') method = value;
+    else if (name === ':path') target = value;
+    else if (name === ':authority') authority = value;
+    else if (name === 'cookie') cookie = cookie ? `${cookie}; ${value}` : value;
+    else if (name === 'host' && host !== undefined) return { status: 400, fault: 'more than one Host' };
+    else if (name === 'host') host = value;
+    else if (!name.startsWith(':')) flat.push(name, value);
+  }
+  if (host !== undefined && authority !== '' && host.toLowerCase() !== authority.toLowerCase())
+    return { status: 400, fault: 'the Host and the authority disagree' };
+  flat.push('host', authority || (host ?? ''));
+  // Sent in pieces to be pressed better; one header for everybody else.
+  if (cookie !== '') flat.push('cookie', cookie);
+  return { method, target, headers: new HeaderList(flat) };
+}
+
+function bodyIn(rate: BodyRate, stream: ServerHttp2Stream, headers: HeaderList): Body {
+  if (stream.endAfterHeaders) return noBody();
+  const length = headers.get('content-length');
+  const waits = headers.get('expect')?.toLowerCase() === '100-continue';
+  return rate.body(
+    {
+      [Symbol.asyncIterator]() {
+        if (waits && !stream.headersSent && !stream.destroyed) stream.additionalHeaders({ ':status': 100 });
+        return stream.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+      },
+    },
+    length === undefined ? undefined : Number(length),
+  );
+}
+
+function endLate(stream: ServerHttp2Stream, withinMs: number): void {
+  const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), withinMs);
+  stream.once('end', () => clearTimeout(timer));
+  stream.once('close', () => clearTimeout(timer));
+}
+
+function refuse(sink: Http2Sink, bad: BadHead, head?: { readonly method: string; readonly headers: HeaderList }): void {
+  const { headers, body } = badHeadAnswer(bad);
+  const grpcType = head && readGrpcType(head.method, head.headers);
+  if (grpcType === undefined) {
+    sink.start(bad.status, headers);
+    return sink.finish(body);
+  }
+  const grpc = new HeaderList(headers);
+  toTrailersOnly(grpc, grpcType, toGrpcStatus(bad.status), body.toString());
+  sink.start(grpcHttpStatus, grpc.flat);
+  sink.finish();
+}

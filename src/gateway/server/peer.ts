@@ -1,0 +1,21 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { hostOf } from '../http/request-head.ts';
+import type { ClientAddress } from '../pipeline/client-address.ts';
+import type { Peer } from '../pipeline/exchange.ts';
+
+/** A connection's facts, read once for all its calls. */
+export function peerOf(socket: Socket, port: number, clientAddress: ClientAddress): Peer {
+  const tls = 'encrypted' in socket ? (socket as TLSSocket) : undefined;
+  const address = plainAddress(socket.remoteAddress ?? '');
+  return {
+    address,
+    port,
+    secure: tls !== undefined,
+    trusted: clientAddress.isTrusted(address),
+    serverName: hostOf(tls?.servername || ''),
+    certificate: tls?.getPeerX509Certificate()?.raw,
+  };
+}
+
+const plainAddress = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);

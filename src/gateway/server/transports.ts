@@ -1,0 +1,53 @@
+import type { Clock } from '#base/clock.ts';
+import type { Log } from '#base/log.ts';
+import type { Settings } from '#base/settings.ts';
+import { pathRulesOf } from '../http/path.ts';
+import { clientAddressReader } from '../pipeline/client-address.ts';
+import type { Handler } from '../pipeline/response-writer.ts';
+import { createClientClaims } from './client-claims.ts';
+import { http1Transport } from './http1.ts';
+import { http2Transport } from './http2.ts';
+import type { TransportOptions } from './transport.ts';
+
+export interface TransportsOptions {
+  readonly handler: Handler;
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Every protocol this thread takes calls over, with the limits of the settings. */
+export function openTransports({ handler, settings, clock, log }: TransportsOptions) {
+  const options: TransportOptions = {
+    handler,
+    clock,
+    paths: pathRulesOf(settings),
+    clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
+    isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
+    limits: {
+      headerBytes: settings['gateway.header_bytes'],
+      headers: settings['gateway.header_count'],
+      headersTimeoutMs: settings['gateway.headers_timeout_ms'],
+      requestTimeoutMs: settings['gateway.request_timeout_ms'],
+      bodyRate: {
+        minBytesPerSecond: settings['gateway.min_body_bytes_per_second'],
+        windowMs: settings['gateway.min_body_rate_window_ms'],
+      },
+      idleMs: settings['gateway.idle_timeout_ms'],
+      stalledMs: settings['gateway.stalled_timeout_ms'],
+    },
+    webSockets: settings['gateway.websockets'],
+    oneCallEach: settings['gateway.close_connections'],
+    onFault: error => log.warn({ reason: error.message }, 'an answer could not be sent as it was'),
+  };
+  const http1 = http1Transport(options);
+  const http2 = settings['gateway.http2'] ? http2Transport(options) : undefined;
+  return {
+    http1,
+    http2,
+    close() {
+      http1.close();
+      http2?.close();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '#base/log.ts';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import { noBody } from '../http/body.ts';
+import { HeaderList } from '../http/headers.ts';
+import { Exchange } from '../pipeline/exchange.ts';
+import { corsOf } from './cors-policy.ts';
+
+const peer = { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined };
+const callOf = (method: string, headers: string[]) =>
+  new Exchange({
+    method,
+    target: '/',
+    path: '/',
+    query: '',
+    host: 'h',
+    headers: new HeaderList(headers),
+    body: noBody(),
+    peer,
+    clientAddress: peer.address,
+    receivedAtMs: 0,
+    startedAt: 0,
+  });
+
+function made(rules: object) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog({ level: 'info', format: 'json', write: line => lines.push(JSON.parse(line)) });
+  const model = modelOfClassic({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
+  return { cors: corsOf({ model, tools: { log } })!, lines };
+}
+
+test('with debug on every decision is logged, and none without', () => {
+  for (const debug of [true, false]) {
+    const { cors, lines } = made({ debug, allowed_origins: ['https://a.example'] });
+    cors.mark(callOf('GET', ['Origin', 'https://a.example']));
+    cors.options(callOf('OPTIONS', ['Origin', 'https://b.example', 'Access-Control-Request-Method', 'GET']));
+    const told = lines.map(({ api, origin, allowed, preflight }) => [api, origin, allowed, preflight]);
+    const all = [
+      ['one', 'https://a.example', true, false],
+      ['one', 'https://b.example', false, true],
+    ];
+    assert.deepEqual(told, debug ? all : []);
+  }
+});
+
+test('of several APIs a call goes through, the first to mark it is heard', () => {
+  const call = callOf('GET', ['Origin', 'https://a.example']);
+  made({ allowed_origins: ['https://a.example'] }).cors.mark(call);
+  const marked = [...call.answerHeaders!];
+  made({}).cors.mark(call);
+  assert.deepEqual(call.answerHeaders, marked);
+});

@@ -1,0 +1,129 @@
+import { STATUS_CODES } from 'node:http';
+import { markupText } from '#base/escape-markup.ts';
+import { framePolicy } from '#base/page-guard.ts';
+import { TemplateFault } from '#languages/go-template/error.ts';
+import { templateFile } from '#languages/go-template/file.ts';
+import { compileTemplate } from '#languages/go-template/template.ts';
+import { bodyOf } from '../../http/body.ts';
+import type { Answer } from '../../http/response.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { refusalAnswer } from '../../pipeline/refusals.ts';
+import type { Unservable } from '../../pipeline/step.ts';
+import { headerEscaped } from '../../variables/variables.ts';
+import type { ResponseRule } from './rules.ts';
+
+/** What is said in place of an error. */
+export interface Replacement {
+  /** Whether the body is another one, or only status and headers change. */
+  readonly hasBody: boolean;
+  /** `message` is what the gateway said; empty for errors of upstreams. Throws `TemplateFault`. */
+  apply(call: Exchange, given: Answer, message: string): void;
+}
+
+type Text = (call: Exchange, facts: Facts) => { readonly type: string; readonly text: string };
+interface Facts {
+  readonly Message: string;
+  readonly StatusCode: number;
+}
+
+/** Speak of the body that was replaced. */
+const ofOtherBody = ['content-encoding', 'content-language', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
+const json = 'application/json';
+const xml = 'application/xml';
+const bounds = { steps: 20_000, outputBytes: 262_144, depth: 20 };
+
+/** A body counts before a template, a template before a message. */
+export function replacementOf(
+  { statusCode, body, message, template, headers }: ResponseRule,
+  directory: string,
+  fault: (why: string) => Unservable,
+): Replacement {
+  const text = body
+    ? written(body, fault)
+    : template
+      ? fromFile(template, directory, fault)
+      : message
+        ? worded
+        : undefined;
+  const added = Object.entries(withPageGuard(headers ?? {})).map(
+    ([name, value]) => [name, headerEscaped(value)] as const,
+  );
+  return {
+    hasBody: text !== undefined,
+    apply(call, given, said) {
+      const status = statusCode || given.status;
+      if (text) {
+        const facts = { Message: message || said || (STATUS_CODES[status] ?? ''), StatusCode: status };
+        const { type, text: made } = text(call, facts);
+        for (const name of ofOtherBody) given.headers.remove(name);
+        given.headers.set('Content-Type', type);
+        given.body = bodyOf(Buffer.from(made));
+        given.headers.set('Content-Length', String(given.body.length));
+      }
+      given.status = status;
+      for (const [name, value] of added) given.headers.set(name, value);
+    },
+  };
+}
+
+/** A rule that makes a page of an error gets the guards of pages, but for those it sets itself. */
+function withPageGuard(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  if (!/^text\/(?:html|plain)\b/i.test(lower.get('content-type') ?? '')) return headers;
+  const guard = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': framePolicy };
+  const missing = Object.entries(guard).filter(([name]) => !lower.has(name.toLowerCase()));
+  return { ...headers, ...Object.fromEntries(missing) };
+}
+
+/** In the caller's own notation, like any refusal. */
+const worded: Text = (call, { Message, StatusCode }) => {
+  const { headers, body } = refusalAnswer(call, StatusCode, Message);
+  return { type: headers.get('content-type')!, text: body.bytes!.toString() };
+};
+
+const escapes: Readonly<Record<string, (text: string) => string>> = {
+  [json]: text => JSON.stringify(text).slice(1, -1),
+  [xml]: markupText,
+};
+
+/** Only what is a template is treated as one. */
+function written(source: string, fault: (why: string) => Unservable): Text {
+  const type = /^\s*</.test(source) ? xml : json;
+  if (!source.includes('{{')) return () => ({ type, text: source });
+  return rendered(source, type, fault);
+}
+
+function rendered(source: string, type: string, fault: (why: string) => Unservable): Text {
+  try {
+    // Callers choose parts of messages: whatever they write stays inside the quotes a template puts around it.
+    const template = compileTemplate(source, { escaping: escapes[type]! });
+    return (_call, facts) => ({ type, text: template.render(facts, bounds) });
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error;
+    throw fault(`has a template that cannot be read: ${error.message}`);
+  }
+}
+
+/** A name may leave out its ending: the file then follows the notation of the caller. */
+function fromFile(name: string, directory: string, fault: (why: string) => Unservable): Text {
+  const found = (ending: string, type: string) => {
+    const source = fileIn(directory, name + ending);
+    return source === undefined ? undefined : rendered(source, type, fault);
+  };
+  const forJson = found('.json', json);
+  const forXml = found('.xml', xml);
+  const plain = forJson || forXml ? undefined : found('', name.endsWith('.xml') ? xml : json);
+  const usual = forJson ?? forXml ?? plain;
+  if (!usual) throw fault(`names the template ${name}, which is not in templates.directory`);
+  return (call, facts) => (forXml && worded(call, facts).type !== json ? forXml : usual)(call, facts);
+}
+
+/** Undefined where there is none: whoever asked says so. */
+function fileIn(directory: string, name: string): string | undefined {
+  try {
+    return templateFile(directory, name);
+  } catch (error) {
+    if (error instanceof TemplateFault) return undefined;
+    throw error;
+  }
+}

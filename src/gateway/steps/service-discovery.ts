@@ -1,0 +1,16 @@
+import type { Step } from '../pipeline/step.ts';
+import { registeredHosts } from '../proxy/load-balancer.ts';
+
+/** A host that takes too long may no longer be where the registry said it is. */
+export const discovery: Step = {
+  name: 'discovery',
+  make({ model, tools }) {
+    if (!model.serviceDiscovery.enabled) return undefined;
+    const registry = registeredHosts(model, tools.registries);
+    return {
+      settled(_call, { failure }) {
+        if (failure === 'upstream_timeout') registry.doubt();
+      },
+    };
+  },
+};

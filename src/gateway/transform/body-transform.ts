@@ -1,0 +1,99 @@
+import { TemplateFault } from '#languages/go-template/error.ts';
+import { templateFile } from '#languages/go-template/file.ts';
+import { compileTemplate, type Template, type TemplateOptions } from '#languages/go-template/template.ts';
+import { JqFault } from '#languages/jq/jq.ts';
+import { XmlFault } from '#languages/xml.ts';
+import type { HeaderList } from '../http/headers.ts';
+import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { type StepContext, Unservable } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { type BodyData, type BodyFormat, BodyUnreadable } from './body-data.ts';
+
+/** As definitions have it, in either direction. */
+interface Wish {
+  readonly path: string;
+  readonly method: string;
+  readonly format: string;
+  readonly mode: string;
+  readonly source: string;
+  readonly enableSession: boolean;
+}
+
+export interface BodyTransform {
+  readonly path: string;
+  readonly method: string;
+  /** Undefined where there is nothing to send in place of what came. Throws what `isFault` knows. */
+  write(call: Exchange, bytes: Buffer, headers: HeaderList): Buffer | undefined;
+}
+
+/** Errors of a template or filter, or of a body for it. `isBound` tells those that exceed a bound. */
+export type Fault = TemplateFault | XmlFault | JqFault | BodyUnreadable;
+export const isFault = (error: unknown): error is Fault =>
+  error instanceof TemplateFault ||
+  error instanceof XmlFault ||
+  error instanceof JqFault ||
+  error instanceof BodyUnreadable;
+
+/** How a template comes by what it shows of a body. */
+type Read = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
+
+/** Undefined where there is nothing to do. */
+export function bodyTransforms(
+  wishes: readonly Wish[],
+  { model, version, tools }: StepContext,
+  read: Read,
+  texts?: TemplateOptions['texts'],
+): EndpointMatcher<BodyTransform> | undefined {
+  const maxValues = tools.settings['gateway.body_values'];
+  const showsContext = model.contextVariables.enabled;
+  const entries = wishes.map(wish => {
+    const template = templateOf(wish, tools, texts);
+    const format = wish.format === 'xml' ? 'xml' : 'json';
+    const written = writing(template, wish.enableSession, showsContext, tools);
+    return {
+      path: wish.path,
+      method: wish.method,
+      write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format, maxValues)),
+    };
+  });
+  return endpointMatcher(entries, { model, version, settings: tools.settings });
+}
+
+function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: GatewayTools) {
+  const bounds = { steps: settings['templates.steps'], outputBytes: settings['gateway.held_body_bytes'] };
+  // A session is shared by the calls of its key: a template that changes maps gets its own.
+  const shown: <T>(value: T) => T = template.changesData ? structuredClone : value => value;
+  return (call: Exchange, body: BodyData): Buffer => {
+    // These names are ours: a caller that sends them would speak for the gateway.
+    delete body._gw_meta;
+    delete body._gw_context;
+    if (showsSession && call.session) body._gw_meta = shown(call.session.metaData);
+    if (showsContext && call.context) body._gw_context = shown(call.context);
+    return Buffer.from(template.render(body, bounds, call));
+  };
+}
+
+function templateOf({ path, mode, source }: Wish, { settings }: GatewayTools, texts: TemplateOptions['texts']) {
+  if (source === '') throw new Unservable(`the body transform of ${path} has no template`);
+  try {
+    const text = mode === 'file' ? templateFile(settings['templates.directory'], source) : decoded(source);
+    return compileTemplate(text, texts ? { texts } : {});
+  } catch (error) {
+    if (isFault(error)) throw new Unservable(`the body template of ${path} cannot be read: ${error.message}`);
+    throw error;
+  }
+}
+
+function decoded(source: string): string {
+  const coded = source.replaceAll(/\s+/g, '');
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateFault('it is not base64');
+  return Buffer.from(coded, 'base64').toString();
+}
+
+/** What describes the bytes that were, and not those that are sent. */
+const outdated = ['content-encoding', 'content-md5', 'digest', 'content-digest', 'repr-digest'];
+
+export function describesAnew(headers: HeaderList): void {
+  for (const name of outdated) headers.remove(name);
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sessionOf } from '#access/keys/session.ts';
+import { readSettings } from '#base/settings.ts';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { modelOfClassic } from '#definition/model.ts';
+import type { BadPath } from '../http/path.ts';
+import type { Exchange, Rewritten } from '../pipeline/exchange.ts';
+import type { StepContext } from '../pipeline/step.ts';
+import type { GatewayTools } from '../pipeline/step-services.ts';
+import { upstreamPath } from '../proxy/load-balancer.ts';
+import { rewriteTarget } from './rewrite-target.ts';
+
+const model = modelOfClassic({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
+const tools = { settings: readSettings({}), isContextName: (_name: string) => true } as GatewayTools;
+const context: StepContext = { model, version: model.versions[0]!, tools };
+
+interface Given {
+  captures?: string[];
+  meta?: Record<string, unknown>;
+}
+
+function filled(target: string, { captures = [], meta = {} }: Given = {}): Rewritten | BadPath {
+  const call = {
+    listenPath: '/shop/',
+    context: {},
+    session: sessionOf({ meta_data: meta }, []),
+  } as unknown as Exchange;
+  const text = (group: number) => ['', ...captures][group] ?? '';
+  return rewriteTarget(target, captures.length, context)(call, { text, asValue: text });
+}
+
+test('a target is a path of the API’s own upstream, another upstream, or another API', () => {
+  assert.deepEqual(filled('/b/$1?c=$2', { captures: ['x', 'y'] }), {
+    destination: undefined,
+    path: '/b/x',
+    query: 'c=y',
+  });
+  assert.deepEqual(filled('/shop/b'), { destination: undefined, path: '/b', query: '' });
+  assert.deepEqual(filled('/shopping/b'), { destination: undefined, path: '/shopping/b', query: '' });
+  const away = filled('HTTPS://Other.Example:444/b') as Rewritten;
+  assert.deepEqual([away.destination?.origin, away.path], ['https://other.example:444', '/b']);
+  const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as Rewritten;
+  const { controls } = loop.destination!;
+  assert.deepEqual(controls, { query: 'a=1', method: 'POST', limit: 9, checksLimits: true });
+  assert.deepEqual([loop.destination?.loop, loop.path, loop.query], ['name', '/b', 'a=1']);
+});
+
+test('what a caller sends asks nothing of the gateway', () => {
+  const { destination } = filled('gw://self/b?$1', { captures: ['method=DELETE&loop_limit=99&x=1'] }) as Rewritten;
+  assert.deepEqual(destination?.controls, { query: 'x=1', method: '', limit: 0, checksLimits: false });
+});
+
+const hostile = fc
+  .array(
+    fc.constantFrom('..', '.', '/', '%2e', '%2F', '%5c', ';', '?', '&', '@', ':', 'a', '//', 'evil.example', '%23'),
+    {
+      maxLength: 8,
+    },
+  )
+  .map(parts => parts.join(''));
+
+/** As upstreams resolve it, of whatever mind they are. */
+const climbs = (path: string) =>
+  [path, decodeURIComponent(path), decodeURIComponent(path.replaceAll(/;[^/]*/g, ''))].some(spelling =>
+    spelling.split(/[/\\]/).some(segment => segment === '.' || segment === '..'),
+  );
+
+test('no capture and no value leaves the path of the target or chooses the host', () => {
+  const targets = [
+    '/base/in/$1',
+    'http://up.example/base/in/$1/end?x=$2',
+    'gw://self/base/in/$1$2',
+    '/base/in/$gw_meta.v',
+  ];
+  fc.assert(
+    fc.property(fc.constantFrom(...targets), hostile, hostile, (target, one, two) => {
+      const result = filled(target, { captures: [one, two], meta: { v: one } });
+      if ('fault' in result) return;
+      assert.ok(
+        result.path.startsWith('/base/in') && !climbs(result.path),
+        `${target} ${one} ${two} gave ${result.path}`,
+      );
+      assert.match(result.destination?.origin ?? '', /^(?:http:\/\/up\.example)?$/);
+      const call = { rewritten: result } as Exchange;
+      const sent = upstreamPath(call, { origin: '', host: '', path: '/own', query: '', loop: '' }, true, false);
+      assert.ok(sent.startsWith('/own/base/in'), sent);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a capture in the place of the host is a host and nothing else', () => {
+  fc.assert(
+    fc.property(hostile, one => {
+      const result = filled('http://$1.inside.example/x', { captures: [one] });
+      if ('fault' in result) return;
+      const { hostname } = new URL(result.destination!.origin);
+      assert.ok(hostname.endsWith('.inside.example'), `${one} gave ${hostname}`);
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,43 @@
+import { type Bag, bagOf, isBag } from '#base/json-tree.ts';
+import { type Compiler, compilerOf } from '#languages/json-schema/compile.ts';
+import { openApiDialect } from '#languages/json-schema/dialects.ts';
+import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
+import { documentBase } from '#languages/json-schema/references.ts';
+import type { Check } from '#languages/json-schema/run.ts';
+import { Unservable } from '../pipeline/step.ts';
+
+/** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
+export interface OpenApi {
+  readonly root: Readonly<Bag>;
+  /** The object a value is or refers to. */
+  follow(value: unknown): Bag;
+  check(schema: unknown): Check;
+}
+
+const mostHops = 20;
+
+export function openApiOf(root: Readonly<Bag>): OpenApi {
+  const compiler: Compiler = compilerOf(root, openApiDialect(root.openapi));
+  return {
+    root,
+    check: compiler.at,
+    follow(value) {
+      let found = value;
+      for (let hops = 0; isBag(found) && typeof found.$ref === 'string'; hops++) {
+        if (hops >= mostHops) throw new Unreadable(`${JSON.stringify(found.$ref)} refers to itself`);
+        found = compiler.references.find(found.$ref, documentBase).schema;
+      }
+      return bagOf(found);
+    },
+  };
+}
+
+/** An API whose document cannot be read is not served: its checks would not be made. */
+export function readable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof Unreadable) throw new Unservable(`the OpenAPI document cannot be read: ${error.message}`);
+    throw error;
+  }
+}

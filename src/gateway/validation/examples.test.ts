@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Bag } from '#base/json-tree.ts';
+import { Run } from '#languages/json-schema/run.ts';
+import { openApiOf } from './document.ts';
+import { exampleOf } from './examples.ts';
+
+const made = (schema: unknown, schemas: Bag = {}) =>
+  exampleOf(schema, openApiOf({ openapi: '3.0.3', components: { schemas } }));
+
+const table: readonly [unknown, unknown][] = [
+  [{ type: 'string' }, 'string'],
+  [{ type: 'number' }, 0],
+  [{ type: 'integer' }, 0],
+  [{ type: 'boolean' }, true],
+  [{}, null],
+  [undefined, null],
+  [{ type: 'null' }, null],
+  [{ type: 'string', example: 'a', default: 'b' }, 'a'],
+  [{ type: 'string', default: 'd' }, 'd'],
+  [{ type: 'string', enum: ['b', 'c'] }, 'b'],
+  [{ type: ['null', 'string'] }, 'string'],
+  [{ type: 'array', items: { type: 'string' } }, ['string']],
+  [{ type: 'array', items: { type: 'integer' }, minItems: 2 }, [0, 0]],
+  [
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } },
+    { a: 'string', b: 0 },
+  ],
+  [{ properties: { a: { writeOnly: true }, b: {} } }, { b: null }],
+  [
+    { allOf: [{ properties: { a: { type: 'string' } } }, { properties: { b: { type: 'boolean' } } }] },
+    { a: 'string', b: true },
+  ],
+  [{ oneOf: [{ type: 'boolean' }, { type: 'string' }] }, true],
+  [{ type: 'string', format: 'date' }, '2020-01-01'],
+  [{ type: 'string', minLength: 8 }, 'stringst'],
+  [{ type: 'string', maxLength: 3 }, 'str'],
+  [{ type: 'integer', minimum: 3 }, 3],
+  [{ type: 'integer', maximum: -3 }, -3],
+  [{ type: 'integer', minimum: 3, exclusiveMinimum: true }, 4],
+  [{ type: 'integer', minimum: 5, multipleOf: 4 }, 8],
+];
+
+test('each kind of schema has its example, always the same', () => {
+  for (const [schema, expected] of table) {
+    assert.deepEqual(made(schema), expected, JSON.stringify(schema));
+    assert.deepEqual(made(schema), made(schema));
+  }
+});
+
+test('what is made fits the schema it is made for', () => {
+  for (const [schema] of table.filter(([it]) => it !== undefined)) {
+    const document = openApiOf({ openapi: '3.1.0' });
+    if (JSON.stringify(schema).includes('"exclusiveMinimum":true')) continue;
+    assert.ok(document.check(schema)(exampleOf(schema, document), new Run(), undefined), JSON.stringify(schema));
+  }
+});
+
+test('schemas that hold themselves end', () => {
+  const schemas = {
+    Node: { type: 'object', properties: { name: { type: 'string' }, next: { $ref: '#/components/schemas/Node' } } },
+  };
+  let levels = 0;
+  for (
+    let it = made({ $ref: '#/components/schemas/Node' }, schemas) as Bag | undefined;
+    it;
+    it = it.next as Bag | undefined
+  )
+    levels++;
+  assert.ok(levels > 1 && levels < 20, String(levels));
+});
+
+test('an example has a size that can be sent, however much its schema branches', () => {
+  const all = Array.from({ length: 20 }, (_, at) => [`m${at}`, { $ref: '#/components/schemas/Wide' }]);
+  const text = JSON.stringify(
+    made({ $ref: '#/components/schemas/Wide' }, { Wide: { type: 'object', properties: Object.fromEntries(all) } }),
+  );
+  assert.ok(text.length < 50_000, String(text.length));
+});

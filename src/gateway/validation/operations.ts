@@ -1,0 +1,146 @@
+import { type Bag, bagOf } from '#base/json-tree.ts';
+import { moreParticular, operationsOf } from '#definition/endpoints/paths.ts';
+import { Exhausted, Run } from '#languages/json-schema/run.ts';
+import { HeaderList } from '../http/headers.ts';
+import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { StepContext } from '../pipeline/step.ts';
+import type { OpenApi } from './document.ts';
+import { type ParameterCheck, type Places, parameterCheck, parametersOf } from './parameters.ts';
+import { factsOf } from './schema-info.ts';
+import { type PathValues, pathValues } from './templates.ts';
+
+/** An operation of the document, and what a step made of what the definition says about it. */
+export interface Candidate<T> {
+  /** Undefined for an operation the definition says nothing about: it is here to be recognised. */
+  readonly made: T | undefined;
+  readonly values: PathValues;
+  readonly fits: (path: string) => boolean;
+}
+
+export interface Declared {
+  readonly item: Bag;
+  readonly operation: Bag;
+  readonly path: string;
+}
+
+interface Group<T> extends Endpoint {
+  readonly candidates: readonly Candidate<T>[];
+}
+
+interface Entry {
+  readonly operationId?: string;
+  readonly path: string;
+}
+
+/** `unfit` where paths of the same shape share the call and it fits none of them. */
+export type Find<T> = (call: Exchange) => Candidate<T> | 'unfit' | undefined;
+
+/**
+ * Finds the operation a call means. Operations whose paths differ in the names of their parameters only are told apart by
+ * what their parameters may be, the stricter one first; and a path without parameters is never taken for one with them.
+ */
+export function operationMatcher<E extends Entry, T>(
+  entries: readonly E[],
+  document: OpenApi,
+  { model, version, tools }: StepContext,
+  make: (entry: E, declared: Declared) => T,
+): Find<T> | undefined {
+  if (entries.length === 0) return undefined;
+  const { settings } = tools;
+  const isWhole = settings['gateway.endpoint_match'] === 'strict';
+  const byId = new Map(entries.map(entry => [entry.operationId, entry]));
+  const groups = [...grouped(document, byId).values()].filter(
+    group => group.some(({ entry }) => entry !== undefined) || !group[0]!.path.includes('{'),
+  );
+  const matched: Group<T>[] = groups
+    .sort(([a], [b]) => moreParticular(a!.path, b!.path))
+    .map(group => ({
+      path: group[0]!.matched,
+      method: group[0]!.method,
+      candidates: group
+        .map(it => ({
+          made: it.entry && make(it.entry, it),
+          ...(group.length > 1
+            ? rankedOf(it, document, isWhole)
+            : { ...unrivalled, values: pathValues(it.path, isWhole) }),
+        }))
+        .sort(stricter),
+    }));
+  const matcher = endpointMatcher(matched, { model, version, settings });
+  return call => {
+    const candidates = matcher?.find(call)?.candidates;
+    if (!candidates) return undefined;
+    if (candidates.length === 1) return candidates[0];
+    return candidates.find(({ fits }) => fits(call.innerPath)) ?? 'unfit';
+  };
+}
+
+interface Placed<E> extends Declared {
+  readonly method: string;
+  /** What calls are matched against, where that is not the path. */
+  readonly matched: string;
+  readonly entry: E | undefined;
+}
+
+/** The operations of the document by the shape of their paths. */
+function grouped<E extends Entry>(
+  document: OpenApi,
+  byId: ReadonlyMap<string | undefined, E>,
+): Map<string, Placed<E>[]> {
+  const paths = bagOf(document.root.paths);
+  const placed = operationsOf(paths).map(({ id, path, method }) => {
+    const item = document.follow(paths[path]);
+    const entry = byId.get(id);
+    return { item, operation: bagOf(item[method.toLowerCase()]), path, method, entry, matched: entry?.path ?? path };
+  });
+  return Map.groupBy(placed, ({ method, matched }) => `${method} ${matched.replaceAll(/\{[^{}]*\}/g, '{}')}`);
+}
+
+interface Rank {
+  readonly path: string;
+  readonly weight: number;
+  readonly patternLength: number;
+}
+
+const unrivalled = { path: '', weight: 0, patternLength: 0, fits: () => true };
+
+const stricter = (a: Rank, b: Rank) =>
+  b.weight - a.weight || b.patternLength - a.patternLength || (a.path < b.path ? -1 : 1);
+
+const weights: Readonly<Record<string, number>> = { integer: 7, number: 6, boolean: 5, array: 4, object: 3 };
+
+function rankedOf({ item, operation, path }: Declared, document: OpenApi, isWhole: boolean) {
+  const values = pathValues(path, isWhole);
+  const inPath = parametersOf(item, operation, document).filter(it => it.in === 'path');
+  const checks = inPath.map(it => parameterCheck(it, document));
+  const schemas = inPath.map(it => document.follow(it.schema));
+  return {
+    path,
+    values,
+    fits: (inner: string) => allHold(checks, values(inner)),
+    weight: schemas.reduce((sum, schema) => sum + weightOf(schema, document), 0),
+    patternLength: schemas.reduce((sum, { pattern }) => sum + String(pattern ?? '').length, 0),
+  };
+}
+
+function weightOf(schema: Bag, document: OpenApi): number {
+  const [type = ''] = factsOf(schema, document).types;
+  const isConstrained = ['pattern', 'enum', 'format', 'minLength', 'maxLength'].some(
+    name => schema[name] !== undefined,
+  );
+  return weights[type] ?? (isConstrained ? 2 : 0);
+}
+
+const noHeaders = new HeaderList();
+const noPairs = new Map<string, string[]>();
+
+function allHold(checks: readonly ParameterCheck[], path: Places['path']): boolean {
+  const run = new Run();
+  try {
+    return checks.every(check => check({ path, query: noPairs, headers: noHeaders, cookies: noPairs }, run));
+  } catch (error) {
+    if (error instanceof Exhausted) return false;
+    throw error;
+  }
+}

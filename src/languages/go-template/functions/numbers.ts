@@ -1,0 +1,171 @@
+import type { Budget } from '../budget.ts';
+import { TemplateFault } from '../error.ts';
+import { isNothing, isNumber } from '../values.ts';
+import { computeDecimal, decimalOperations } from './decimal.ts';
+import { atLeast, between, type Fn, type FunctionTable, fixed } from './fn.ts';
+
+/** Longer lists of numbers are asked for by mistake. */
+const longest = 100_000;
+/** Longer text is no number. */
+const maxNumberLength = 400;
+/** Whole numbers are those of 64 bits. */
+const maxInteger = 2n ** 63n - 1n;
+
+const decimalNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const infinite = /^([+-]?)inf(?:inity)?$/i;
+/** With the bases of the language: a leading zero is octal. */
+const wholeNumber = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9]\d*)$/;
+
+/** What can be read as a number; anything else is zero. */
+export function real(value: unknown): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'string' || value.length > maxNumberLength) return 0;
+  if (decimalNumber.test(value)) return Number(value);
+  const sign = infinite.exec(value)?.[1];
+  return sign === undefined ? 0 : sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+type Whole = number | bigint;
+
+/** As a number where that is exact. */
+function toWhole(value: bigint): Whole {
+  if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
+  if (value > maxInteger || value < -maxInteger - 1n) throw new TemplateFault('integer overflow');
+  return value;
+}
+
+function parseWhole(written: string): Whole {
+  if (written.length > maxNumberLength) return 0;
+  const [, sign, digits] = wholeNumber.exec(written.replace(/\.0*$/, '')) ?? [];
+  if (digits === undefined) return 0;
+  const size = BigInt(/^0[0-7]+$/.test(digits) ? `0o${digits}` : digits);
+  const value = sign === '-' ? -size : size;
+  return value > maxInteger || value < -maxInteger - 1n ? 0 : toWhole(value);
+}
+
+/** What can be read as a whole number, without its fraction; anything else is zero. */
+function toInteger(value: unknown): Whole {
+  if (typeof value === 'bigint') return toWhole(value);
+  if (typeof value === 'string') return parseWhole(value);
+  const number = Math.trunc(real(value));
+  if (Number.isSafeInteger(number)) return number + 0;
+  return Number.isFinite(number) ? toWhole(BigInt(number)) : 0;
+}
+
+export const integer = (value: unknown): number => Number(toInteger(value));
+
+interface WholeOperation {
+  (left: number, right: number): number;
+  (left: bigint, right: bigint): bigint;
+}
+
+/** Exact also beyond what a number of the engine holds; beyond 64 bits it is an error. */
+function computeWhole(left: Whole, right: Whole, operation: WholeOperation): Whole {
+  if (typeof left === 'number' && typeof right === 'number') {
+    const result = operation(left, right);
+    if (Number.isSafeInteger(result)) return result + 0;
+  }
+  return toWhole(operation(BigInt(left), BigInt(right)));
+}
+
+/** The operators take either kind; the compiler wants one. */
+const add = ((left: number, right: number) => left + right) as WholeOperation;
+const subtract = ((left: number, right: number) => left - right) as WholeOperation;
+const multiply = ((left: number, right: number) => left * right) as WholeOperation;
+const remainder = ((left: number, right: number) => left % right) as WholeOperation;
+
+const foldWhole = (operation: WholeOperation, least: number): Fn =>
+  atLeast(least, args =>
+    args.length === 0 ? 0 : args.map(toInteger).reduce((left, right) => computeWhole(left, right, operation)),
+  );
+const pickWhole = (isBetter: (one: Whole, other: Whole) => boolean): Fn =>
+  atLeast(1, args => args.map(toInteger).reduce((best, it) => (isBetter(it, best) ? it : best)));
+const foldReal = (by: (left: number, right: number) => number): Fn =>
+  atLeast(1, args => args.map(real).reduce((left, right) => by(left, right)));
+const computed = (operation: keyof typeof decimalOperations, least: number): Fn =>
+  atLeast(least, (args, budget) => computeDecimal(args.map(real), decimalOperations[operation], budget));
+const one = (by: (value: number) => number): Fn => fixed(1, ([value]) => by(real(value)));
+
+function divided(left: Whole, right: Whole): Whole {
+  if (Number(right) === 0) throw new TemplateFault('integer divide by zero');
+  return toWhole(BigInt(left) / BigInt(right));
+}
+
+function rest(left: Whole, right: Whole): Whole {
+  if (Number(right) === 0) throw new TemplateFault('integer divide by zero');
+  return computeWhole(left, right, remainder);
+}
+
+/** Half is rounded up from `cut` on, 0.5 where nothing is said. */
+function rounded([value, places, cut]: readonly unknown[]): number {
+  const scale = 10 ** Math.min(Math.max(integer(places), -20), 20);
+  const scaled = real(value) * scale;
+  const size = Math.abs(scaled);
+  const up = size - Math.floor(size) >= (isNothing(cut) ? 0.5 : real(cut)) ? Math.floor(size) + 1 : Math.floor(size);
+  return (Math.sign(scaled) * up) / scale;
+}
+
+function counted(start: number, stop: number, step: number, budget: Budget): number[] {
+  const count = step === 0 ? 0 : Math.max(0, Math.ceil((stop - start) / step));
+  if (count > longest) throw new TemplateFault(`more than ${longest} numbers`, 0, true);
+  budget.spend(count);
+  return Array.from({ length: count }, (_, at) => start + at * step);
+}
+
+/** As the command of the same name: to the last one, including it, as one text. */
+function sequence(args: readonly unknown[], budget: Budget): string {
+  if (args.length === 0 || args.length > 3) return '';
+  const numbers = args.map(integer);
+  const [start, step, end] =
+    numbers.length === 1
+      ? [1, undefined, numbers[0]!]
+      : [numbers[0]!, numbers.length === 3 ? numbers[1] : undefined, numbers.at(-1)!];
+  const by = step ?? (end < start ? -1 : 1);
+  return counted(start, end + Math.sign(by), by, budget).join(' ');
+}
+
+const until = (end: number, budget: Budget) => counted(0, end, end < 0 ? -1 : 1, budget);
+
+function octal(value: unknown): Whole {
+  const written = typeof value === 'string' || isNumber(value) ? String(value) : '';
+  const [, sign, digits] = written.length <= maxNumberLength ? (/^([+-]?)([0-7]+)$/.exec(written) ?? []) : [];
+  return digits === undefined ? 0 : parseWhole(`${sign}0o${digits}`);
+}
+
+/** Digits alone, also with zeros in front; other kinds of value stand for themselves. */
+const decimalInteger = (value: unknown): Whole => {
+  if (typeof value !== 'string') return toInteger(value);
+  return /^[+-]?\d+$/.test(value) ? parseWhole(value.replace(/^([+-]?)0+(?=\d)/, '$1')) : 0;
+};
+
+export const numbers: FunctionTable = {
+  int: fixed(1, ([value]) => toInteger(value)),
+  int64: fixed(1, ([value]) => toInteger(value)),
+  float64: one(value => value),
+  atoi: fixed(1, ([value]) => decimalInteger(value)),
+  toDecimal: fixed(1, ([value]) => octal(value)),
+  add: foldWhole(add, 0),
+  add1: fixed(1, ([value]) => computeWhole(toInteger(value), 1, add)),
+  sub: fixed(2, ([left, right]) => computeWhole(toInteger(left), toInteger(right), subtract)),
+  mul: foldWhole(multiply, 1),
+  div: fixed(2, ([left, right]) => divided(toInteger(left), toInteger(right))),
+  mod: fixed(2, ([left, right]) => rest(toInteger(left), toInteger(right))),
+  max: pickWhole((it, best) => it > best),
+  biggest: pickWhole((it, best) => it > best),
+  min: pickWhole((it, best) => it < best),
+  addf: computed('add', 0),
+  add1f: fixed(1, ([value], budget) => computeDecimal([real(value), 1], decimalOperations.add, budget)),
+  subf: computed('subtract', 1),
+  mulf: computed('multiply', 1),
+  divf: computed('divide', 1),
+  maxf: foldReal(Math.max),
+  minf: foldReal(Math.min),
+  ceil: one(Math.ceil),
+  floor: one(Math.floor),
+  round: between(2, 3, rounded),
+  until: fixed(1, ([end], budget) => until(integer(end), budget)),
+  untilStep: fixed(3, ([start, end, step], budget) => counted(integer(start), integer(end), integer(step), budget)),
+  seq: sequence,
+};

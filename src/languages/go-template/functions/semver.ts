@@ -1,0 +1,128 @@
+import { TemplateFault } from '../error.ts';
+import { type FunctionTable, fixed, newMap, text } from './fn.ts';
+
+/** Versions of software, compared as https://semver.org has it. */
+interface Release {
+  readonly numbers: readonly [number, number, number];
+  readonly prerelease: string;
+  readonly metadata: string;
+}
+
+const longest = 100;
+const shape = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.-]+))?(?:\+([\w.-]+))?$/;
+
+function release(written: string): Release {
+  const found = written.length <= longest ? shape.exec(written) : null;
+  if (!found) throw new TemplateFault('invalid semantic version');
+  const [, major, minor, patch, prerelease = '', metadata = ''] = found;
+  if (prerelease.split('.').some(part => /^0\d+$/.test(part)))
+    throw new TemplateFault('a version segment starts with 0');
+  return { numbers: [Number(major), Number(minor ?? 0), Number(patch ?? 0)], prerelease, metadata };
+}
+
+function compared(left: Release, right: Release): number {
+  for (const at of [0, 1, 2] as const)
+    if (left.numbers[at] !== right.numbers[at]) return left.numbers[at] - right.numbers[at];
+  if (left.prerelease === right.prerelease) return 0;
+  if (left.prerelease === '') return 1;
+  if (right.prerelease === '') return -1;
+  return comparedParts(left.prerelease.split('.'), right.prerelease.split('.'));
+}
+
+function comparedParts(left: readonly string[], right: readonly string[]): number {
+  for (const [at, part] of left.entries()) {
+    const other = right[at];
+    if (other === undefined) return 1;
+    if (part === other) continue;
+    const [isNumber, otherIsNumber] = [/^\d+$/.test(part), /^\d+$/.test(other)];
+    if (isNumber && otherIsNumber) return Number(part) - Number(other);
+    if (isNumber !== otherIsNumber) return isNumber ? -1 : 1;
+    return part < other ? -1 : 1;
+  }
+  return -1;
+}
+
+const condition =
+  /^(=|!=|>=|=>|<=|=<|>|<|~>|~|\^)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?(?:-([\w.-]+))?(?:\+[\w.-]+)?$/;
+
+/** From `from` on, and below the version with the number at `place` one higher. */
+function within(it: Release, from: Release, place: number): boolean {
+  const next = from.numbers.map((number, at) => (at < place ? number : at === place ? number + 1 : 0));
+  const end: Release = { numbers: next as [number, number, number], prerelease: '', metadata: '' };
+  return compared(it, from) >= 0 && (place < 0 || compared(it, end) < 0);
+}
+
+function holds(written: string, it: Release): boolean {
+  const found = condition.exec(written.trim());
+  if (!found) throw new TemplateFault('improper constraint');
+  const [, operator = '=', ...parts] = found;
+  const given = parts.slice(0, 3).filter(part => part !== undefined && /^\d+$/.test(part));
+  const [major = 0, minor = 0, patch = 0] = given.map(Number);
+  const wanted: Release = { numbers: [major, minor, patch], prerelease: parts[3] ?? '', metadata: '' };
+  // Whoever did not ask for releases before their time does not get them.
+  if (it.prerelease !== '' && wanted.prerelease === '' && operator !== '!=') return false;
+  const order = compared(it, wanted);
+  const isWhole = given.length === 3;
+  switch (operator) {
+    case '=':
+      return isWhole ? order === 0 : within(it, wanted, given.length - 1);
+    case '!=':
+      return isWhole ? order !== 0 : !within(it, wanted, given.length - 1);
+    case '>':
+      return isWhole ? order > 0 : order > 0 && !within(it, wanted, given.length - 1);
+    case '<':
+      return order < 0;
+    case '>=':
+    case '=>':
+      return order >= 0;
+    case '<=':
+    case '=<':
+      return isWhole ? order <= 0 : order < 0 || within(it, wanted, given.length - 1);
+    case '~':
+    case '~>':
+      return within(it, wanted, Math.min(1, given.length - 1));
+    default:
+      return within(
+        it,
+        wanted,
+        Math.max(
+          0,
+          Math.min(
+            given.length - 1,
+            [major, minor, patch].findIndex(n => n > 0),
+          ),
+        ),
+      );
+  }
+}
+
+function satisfies(constraint: string, version: string): boolean {
+  if (constraint.length > longest) throw new TemplateFault('improper constraint');
+  const it = release(version);
+  const ranges = constraint.replaceAll(/(\S+)\s+-\s+(\S+)/g, '>=$1 <=$2').split('||');
+  return ranges.some(range =>
+    range
+      .replaceAll(/([=!<>~^])\s+/g, '$1')
+      .trim()
+      .split(/\s*,\s*|\s+/)
+      .every(part => holds(part, it)),
+  );
+}
+
+function described(written: string): unknown {
+  const { numbers, prerelease, metadata } = release(written);
+  const [Major, Minor, Patch] = numbers;
+  return Object.assign(newMap(), {
+    Major,
+    Minor,
+    Patch,
+    Prerelease: prerelease,
+    Metadata: metadata,
+    Original: written,
+  });
+}
+
+export const releases: FunctionTable = {
+  semver: fixed(1, ([version]) => described(text(version))),
+  semverCompare: fixed(2, ([constraint, version]) => satisfies(text(constraint), text(version))),
+};

@@ -1,0 +1,81 @@
+import { type Budget, PaidText } from './budget.ts';
+import { TemplateFault } from './error.ts';
+import { layoutText } from './layout.ts';
+import { isMap, isNothing, numberText, sortedNames } from './values.ts';
+
+export interface JsonStyle {
+  /** Blanks for each level; none for everything on one line. */
+  readonly indent: string;
+  /** Writes `<`, `>` and `&` as escapes, so that the text can stand inside HTML. */
+  readonly forHtml: boolean;
+}
+
+const htmlEscapes: Readonly<Record<string, string>> = {
+  '<': '\\u003c',
+  '>': '\\u003e',
+  '&': '\\u0026',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/**
+ * JSON with the members of maps in order. Walked here rather than by the engine, because values that templates make may
+ * hold themselves, or one part many times over: every member is paid for.
+ */
+export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget: Budget): string {
+  const paid = new PaidText(budget);
+  const add = (part: string) => paid.add(part);
+  const string = (plain: string) => {
+    const written = JSON.stringify(plain);
+    // Also without HTML, line separators are escaped: JavaScript once took them for ends of lines.
+    const pattern = forHtml ? /[<>&\u2028\u2029]/g : /[\u2028\u2029]/g;
+    const escaped = written.replaceAll(pattern, it => htmlEscapes[it]!);
+    budget.spend((escaped.length - written.length) >> 3);
+    add(escaped);
+  };
+  const line = (depth: number) => {
+    if (indent !== '') add(`\n${indent.repeat(depth)}`);
+  };
+
+  function write(it: unknown, depth: number): void {
+    budget.visit(depth);
+    if (isNothing(it)) return add('null');
+    if (typeof it === 'string') return string(it);
+    if (typeof it === 'boolean') return add(String(it));
+    if (typeof it === 'number' && !Number.isFinite(it)) throw new TemplateFault(`${numberText(it)} is not JSON`);
+    if (typeof it === 'number' || typeof it === 'bigint') return add(String(it));
+    if (it instanceof Date) return string(layoutText(it, '2006-01-02T15:04:05.999Z07:00', 'UTC'));
+    return Array.isArray(it) ? writeList(it, depth) : writeMap(it, depth);
+  }
+
+  function writeList(items: readonly unknown[], depth: number): void {
+    if (items.length === 0) return add('[]');
+    add('[');
+    for (let at = 0; at < items.length; at++) {
+      if (at > 0) add(',');
+      line(depth + 1);
+      write(items[at], depth + 1);
+    }
+    line(depth);
+    add(']');
+  }
+
+  function writeMap(it: unknown, depth: number): void {
+    if (!isMap(it)) throw new TemplateFault(`${typeof it} is not JSON`);
+    const names = sortedNames(it, budget);
+    if (names.length === 0) return add('{}');
+    add('{');
+    for (const [at, name] of names.entries()) {
+      if (at > 0) add(',');
+      line(depth + 1);
+      string(name);
+      add(indent === '' ? ':' : ': ');
+      write(it[name], depth + 1);
+    }
+    line(depth);
+    add('}');
+  }
+
+  write(value, 0);
+  return paid.toString();
+}

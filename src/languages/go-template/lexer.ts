@@ -1,0 +1,179 @@
+import { TemplateFault } from './error.ts';
+import { characterOf, numberOf, textOf } from './literals.ts';
+
+/**
+ * Text between actions, and the words of actions. `field` and `variable` carry their name without the leading mark; the
+ * variable `$` has an empty one.
+ */
+export type TokenKind =
+  | 'text'
+  | 'open'
+  | 'close'
+  | 'string'
+  | 'number'
+  | 'word'
+  | 'field'
+  | 'variable'
+  | 'dot'
+  | 'mark'
+  | 'end';
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** A number only for numbers. */
+  readonly value: string | number | bigint;
+  readonly line: number;
+  /** Whether white space stood before it: `.a .b` is two operands, `.a.b` is one. */
+  readonly spaced: boolean;
+}
+
+const [left, right] = ['{{', '}}'];
+const space = /[ \t\r\n]+/y;
+const comment = /\/\*[\s\S]*?\*\//y;
+const words: readonly [TokenKind | 'raw' | 'character', RegExp][] = [
+  ['string', /"(?:[^"\\\n]|\\.)*"/y],
+  ['raw', /`[^`]*`/y],
+  ['character', /'(?:[^'\\\n]|\\.)+'/y],
+  [
+    'number',
+    /[+-]?(?:0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][+-]?\d+)?)/y,
+  ],
+  ['field', /\.[\p{L}_][\p{L}\p{Nd}_]*/uy],
+  ['variable', /\$(?:[\p{L}_][\p{L}\p{Nd}_]*)?/uy],
+  ['word', /[\p{L}_][\p{L}\p{Nd}_]*/uy],
+  ['dot', /\./y],
+  ['mark', /:=|[=|,()]/y],
+];
+/** What may stand right behind a word: anything else runs into it. */
+const boundary = /[\s.,|:=()]|\}\}|$/y;
+
+export function tokensOf(source: string): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  let line = 1;
+  let trimsNext = false;
+
+  const push = (kind: TokenKind, value: string | number | bigint = '', spaced = false) =>
+    tokens.push({ kind, value, line, spaced });
+  const advance = (to: number) => {
+    for (; at < to; at++) if (source[at] === '\n') line++;
+  };
+  const match = (pattern: RegExp): string | undefined => {
+    pattern.lastIndex = at;
+    return pattern.exec(source)?.[0];
+  };
+  const closesTrimmed = () => /^[ \t\r\n]-\}\}/.test(source.slice(at, at + 4));
+
+  function text(): void {
+    const end = source.indexOf(left, at);
+    const to = end < 0 ? source.length : end;
+    let words = source.slice(at, to);
+    if (trimsNext) words = words.replace(/^[ \t\r\n]+/, '');
+    if (end >= 0 && /^-[ \t\r\n]/.test(source.slice(end + 2, end + 4))) words = withoutTrailingSpace(words);
+    if (words !== '') push('text', words);
+    trimsNext = false;
+    advance(to);
+  }
+
+  /** True when the action ends here. */
+  function closed(): boolean {
+    const trimmed = closesTrimmed();
+    if (!trimmed && !source.startsWith(right, at)) return false;
+    push('close');
+    advance(at + (trimmed ? 4 : 2));
+    trimsNext = trimmed;
+    return true;
+  }
+
+  function commented(): boolean {
+    const found = match(comment);
+    if (found === undefined) {
+      if (source.startsWith('/*', at)) throw new TemplateFault('unclosed comment', line);
+      return false;
+    }
+    advance(at + found.length);
+    trimsNext = closesTrimmed();
+    if (!trimsNext && !source.startsWith(right, at))
+      throw new TemplateFault('comment ends before closing delimiter', line);
+    advance(at + (trimsNext ? 4 : 2));
+    return true;
+  }
+
+  function word(spaced: boolean): void {
+    for (const [kind, pattern] of words) {
+      const found = match(pattern);
+      if (found === undefined) continue;
+      const value = meantBy(kind, found, line);
+      push(typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TokenKind), value, spaced);
+      advance(at + found.length);
+      boundary.lastIndex = at;
+      if (kind !== 'mark' && kind !== 'dot' && !boundary.test(source)) throw unexpected(source, at, line);
+      return;
+    }
+    if (/["`']/.test(source[at] ?? '')) throw new TemplateFault('unterminated quoted string', line);
+    throw unexpected(source, at, line);
+  }
+
+  function action(): void {
+    const trims = /^-[ \t\r\n]/.test(source.slice(at + 2, at + 4));
+    const start = at + (trims ? 3 : 2);
+    const inside = at;
+    advance(start);
+    // A comment may stand behind the space that a trimming mark asks for, and nothing else may stand with it.
+    const behind = trims ? (match(space)?.length ?? 0) : 0;
+    if (source.startsWith('/*', at + behind)) {
+      advance(at + behind);
+      if (commented()) return;
+    }
+    push('open', '', inside > 0);
+    for (;;) {
+      if (closed()) return;
+      const gap = match(space);
+      if (gap) {
+        const last = at + gap.length - 1;
+        // The last space belongs to a closing mark that trims.
+        advance(source.startsWith('-}}', last + 1) ? last : last + 1);
+        if (closed()) return;
+      }
+      if (at >= source.length) throw new TemplateFault('unclosed action', line);
+      word(gap !== undefined);
+    }
+  }
+
+  while (at < source.length) {
+    text();
+    if (at < source.length) action();
+  }
+  push('end');
+  return tokens;
+}
+
+/** By hand, from the back: a pattern anchored at the end would try every space before it. */
+function withoutTrailingSpace(text: string): string {
+  let end = text.length;
+  while (end > 0 && ' \t\r\n'.includes(text[end - 1]!)) end--;
+  return text.slice(0, end);
+}
+
+function meantBy(kind: TokenKind | 'raw' | 'character', found: string, line: number): string | number | bigint {
+  switch (kind) {
+    case 'string':
+      return textOf(found, line);
+    case 'raw':
+      return found.slice(1, -1).replaceAll('\r', '');
+    case 'character':
+      return characterOf(found, line);
+    case 'number':
+      return numberOf(found, line);
+    case 'field':
+    case 'variable':
+      return found.slice(1);
+    default:
+      return found;
+  }
+}
+
+function unexpected(source: string, at: number, line: number): TemplateFault {
+  const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
+  return new TemplateFault(`unexpected ${JSON.stringify(character)} in an action`, line);
+}

@@ -1,0 +1,152 @@
+import { raise } from './error.ts';
+import { isNumber } from './values.ts';
+
+/** Times are in UTC, as everywhere in the gateway. */
+
+const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const months = 'January February March April May June July August September October November December'.split(' ');
+const short = (name: string) => name.slice(0, 3);
+const dayMs = 86_400_000;
+/** Beyond it there is no date. */
+const lastMs = 8.64e15;
+const longestFormat = 200;
+
+/** Year, month from 0, day, hour, minute, second, day of the week and of the year. */
+type Parts = number[];
+
+export function partsOf(seconds: unknown): Parts {
+  if (!isNumber(seconds)) return raise('gmtime() requires a number');
+  const ms = Number(seconds) * 1000;
+  if (!(Math.abs(ms) <= lastMs)) return raise('error converting number of seconds since epoch to datetime');
+  const at = new Date(ms);
+  const second = at.getUTCSeconds() + (Number(seconds) - Math.floor(Number(seconds)));
+  return [
+    at.getUTCFullYear(),
+    at.getUTCMonth(),
+    at.getUTCDate(),
+    at.getUTCHours(),
+    at.getUTCMinutes(),
+    second,
+    at.getUTCDay(),
+    Math.floor((Math.floor(ms) - Date.UTC(at.getUTCFullYear(), 0, 1)) / dayMs),
+  ];
+}
+
+export function secondsOf(parts: unknown): number {
+  if (!Array.isArray(parts) || parts.length < 6 || !parts.every(isNumber))
+    return raise('mktime requires array of 6 numbers');
+  const [year, month, day, hour, minute, second] = parts.map(it => Math.floor(Number(it)));
+  const at = new Date(0);
+  at.setUTCFullYear(year!, month!, day!);
+  at.setUTCHours(hour!, minute!, second!);
+  const ms = at.getTime();
+  return Number.isNaN(ms) ? raise('invalid gmtime representation') : Math.floor(ms / 1000);
+}
+
+const two = (value: number) => String(value).padStart(2, '0');
+const hour12 = (hour: number) => hour % 12 || 12;
+
+const writes: Readonly<Record<string, (parts: Parts) => string>> = {
+  Y: ([year]) => String(year),
+  y: ([year]) => two(year! % 100),
+  C: ([year]) => two(Math.floor(year! / 100)),
+  m: ([, month]) => two(month! + 1),
+  d: ([, , day]) => two(day!),
+  e: ([, , day]) => String(day).padStart(2),
+  H: ([, , , hour]) => two(hour!),
+  I: ([, , , hour]) => two(hour12(hour!)),
+  p: ([, , , hour]) => (hour! < 12 ? 'AM' : 'PM'),
+  M: ([, , , , minute]) => two(minute!),
+  S: ([, , , , , second]) => two(Math.floor(second!)),
+  a: parts => short(days[parts[6]!]!),
+  A: parts => days[parts[6]!]!,
+  b: ([, month]) => short(months[month!]!),
+  h: ([, month]) => short(months[month!]!),
+  B: ([, month]) => months[month!]!,
+  j: parts => String(parts[7]! + 1).padStart(3, '0'),
+  u: parts => String(parts[6] || 7),
+  w: parts => String(parts[6]),
+  s: parts => String(secondsOf(parts)),
+  Z: () => 'UTC',
+  z: () => '+0000',
+  n: () => '\n',
+  t: () => '\t',
+  '%': () => '%',
+};
+
+/** Those that stand for several others. */
+const whole: Readonly<Record<string, string>> = {
+  T: '%H:%M:%S',
+  R: '%H:%M',
+  F: '%Y-%m-%d',
+  D: '%m/%d/%y',
+  c: '%a %b %e %H:%M:%S %Y',
+  x: '%m/%d/%y',
+  X: '%H:%M:%S',
+};
+const spelled = (format: string) => format.replaceAll(/%([TRFDcxX])/g, (_all, letter: string) => whole[letter]!);
+
+function checked(format: unknown, name: string): string {
+  if (typeof format !== 'string') return raise(`${name} requires a string format`);
+  return format.length <= longestFormat ? spelled(format) : raise(`${name}: the format is too long`);
+}
+
+export function dateText(value: unknown, format: unknown): string {
+  // Read through seconds, so that what is out of range is carried over.
+  const parts = partsOf(Array.isArray(value) ? secondsOf(value) : value);
+  return checked(format, 'strftime/1').replaceAll(/%(.)/gs, (_all, letter: string) => {
+    const write = Object.hasOwn(writes, letter) ? writes[letter] : undefined;
+    return write ? write(parts) : raise(`strftime/1: unknown %${letter}`);
+  });
+}
+
+/** Which part a letter reads, and how; the one after the last is the offset from UTC in minutes. */
+const reads: Readonly<Record<string, readonly [pattern: string, part: number, read: (text: string) => number]>> = {
+  Y: ['[+-]?\\d{4}', 0, Number],
+  y: ['\\d{2}', 0, text => Number(text) + (Number(text) < 69 ? 2000 : 1900)],
+  m: ['\\d{1,2}', 1, text => Number(text) - 1],
+  b: ['[A-Za-z]+', 1, monthOf],
+  h: ['[A-Za-z]+', 1, monthOf],
+  B: ['[A-Za-z]+', 1, monthOf],
+  d: [' ?\\d{1,2}', 2, Number],
+  e: [' ?\\d{1,2}', 2, Number],
+  H: ['\\d{1,2}', 3, Number],
+  M: ['\\d{1,2}', 4, Number],
+  S: ['\\d{1,2}', 5, Number],
+  z: ['[+-]\\d{2}:?\\d{2}', 6, offset],
+  a: ['[A-Za-z]+', 7, () => 0],
+  A: ['[A-Za-z]+', 7, () => 0],
+  Z: ['[A-Za-z]+', 7, () => 0],
+};
+
+function monthOf(text: string): number {
+  const month = months.findIndex(name => short(name).toLowerCase() === text.slice(0, 3).toLowerCase());
+  return month < 0 ? raise(`${JSON.stringify(text.slice(0, 20))} is not a month`) : month;
+}
+
+function offset(text: string): number {
+  const digits = text.replaceAll(/\D/g, '');
+  return (Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2))) * (text.startsWith('-') ? -1 : 1);
+}
+
+export function readDate(value: unknown, format: unknown): Parts {
+  if (typeof value !== 'string') return raise('strptime/1 requires string inputs and arguments');
+  const asked = checked(format, 'strptime/1');
+  const parts: Parts = [1900, 0, 1, 0, 0, 0, 0];
+  let at = 0;
+  const fails = () =>
+    raise(`date ${JSON.stringify(value.slice(0, 40))} does not match format ${JSON.stringify(format)}`);
+  for (const [piece, letter] of asked.matchAll(/%(.)|\s+|[^%\s]|%$/gs)) {
+    const entry = letter !== undefined && Object.hasOwn(reads, letter) ? reads[letter]! : undefined;
+    const plain = letter === '%' ? '%' : piece;
+    if (letter !== undefined && letter !== '%' && !entry) raise(`strptime/1: unknown %${letter}`);
+    const pattern = new RegExp(entry?.[0] ?? (/^\s/.test(piece) ? '\\s*' : RegExp.escape(plain)), 'y');
+    pattern.lastIndex = at;
+    const found = pattern.exec(value)?.[0] ?? fails();
+    at += found.length;
+    if (entry) parts[entry[1]] = entry[2](found.trim());
+  }
+  if (at !== value.length) fails();
+  const seconds = secondsOf(parts.slice(0, 6)) - parts[6]! * 60;
+  return partsOf(seconds);
+}

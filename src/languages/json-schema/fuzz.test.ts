@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Json } from '#base/json.ts';
+import { HeaderList } from '#gateway/http/headers.ts';
+import { bodyCheck } from '#gateway/validation/bodies.ts';
+import { openApiOf } from '#gateway/validation/document.ts';
+import { exampleOf } from '#gateway/validation/examples.ts';
+import { parameterCheck } from '#gateway/validation/parameters.ts';
+import { cookiesOf, pairsOf } from '#gateway/validation/styles.ts';
+import { Unreadable } from './invalid-schema.ts';
+import { Run } from './run.ts';
+import { schemaOf } from './schema.ts';
+
+const keywords = [
+  ...[
+    '$ref',
+    '$id',
+    '$anchor',
+    '$dynamicRef',
+    'type',
+    'enum',
+    'const',
+    'minimum',
+    'multipleOf',
+    'maxLength',
+    'pattern',
+  ],
+  ...['format', 'required', 'properties', 'patternProperties', 'additionalProperties', 'propertyNames', 'dependencies'],
+  ...['dependentSchemas', 'items', 'prefixItems', 'additionalItems', 'contains', 'minContains', 'uniqueItems', 'allOf'],
+  ...['anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'unevaluatedProperties', 'unevaluatedItems', 'discriminator'],
+  ...['propertyName', 'mapping', 'nullable', 'readOnly', 'example', 'default', 'exclusiveMinimum', 'a', '__proto__'],
+];
+const leaf = fc.constantFrom<Json>(null, true, false, 0, -1, 1.5, 1e308, '', 'a', '#', '#/a', '^(a', 'string', 'array');
+const anything = fc.letrec<{ value: Json }>(tie => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    leaf,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...keywords), tie('value'), { maxKeys: 4 }),
+  ) as fc.Arbitrary<Json>,
+})).value;
+
+test('whatever stands where a schema should be is a schema or refused as none, and tells every value something', () => {
+  fc.assert(
+    fc.property(anything, anything, (schema, value) => {
+      let validate: ReturnType<typeof schemaOf>;
+      try {
+        validate = schemaOf(schema);
+      } catch (error) {
+        return assert.ok(error instanceof Unreadable, String(error));
+      }
+      assert.ok(Array.isArray(validate(value)));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('whatever stands in a document, examples of it can be made or it is refused', () => {
+  fc.assert(
+    fc.property(anything, fc.constantFrom('3.0.3', '3.1.0'), (schema, openapi) => {
+      try {
+        JSON.stringify(exampleOf(schema, openApiOf({ openapi, a: schema })));
+      } catch (error) {
+        assert.ok(error instanceof Unreadable, String(error));
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const part = fc.constantFrom(
+  'a',
+  'n',
+  '=',
+  '&',
+  ';',
+  ',',
+  '[',
+  ']',
+  '%',
+  '%20',
+  '%ff',
+  '+',
+  '|',
+  '.',
+  '1',
+  'true',
+  '\u0000',
+  '__proto__',
+);
+const written = fc.array(part, { maxLength: 12 }).map(parts => parts.join(''));
+
+test('whatever callers write, parameters of every style tell what is wrong or nothing', () => {
+  const document = openApiOf({ openapi: '3.0.3' });
+  const object = {
+    type: 'object',
+    properties: { a: { type: 'integer' }, n: { type: 'array', items: { type: 'boolean' } } },
+  };
+  const schemas = [{ type: 'integer' }, { type: 'array', items: { type: 'integer' } }, object, {}];
+  const styles = ['simple', 'label', 'matrix', 'form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
+  const checks = ['path', 'query', 'header', 'cookie'].flatMap(place =>
+    styles.flatMap(style =>
+      schemas.flatMap(schema =>
+        [true, false].map(explode => parameterCheck({ name: 'a', in: place, style, explode, schema }, document)),
+      ),
+    ),
+  );
+  fc.assert(
+    fc.property(written, text => {
+      const headers = new HeaderList(['a', text]);
+      const places = { path: { a: text }, query: pairsOf(text), headers, cookies: cookiesOf(text) };
+      for (const check of checks) assert.equal(typeof check(places, new Run()), 'boolean');
+    }),
+  );
+});
+
+test('whatever callers send, bodies of every kind tell what is wrong or nothing', () => {
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'integer' }, n: { type: 'array', items: { type: 'object' } } },
+  };
+  const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
+  const content = Object.fromEntries(types.map(type => [type, { schema }]));
+  const check = bodyCheck({ requestBody: { content } }, openApiOf({ openapi: '3.0.3' }), 200_000)!;
+  const line = fc.constantFrom(
+    '--b',
+    '--',
+    '\r\n',
+    '\n',
+    'Content-Disposition: form-data; name="a"',
+    '; name="n"',
+    '{}',
+    'a',
+    '"',
+    '1',
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...types),
+      fc.oneof(
+        fc.array(line).map(it => it.join('')),
+        written,
+      ),
+      (type, text) => {
+        const headers = new HeaderList(['Content-Type', `${type}; boundary=b`]);
+        assert.equal(typeof check(Buffer.from(text), headers, new Run()), 'boolean');
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

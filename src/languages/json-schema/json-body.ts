@@ -1,0 +1,23 @@
+import { isUtf8 } from 'node:buffer';
+import { repeatsName } from '#base/duplicate-keys.ts';
+import { type Json, parseJson } from '#base/json.ts';
+import { Problem } from '#base/problems.ts';
+
+/** For texts whose length is bounded elsewhere, and schemas. */
+const defaultMaxValues = 200_000;
+
+/** A body as a value, or why it is none. What two readers could read differently is nobody's JSON. */
+export function readJson(
+  bytes: Buffer,
+  maxValues = defaultMaxValues,
+): { readonly value: Json } | { readonly fault: string } {
+  if (!isUtf8(bytes)) return { fault: 'it is not UTF-8' };
+  const text = bytes.toString();
+  try {
+    const value = parseJson(text, maxValues);
+    return repeatsName(text) ? { fault: 'an object has two members of one name' } : { value };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { fault: error.message.replace('Request body malformed: ', '').replace('Request body', 'the body') };
+  }
+}

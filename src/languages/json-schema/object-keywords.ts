@@ -1,0 +1,129 @@
+import { type Bag, isBag } from '#base/json-tree.ts';
+import { itemKeywords } from './array-keywords.ts';
+import type { Keyword } from './compile.ts';
+import { shown } from './error-text.ts';
+import type { Check } from './run.ts';
+
+/** Keywords about the members of an object. Names come from callers: only an object's own members count. */
+
+const properties: Keyword = (given, _schema, context) => {
+  if (!isBag(given)) return undefined;
+  const checks = Object.entries(given).map(([name, schema]) => [name, context.inner(schema)] as const);
+  return (value, run, seen) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const [name, check] of checks) {
+      if (!Object.hasOwn(value, name)) continue;
+      if (!run.below(name, check, value[name])) holds = false;
+      seen?.names.add(name);
+    }
+    return holds;
+  };
+};
+
+const patternProperties: Keyword = (given, _schema, context) => {
+  if (!isBag(given)) return undefined;
+  const rules = Object.entries(given).map(
+    ([pattern, schema]) => [context.matches(pattern), context.inner(schema)] as const,
+  );
+  return (value, run, seen) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const name of Object.keys(value))
+      for (const [matches, check] of rules) {
+        if (!matches(name, run)) continue;
+        if (!run.below(name, check, value[name])) holds = false;
+        seen?.names.add(name);
+      }
+    return holds;
+  };
+};
+
+const additionalProperties: Keyword = (given, schema, context) => {
+  if (given === true) return marksAll;
+  const named = new Set(Object.keys(isBag(schema.properties) ? schema.properties : {}));
+  const patterns = Object.keys(isBag(schema.patternProperties) ? schema.patternProperties : {}).map(context.matches);
+  const check = given === false ? undefined : context.inner(given);
+  return (value, run, seen) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const name of Object.keys(value)) {
+      run.spend(1);
+      if (named.has(name) || patterns.some(matches => matches(name, run))) continue;
+      if (check ? !run.below(name, check, value[name]) : !run.fault(`${shown(name)} is not allowed`)) holds = false;
+      seen?.names.add(name);
+    }
+    return holds;
+  };
+};
+
+const marksAll: Check = (_value, _run, seen) => {
+  if (seen) seen.allNames = true;
+  return true;
+};
+
+const propertyNames: Keyword = (given, _schema, context) => {
+  const check = context.inner(given);
+  return (value, run) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const name of Object.keys(value))
+      if (!run.quietly(check, name)) holds = run.fault(`${shown(name)} is not a name that is allowed`);
+    return holds;
+  };
+};
+
+/** What only the other side writes cannot be asked of the caller. */
+const isReadOnly = (schema: Bag, name: string) =>
+  isBag(schema.properties) && isBag(schema.properties[name]) && schema.properties[name].readOnly === true;
+
+const required: Keyword = (given, schema) => {
+  if (!Array.isArray(given)) return undefined;
+  const names = given.filter(name => typeof name === 'string' && !isReadOnly(schema, name)) as string[];
+  return lacks(names);
+};
+
+const lacks =
+  (names: readonly string[]): Check =>
+  (value, run) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const name of names) if (!Object.hasOwn(value, name)) holds = run.fault(`${shown(name)} is required`);
+    return holds;
+  };
+
+/** What the presence of one member asks of the others. */
+const dependencies: Keyword = (given, _schema, context) => {
+  if (!isBag(given)) return undefined;
+  const rules = Object.entries(given).map(
+    ([name, asked]) => [name, Array.isArray(asked) ? lacks(asked as string[]) : context.same(asked)] as const,
+  );
+  return (value, run, seen) => {
+    if (!isBag(value)) return true;
+    let holds = true;
+    for (const [name, check] of rules) if (Object.hasOwn(value, name) && !check(value, run, seen)) holds = false;
+    return holds;
+  };
+};
+
+const size =
+  (holds: (size: number, limit: number) => boolean, says: string): Keyword =>
+  given => {
+    if (typeof given !== 'number') return undefined;
+    const message = `must have ${says} ${given} members`;
+    return (value, run) => !isBag(value) || holds(Object.keys(value).length, given) || run.fault(message);
+  };
+
+export const memberKeywords: Readonly<Record<string, Keyword>> = {
+  required,
+  minProperties: size((length, limit) => length >= limit, 'at least'),
+  maxProperties: size((length, limit) => length <= limit, 'at most'),
+  properties,
+  patternProperties,
+  additionalProperties,
+  propertyNames,
+  dependencies,
+  dependentRequired: dependencies,
+  dependentSchemas: dependencies,
+  ...itemKeywords,
+};

@@ -1,0 +1,140 @@
+import type { Keyword } from './compile.ts';
+import { canonical } from './equality.ts';
+import { listed } from './error-text.ts';
+import { numberFormats, textFormats } from './formats.ts';
+import { Unreadable } from './invalid-schema.ts';
+import type { Check, Run } from './run.ts';
+
+/** Keywords about a value as such: its type, its choices, numbers and texts. */
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'an integer',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array',
+  null: 'null',
+};
+
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return typeof value;
+}
+
+export const isType = (type: string, value: unknown): boolean =>
+  type === 'integer' ? Number.isInteger(value) : typeOf(value) === type;
+
+const type: Keyword = (given, { nullable }, { dialect }) => {
+  const types = (Array.isArray(given) ? given : [given]) as string[];
+  for (const name of types)
+    if (typeof name !== 'string' || !Object.hasOwn(typeNames, name))
+      throw new Unreadable(`${JSON.stringify(name)} is not a type`);
+  const allowed = dialect.nullable && nullable === true ? [...types, 'null'] : types;
+  const expected = allowed.map(name => typeNames[name]).join(' or ');
+  const [only] = types;
+  const fits =
+    types.length === 1
+      ? (value: unknown) => isType(only!, value)
+      : (value: unknown) => types.some(it => isType(it, value));
+  return (value, run) => fits(value) || run.fault(`must be ${expected}, is ${typeNames[typeOf(value)]}`);
+};
+
+const oneOfValues: (values: readonly unknown[]) => Check = values => {
+  const texts = new Set(values.map(value => canonical(value, unlimited)));
+  const plain = values.every(value => typeof value !== 'object' || value === null);
+  const message = values.length === 1 ? `must be ${listed(values)}` : `must be one of ${listed(values)}`;
+  return (value, run) => {
+    const known = plain && typeof value === 'object' && value !== null ? false : texts.has(canonical(value, run));
+    return known || run.fault(message);
+  };
+};
+const unlimited: Pick<Run, 'spend'> = { spend: () => undefined };
+
+const number =
+  (holds: (value: number, limit: number) => boolean, says: string): Keyword =>
+  given => {
+    if (typeof given !== 'number') return undefined;
+    return (value, run) => typeof value !== 'number' || holds(value, given) || run.fault(`${says} ${given}`);
+  };
+
+/** A bound that older schemas make exclusive with a flag beside it. */
+const bound =
+  (flag: string, open: Keyword, closed: Keyword): Keyword =>
+  (given, schema, context) =>
+    (schema[flag] === true ? open : closed)(given, schema, context);
+
+const above = number((value, limit) => value > limit, 'must be more than');
+const below = number((value, limit) => value < limit, 'must be less than');
+const least = number((value, limit) => value >= limit, 'must be at least');
+const most = number((value, limit) => value <= limit, 'must be at most');
+
+/** Decimal fractions are not exact: what is off by less than their precision is not off. */
+const isMultiple = (value: number, of: number) => {
+  const times = value / of;
+  return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= Math.abs(times) * Number.EPSILON * 2;
+};
+
+/** Characters, not the halves some of them are stored in. */
+function lengthOf(text: string): number {
+  let length = text.length;
+  for (let at = 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= 0xdc00 && code <= 0xdfff && text.charCodeAt(at - 1) >> 10 === 0x36) length--;
+  }
+  return length;
+}
+
+const length =
+  (holds: (length: number, limit: number) => boolean, says: string): Keyword =>
+  given => {
+    if (typeof given !== 'number') return undefined;
+    return (value, run) => {
+      if (typeof value !== 'string') return true;
+      run.spend(value.length >> 8);
+      return holds(lengthOf(value), given) || run.fault(`must be ${says} ${given} characters long`);
+    };
+  };
+
+const pattern: Keyword = (given, _schema, context) => {
+  if (typeof given !== 'string') return undefined;
+  const matches = context.matches(given);
+  return (value, run) => typeof value !== 'string' || matches(value, run) || run.fault(`must match ${given}`);
+};
+
+/** Nobody means a longer one, files aside, and some take more of the stack the longer they are. */
+const longestFormatted = 65_536;
+
+const format: Keyword = given => {
+  if (typeof given !== 'string') return undefined;
+  const ofText = Object.hasOwn(textFormats, given) ? textFormats[given] : undefined;
+  const ofNumber = Object.hasOwn(numberFormats, given) ? numberFormats[given] : undefined;
+  if (!ofText && !ofNumber) return undefined;
+  const longest = given === 'byte' ? Number.POSITIVE_INFINITY : longestFormatted;
+  return (value, run) => {
+    if (typeof value === 'string') run.spend(value.length >> 8);
+    const holds =
+      ofText && typeof value === 'string'
+        ? value.length <= longest && ofText(value)
+        : ofNumber && typeof value === 'number'
+          ? ofNumber(value)
+          : true;
+    return holds || run.fault(`must be of the format ${given}`);
+  };
+};
+
+export const valueKeywords: Readonly<Record<string, Keyword>> = {
+  type,
+  enum: given => (Array.isArray(given) ? oneOfValues(given) : undefined),
+  const: given => oneOfValues([given]),
+  minimum: bound('exclusiveMinimum', above, least),
+  maximum: bound('exclusiveMaximum', below, most),
+  exclusiveMinimum: above,
+  exclusiveMaximum: below,
+  multipleOf: number(isMultiple, 'must be a multiple of'),
+  minLength: length((size, limit) => size >= limit, 'at least'),
+  maxLength: length((size, limit) => size <= limit, 'at most'),
+  pattern,
+  format,
+};

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { onEveryEngine } from '../../../tests/support/app.ts';
+import { aDeveloper, anApp, aRequest, made } from '../../../tests/support/portal.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+import { isSigned, type Receiver, startReceiver } from '../../../tests/support/webhooks.ts';
+
+let receiver: Receiver;
+before(async () => {
+  receiver = await startReceiver();
+});
+after(() => receiver?.close());
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+onEveryEngine('what the portal tells', app => {
+  const hooked = async (...Events: string[]) => {
+    const path = `/${publicId()}`;
+    const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
+    const { ID } = await made(app(), 'POST', '/portal-api/webhooks', hook, 201);
+    await made(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
+    return {
+      calls: (count: number) => receiver.take(path, count),
+      /** Name and message of each, in order; times are checked here and left out. */
+      told: async (count: number) =>
+        (await receiver.take(path, count)).map(({ body }) => {
+          const { Event, Message, Timestamp } = JSON.parse(body);
+          const { CreatedAt, ...message } = Message;
+          assert.match(Timestamp, rfc3339);
+          assert.match(CreatedAt, rfc3339);
+          return [Event, message];
+        }),
+      remove: () => made(app(), 'DELETE', `/portal-api/webhooks/${ID}`),
+    };
+  };
+
+  test('a developer, an app and an organisation that come to be are told, signed, with the headers of the hook', async () => {
+    const { told, calls, remove } = await hooked('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
+    const user = await aDeveloper(app());
+    const application = await anApp(app(), { UserID: user.ID });
+    const organisation = await made(app(), 'POST', '/portal-api/organisations', { Name: `o-${publicId()}` });
+    const who = { ID: user.ID, Email: user.Email, First: 'Dev', Last: 'El', OrgID: user.OrganisationID };
+    const more = { Provider: 'password', Status: 'active', ByUser: 0, CustomAttributes: [] };
+    assert.deepEqual(await told(3), [
+      ['UserRegistered', { ...who, ...more }],
+      ['ApplicationRegistered', { ID: application.ID, Name: application.Name, UserID: user.ID }],
+      ['OrganisationRegistered', { ID: organisation.ID, Name: organisation.Name }],
+    ]);
+    const [first] = await calls(3);
+    assert.equal(first!.headers['x-own'], 'mine');
+    const { secret } = await made(app(), 'GET', '/admin/hooks/secret');
+    assert.ok(isSigned(first!, secret));
+    const id = String(first!.headers['x-gw-delivery']);
+    await eventually(async () =>
+      assert.equal((await made(app(), 'GET', `/admin/deliveries/${id}`)).state, 'delivered'),
+    );
+    await remove();
+  });
+
+  test('a request is told when it is made, approved or rejected, and its credential when it is issued', async () => {
+    const request = ['AccessRequestCreated', 'AccessRequestApproved', 'AccessRequestRejected'];
+    const { told, remove } = await hooked(...request, 'CredentialRegistered');
+    const { app: owner, plan, product, requestId } = await aRequest(app());
+    const pending = await aRequest(app(), { pending: true });
+    await made(app(), 'PUT', `/portal-api/access_requests/${pending.requestId}/reject`);
+    const [created, approved, issued, asked, rejected] = (await told(5)) as [string, Record<string, unknown>][];
+    const about = { ID: requestId, AppID: owner.ID, ByUser: owner.UserID };
+    const what = { ProductIDs: [product.ID], PlanID: plan.ID };
+    assert.deepEqual(created, ['AccessRequestCreated', { ...about, Status: 'pending', ...what }]);
+    assert.deepEqual(approved, ['AccessRequestApproved', { ...about, Status: 'approved', ...what }]);
+    const { ID, ...credential } = issued![1];
+    assert.ok(Number(ID) > 0);
+    assert.equal(issued![0], 'CredentialRegistered');
+    assert.deepEqual(credential, { ByUser: owner.UserID, AccessRequestID: requestId, AppID: owner.ID });
+    assert.deepEqual([asked![0], asked![1].Status], ['AccessRequestCreated', 'pending']);
+    assert.deepEqual([rejected![0], rejected![1].ID], ['AccessRequestRejected', pending.requestId]);
+    await remove();
+  });
+
+  test('a hook hears what it asked for and nothing else', async () => {
+    const [deaf, all] = [await hooked('PasswordReset'), await hooked('UserRegistered')];
+    await aDeveloper(app());
+    await all.told(1);
+    assert.deepEqual(await deaf.told(0), []);
+    await deaf.remove();
+    await all.remove();
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { onBothEngines } from '../../tests/lifecycle/databases.ts';
+import { eventually } from '../../tests/support/upstream.ts';
+import { type KeptCounters, keptCounters } from './counter-persistence.ts';
+import { openRecords, type Records } from './records.ts';
+import { type ThreadsShared, threadsShared } from './shared/threads.ts';
+
+const closing: (() => Promise<unknown>)[] = [];
+after(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+const startedMs = 1_800_000_000_000;
+const day = { limit: 10, periodMs: 86_400_000 };
+const forever = { limit: 10, periodMs: Number.POSITIVE_INFINITY };
+const never = 2 ** 31 - 1;
+
+interface Options {
+  node?: string;
+  everyMs?: number;
+  nowMs?: number;
+}
+
+interface Process {
+  readonly threads: ThreadsShared;
+  readonly kept: KeptCounters;
+  readonly clock: { ms: number };
+}
+
+/** A process on these records: its memory, and what keeps it. */
+async function started(records: Records, { node = '', everyMs = never, nowMs = startedMs }: Options = {}) {
+  // Room to spare: a full bucket gives up a counter, which is another promise.
+  const threads = threadsShared({ windows: 16_384, logs: 64 });
+  const clock = { ms: nowMs, now: () => clock.ms };
+  const kept = keptCounters({ records, threads, node, clock, everyMs, onFault: error => assert.fail(error) });
+  closing.push(() => threads.close());
+  await kept.start();
+  return { threads, kept, clock } satisfies Process;
+}
+
+const used = ({ threads, clock }: Process, name: string, window = day) =>
+  threads.counters.peek(name, window, clock.ms).used;
+const take = ({ threads, clock }: Process, name: string, window = day) => threads.counters.take(name, window, clock.ms);
+const rowCount = async (records: Records) => (await records.db.selectFrom('counters').selectAll().execute()).length;
+
+onBothEngines('kept counters', fresh => {
+  async function opened(): Promise<Records> {
+    const { options } = await fresh();
+    const records = await openRecords(options);
+    closing.push(() => records.close());
+    return records;
+  }
+
+  test('the next process counts on from where the last one stopped, in the same window', async () => {
+    const records = await opened();
+    const one = await started(records);
+    for (let n = 0; n < 3; n++) take(one, 'day');
+    take(one, 'forever', forever);
+    await one.kept.close();
+    const two = await started(records, { nowMs: startedMs + 1000 });
+    assert.equal(used(two, 'day'), 3);
+    assert.equal(used(two, 'forever', forever), 1);
+    assert.equal(take(two, 'day').resetsAtMs, startedMs + day.periodMs);
+    await two.kept.close();
+    const late = await started(records, { nowMs: startedMs + day.periodMs });
+    assert.equal(used(late, 'day'), 0);
+    assert.equal(used(late, 'forever', forever), 1);
+    await late.kept.close();
+    assert.equal(await rowCount(records), 1);
+  });
+
+  test('counts are written while the process runs, so a crash costs little', async () => {
+    const records = await opened();
+    const one = await started(records, { everyMs: 1 });
+    take(one, 'day');
+    await eventually(async () => assert.equal(await rowCount(records), 1));
+    take(one, 'day');
+    await eventually(async () => {
+      const row = await records.db.selectFrom('counters').select('used').executeTakeFirstOrThrow();
+      assert.equal(Number(row.used), 2);
+    });
+    const afterCrash = await started(records);
+    assert.equal(used(afterCrash, 'day'), 2);
+    await one.kept.close();
+  });
+
+  test('a second is enough for counts to be written', async ({ mock }) => {
+    const records = await opened();
+    const threads = threadsShared({ windows: 64, logs: 8 });
+    closing.push(() => threads.close());
+    const clock = { now: () => startedMs };
+    const kept = keptCounters({ records, threads, node: '', clock, onFault: error => assert.fail(error) });
+    mock.timers.enable({ apis: ['setTimeout'] });
+    await kept.start();
+    threads.counters.take('day', day, startedMs);
+    mock.timers.tick(1000);
+    // Waits for the database alone: no time passes.
+    let rows = 0;
+    for (let asked = 0; asked < 1000 && rows === 0; asked++) rows = await rowCount(records);
+    assert.equal(rows, 1);
+    mock.timers.reset();
+    await kept.close();
+  });
+
+  test('what is reset stays reset, even if the process ends at once', async () => {
+    const records = await opened();
+    const one = await started(records);
+    take(one, 'day');
+    take(one, 'other');
+    await one.kept.close();
+    const two = await started(records);
+    two.threads.counters.reset('day');
+    await two.kept.reset(['day']);
+    const afterCrash = await started(records);
+    assert.equal(used(afterCrash, 'day'), 0);
+    assert.equal(used(afterCrash, 'other'), 1);
+  });
+
+  test('every process keeps its own', async () => {
+    const records = await opened();
+    const processes = [await started(records, { node: 'a' }), await started(records, { node: 'b' })];
+    for (const [index, process] of processes.entries()) {
+      for (let n = 0; n <= index; n++) take(process, 'day');
+      await process.kept.close();
+    }
+    assert.equal(used(await started(records, { node: 'a' }), 'day'), 1);
+    assert.equal(used(await started(records, { node: 'b' }), 'day'), 2);
+    assert.equal(used(await started(records, { node: 'c' }), 'day'), 0);
+  });
+
+  test('more counters than fit into one statement are kept', async () => {
+    const records = await opened();
+    const one = await started(records);
+    for (let n = 0; n < 600; n++) take(one, `day ${n}`);
+    await one.kept.close();
+    const two = await started(records);
+    assert.equal(used(two, 'day 0') + used(two, 'day 599'), 2);
+    two.clock.ms += day.periodMs;
+    await two.kept.close();
+    assert.equal(await rowCount(records), 0);
+  });
+});

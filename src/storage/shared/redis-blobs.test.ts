@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, test } from 'node:test';
+import { createClient } from 'redis';
+import { startRedis } from '../../../tests/support/services/redis.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+import { redisBlobs } from './redis-blobs.ts';
+
+const closing: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+async function ownRedis() {
+  const server = await startRedis();
+  closing.push(server.stop);
+  return server;
+}
+
+async function machine(url: string, prefix = 'test:') {
+  const made = redisBlobs({ url, prefix, commandTimeoutMs: 2000 });
+  closing.push(made.close);
+  await made.settled(10_000);
+  return made.blobs;
+}
+
+const read = async (blobs: Awaited<ReturnType<typeof machine>>, name: string) => (await blobs.read([name]))?.[0];
+
+test('bytes are found by every machine as they were written, each under its name', async () => {
+  const { url } = await ownRedis();
+  const [one, other, stranger] = [await machine(url), await machine(url), await machine(url, 'else:')];
+  const bytes = randomBytes(300_000);
+  one.write('a', bytes, 60_000);
+  one.write('b', Buffer.alloc(0), 60_000);
+  await eventually(async () => assert.ok(await read(other, 'b')));
+  const found = await other.read(['a', 'b', 'c']);
+  assert.deepEqual(found, [bytes, Buffer.alloc(0), undefined]);
+  assert.deepEqual(await stranger.read(['a']), [undefined]);
+  other.remove('a');
+  await eventually(async () => assert.deepEqual(await one.read(['a', 'b']), [undefined, Buffer.alloc(0)]));
+});
+
+test('what is written for a time goes with it, and what has no time left is not written', async () => {
+  const { url } = await ownRedis();
+  const blobs = await machine(url);
+  blobs.write('over', Buffer.from('x'), 0);
+  blobs.write('short', Buffer.from('x'), 60_000.7);
+  await blobs.settle('ever', Buffer.from('y'));
+  await eventually(async () => assert.ok(await read(blobs, 'short')));
+  assert.equal(await read(blobs, 'over'), undefined);
+  const client = await createClient({ url }).connect();
+  try {
+    assert.ok((await client.pTTL('test:b:short')) > 0);
+    assert.equal(await client.pTTL('test:b:ever'), -1);
+  } finally {
+    client.destroy();
+  }
+});
+
+test('while Redis is away nothing is found, nothing waits, and settling says so; then it goes on', async () => {
+  const server = await ownRedis();
+  const blobs = await machine(server.url);
+  await blobs.settle('a', Buffer.from('x'));
+  await server.kill();
+  await eventually(async () => assert.equal(await blobs.read(['a']), undefined));
+  blobs.write('b', Buffer.from('x'), 60_000);
+  blobs.remove('b');
+  await assert.rejects(blobs.settle('c', Buffer.from('x')));
+  await server.restartOnSamePort();
+  await eventually(async () => assert.deepEqual(await blobs.read(['a', 'b']), [undefined, undefined]));
+});
+
+test('what Redis has no room for is not kept, and does no harm', async () => {
+  const { url } = await ownRedis();
+  const blobs = await machine(url);
+  const client = await createClient({ url }).connect();
+  try {
+    await client.configSet('maxmemory', '1');
+    await assert.rejects(blobs.settle('a', Buffer.from('x')), /OOM/);
+    await client.configSet('maxmemory', '0');
+    await eventually(() => blobs.settle('a', Buffer.from('x')));
+  } finally {
+    client.destroy();
+  }
+});

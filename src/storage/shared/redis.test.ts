@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createClient } from 'redis';
+import { systemClock } from '#base/clock.ts';
+import { type Redis, startRedis } from '../../../tests/support/services/redis.ts';
+import { eventually } from '../../../tests/support/upstream.ts';
+import { redisShared } from './redis.ts';
+import type { Shared, Window } from './shared.ts';
+import { type ThreadsShared, threadsShared } from './threads.ts';
+
+const window: Window = { limit: 10, periodMs: 3_600_000 };
+const closing: (() => Promise<void>)[] = [];
+after(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+async function ownRedis(): Promise<Redis> {
+  const server = await startRedis();
+  closing.push(server.stop);
+  return server;
+}
+
+async function machine(
+  url: string,
+  local: ThreadsShared = threadsShared({ windows: 1024, logs: 256 }),
+): Promise<Shared> {
+  const shared = await redisShared({ url, prefix: 'test:', local, clock: systemClock, commandTimeoutMs: 1000 });
+  closing.push(async () => {
+    await shared.close();
+    await local.close();
+  });
+  return shared;
+}
+
+async function reaches(shared: Shared, state: 'ok' | 'degraded'): Promise<void> {
+  while (shared.state() !== state) await new Promise(resolve => setImmediate(resolve));
+}
+
+async function take(shared: Shared, name: string, times: number, kind: 'take' | 'slide' = 'take'): Promise<number> {
+  let allowed = 0;
+  for (let time = 0; time < times; time++) {
+    if ((await shared.counters[kind](name, window, systemClock.now())).allowed) allowed += 1;
+  }
+  return allowed;
+}
+
+const used = async (shared: Shared, name: string, kind: 'take' | 'slide' = 'take') =>
+  (await shared.counters[kind](name, window, systemClock.now(), 0)).used;
+
+for (const kind of ['take', 'slide'] as const) {
+  test(`while Redis is dead a machine goes on counting from where it was (${kind})`, async () => {
+    const server = await ownRedis();
+    const one = await machine(server.url);
+    assert.equal(await take(one, 'a', 6, kind), 6);
+    await server.kill();
+    assert.equal(await take(one, 'a', 6, kind), 4);
+    assert.equal(one.state(), 'degraded');
+    assert.ok(
+      !(one.counters[kind]('a', window, systemClock.now()) instanceof Promise),
+      'nobody waits for a dead Redis',
+    );
+  });
+
+  test(`what was let through while Redis did not answer is added when it does (${kind})`, async () => {
+    const server = await ownRedis();
+    const [one, other] = [await machine(server.url), await machine(server.url)];
+    assert.equal(await take(one, 'a', 2, kind), 2);
+    server.pause();
+    // The command that waited for an answer is counted on both sides, so this one is for another name.
+    await take(one, 'trigger', 1, kind);
+    assert.equal(one.state(), 'degraded');
+    assert.equal(await take(one, 'a', 3, kind), 3);
+    server.resume();
+    await reaches(one, 'ok');
+    await reaches(other, 'ok');
+    assert.equal(await used(other, 'a', kind), 5);
+    assert.equal(await take(other, 'a', 10, kind), 5);
+  });
+}
+
+test('a Redis that returns empty is given the counts of the windows still open', async () => {
+  const server = await ownRedis();
+  const [one, other] = [await machine(server.url), await machine(server.url)];
+  await take(one, 'a', 3);
+  await take(other, 'a', 2);
+  await take(one, 'a', 1);
+  await server.kill();
+  await reaches(one, 'degraded');
+  await reaches(other, 'degraded');
+  await take(one, 'a', 2);
+  await server.restartOnSamePort();
+  await reaches(one, 'ok');
+  await reaches(other, 'ok');
+  assert.equal(await used(other, 'a'), 8);
+  assert.equal(await take(other, 'a', 10), 2);
+});
+
+test('two threads of one machine add what they let through once', async () => {
+  const server = await ownRedis();
+  const local = threadsShared({ windows: 1024, logs: 256 });
+  const threads = [
+    await machine(server.url, local),
+    await machine(server.url, threadsShared({ buffer: local.buffer })),
+  ];
+  await take(threads[0]!, 'a', 1);
+  await server.kill();
+  for (const thread of threads) {
+    await reaches(thread, 'degraded');
+    assert.equal(await take(thread, 'a', 2), 2);
+  }
+  await server.restartOnSamePort();
+  for (const thread of threads) await reaches(thread, 'ok');
+  assert.equal(await used(threads[0]!, 'a'), 5);
+});
+
+test('a reset made while Redis is away holds when it returns', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  assert.equal(await take(one, 'a', 10), 10);
+  server.pause();
+  await take(one, 'trigger', 1);
+  await one.counters.reset('a');
+  assert.equal(await take(one, 'a', 1), 1);
+  server.resume();
+  await reaches(one, 'ok');
+  assert.equal(await used(one, 'a'), 1);
+});
+
+test('a machine that starts without Redis serves, and joins when it comes', async () => {
+  const server = await ownRedis();
+  await server.kill();
+  const one = await machine(server.url);
+  assert.equal(one.state(), 'degraded');
+  assert.equal(await take(one, 'a', 12), 10);
+  const heard: string[] = [];
+  await one.subscribe('news', message => heard.push(message));
+  await server.restartOnSamePort();
+  await reaches(one, 'ok');
+  const other = await machine(server.url);
+  assert.equal(await take(other, 'a', 1), 0);
+  while (!heard.includes('joined')) {
+    await other.publish('news', 'joined');
+    await new Promise(resolve => setImmediate(resolve));
+  }
+});
+
+test('while Redis is away messages reach the own process, and the others when it returns', async () => {
+  const server = await ownRedis();
+  const [one, other] = [await machine(server.url), await machine(server.url)];
+  const heard: Record<string, string[]> = { one: [], other: [] };
+  await one.subscribe('news', message => heard.one!.push(message));
+  await other.subscribe('news', message => heard.other!.push(message));
+  server.pause();
+  await one.publish('news', 'first');
+  await one.publish('news', 'second');
+  while (heard.one!.length < 2) await new Promise(resolve => setImmediate(resolve));
+  assert.deepEqual(heard.one, ['first', 'second']);
+  server.resume();
+  while (!heard.other!.includes('second')) await new Promise(resolve => setImmediate(resolve));
+  assert.equal(heard.other![0], 'first');
+});
+
+test('while only the subscribing connection is down a process receives its own messages, each once', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  const heard: string[] = [];
+  await one.subscribe('news', message => heard.push(message));
+  const admin = await createClient({ url: server.url }).connect();
+  closing.push(async () => admin.destroy());
+  // No new connection is let in, so that the one that ends stays away.
+  await admin.configSet('maxclients', '1');
+  await admin.sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub']);
+  let published = 0;
+  await eventually(async () => {
+    await one.publish('news', `alone ${++published}`);
+    assert.ok(heard.length > 0);
+  });
+  assert.equal(one.state(), 'ok', 'commands still go to Redis');
+  heard.length = 0;
+  for (const message of ['a', 'b']) await one.publish('news', message);
+  await eventually(() => assert.deepEqual(heard, ['a', 'b']));
+  await admin.configSet('maxclients', '1000');
+  const other = await machine(server.url);
+  await eventually(async () => {
+    await other.publish('news', 'back');
+    assert.ok(heard.includes('back'));
+  });
+  heard.length = 0;
+  await one.publish('news', 'last');
+  await eventually(() => assert.ok(heard.includes('last')));
+  assert.equal(heard.filter(message => message === 'last').length, 1);
+});
+
+test('scripts are sent again to a Redis that forgot them, and every key has the prefix and an end', async () => {
+  const server = await ownRedis();
+  const one = await machine(server.url);
+  await take(one, 'a', 1);
+  const client = await createClient({ url: server.url }).connect();
+  closing.push(async () => client.destroy());
+  await client.sendCommand(['SCRIPT', 'FLUSH']);
+  assert.equal(await take(one, 'a', 1), 1);
+  assert.equal(await take(one, 'a', 1, 'slide'), 1);
+  assert.equal(one.state(), 'ok');
+  const keys = await client.keys('*');
+  assert.deepEqual(keys.sort(), ['test:c:a', 'test:s:a']);
+  for (const key of keys) assert.ok((await client.pTTL(key)) > 0);
+});
+
+test('a change of state is told once, with its cause', async () => {
+  const server = await ownRedis();
+  const told: unknown[] = [];
+  const local = threadsShared({ windows: 16, logs: 8 });
+  const onState = (state: string, cause?: unknown) => told.push([state, cause instanceof Error]);
+  const shared = await redisShared({ url: server.url, local, clock: systemClock, onState });
+  await server.kill();
+  await reaches(shared, 'degraded');
+  await server.restartOnSamePort();
+  await reaches(shared, 'ok');
+  await shared.close();
+  await local.close();
+  assert.deepEqual(told, [
+    ['ok', false],
+    ['degraded', true],
+    ['ok', false],
+  ]);
+});
+
+test('a thread that was held up itself does not take Redis for away', async () => {
+  const server = await ownRedis();
+  const told: string[] = [];
+  const local = threadsShared({ windows: 16, logs: 8 });
+  const onState = (state: string) => told.push(state);
+  const shared = await redisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 500, onState });
+  await reaches(shared, 'ok');
+  await take(shared, 'a', 1);
+  told.length = 0;
+  const waiting = take(shared, 'a', 1);
+  // By the next turn the question is on its way; Redis answers while this thread is busy for longer than it would wait.
+  await new Promise(resolve => setImmediate(resolve));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  assert.equal(await waiting, 1);
+  assert.deepEqual(told, []);
+  assert.equal(await used(shared, 'a'), 2);
+  await shared.close();
+  await local.close();
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import type { Bag } from '#base/json-tree.ts';
+import { eventually } from '../support/upstream.ts';
+import { laid, type Served } from './effect.ts';
+
+/** What effects share: how a thing is said in each form, and how it is looked at. */
+
+export const version = (more: Bag): Bag => ({ version_data: { versions: { Default: more } } });
+/** Endpoint lists of a classic definition. */
+export const lists = (extended_paths: Bag): Bag => version({ use_extended_paths: true, extended_paths });
+/** What the operation of GET /thing is given. */
+export const operation = (feature: Bag) => ({ x: { middleware: { operations: { getThing: feature } } } });
+export const global = (more: Bag) => ({ x: { middleware: { global: more } } });
+export const place = { path: '/thing', method: 'GET', disabled: false };
+
+/** An API that asks for a key, in each form. */
+export const keyed = (more: Bag = {}): Bag => ({ use_keyless: false, use_standard_auth: true, ...more });
+export const guarded = (more: { x?: Bag } = {}) => ({
+  components: { securitySchemes: { keys: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
+  security: [{ keys: [] }],
+  x: laid(
+    { server: { authentication: { enabled: true, securitySchemes: { keys: { enabled: true } } } } },
+    more.x ?? {},
+  ) as Bag,
+});
+
+/** Members as the classic form spells them. */
+export const snake = (bag: Bag): Bag =>
+  Object.fromEntries(
+    Object.entries(bag).map(([name, value]) => [name.replaceAll(/[A-Z]/g, it => `_${it.toLowerCase()}`), value]),
+  );
+
+type Headers = Record<string, string>;
+export const statusOf = async ({ call }: Served, path?: string, headers: Headers = {}, method = 'GET') =>
+  (await call(path, { headers, method })).status;
+
+/** The statuses of as many calls, one after the other. */
+export async function statuses(at: Served, count: number, path?: string, headers: Headers = {}): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < count; n++) found.push(await statusOf(at, path, headers));
+  return found;
+}
+
+/** The log of the API's calls once so many are written, the newest first. */
+export const calls = ({ app, id }: Served, count = 1) =>
+  eventually(async () => {
+    const { body } = await app.ask('GET', `/api/logs?start=0&end=9999999999&api_id=${id}`);
+    assert.ok(body.data.length >= count);
+    return body.data as {
+      method: string;
+      path: string;
+      track_path: boolean;
+      expireAt: string;
+      tags: string[];
+      timestamp: string;
+    }[];
+  });

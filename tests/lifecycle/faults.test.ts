@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type ChildOptions, eventually, runChild, scratch, startChild } from '../support/gw-process.ts';
+import { startPostgres } from '../support/services/postgres.ts';
+import { freePort } from '../support/services/server.ts';
+
+const { fresh, remove } = scratch('faults');
+after(remove);
+
+/** A start that fails: with one sentence, no stack trace, and a code that says so. */
+async function refusal(options: ChildOptions & { args?: string[] }): Promise<string> {
+  const { code, out, err } = await runChild(['start', ...(options.args ?? [])], options);
+  assert.notEqual(code, 0);
+  assert.equal(out, '');
+  const lines = err.trimEnd().split('\n');
+  assert.equal(lines.length, 1, err);
+  assert.doesNotMatch(err, /^\s+at |\.ts:\d/m);
+  return lines[0]!;
+}
+
+test('a second instance on one data directory is refused, and the first goes on', async () => {
+  const directory = fresh();
+  const first = await startChild({ directory });
+  const sentence = `Another gw is running on the data directory ${directory}: stop it, or choose another with GW_DATA_DIR`;
+  assert.equal(await refusal({ directory }), sentence);
+  assert.equal((await first.ask('GET', '/api/users/me')).status, 200);
+  await first.stop('SIGKILL');
+  const next = await startChild({ directory });
+  assert.equal((await next.stop()).code, 0);
+});
+
+test('a port that is taken is named, with the setting that chooses another', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  for (const name of ['GATEWAY', 'DASHBOARD', 'PORTAL']) {
+    const setting = `GW_${name}_PORT`;
+    assert.equal(
+      await refusal({ directory: fresh(), environment: { [setting]: String(port) } }),
+      `Port ${port} on 127.0.0.1 is taken: stop what listens there, or set ${setting}`,
+    );
+  }
+  other.close();
+});
+
+test('an address that is not this machine’s is refused', async () => {
+  const environment = { GW_DASHBOARD_HOST: '192.0.2.1' };
+  assert.match(await refusal({ directory: fresh(), environment }), /^Cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL/);
+});
+
+test('a data directory that cannot be made or is none is refused', async () => {
+  const file = fresh();
+  writeFileSync(file, '');
+  for (const directory of [file, join(file, 'below')])
+    assert.match(await refusal({ directory }), new RegExp(`^The data directory ${directory} cannot be used: `));
+});
+
+test('a database that is none, or was damaged, is refused and left alone', async () => {
+  const none = fresh();
+  mkdirSync(none);
+  const garbage = 'this is not a database'.repeat(500);
+  writeFileSync(join(none, 'gw.db'), garbage);
+  assert.match(await refusal({ directory: none }), /^The database is damaged \(file is not a database\): /);
+  assert.equal(statSync(join(none, 'gw.db')).size, garbage.length);
+
+  const damaged = fresh();
+  await (await startChild({ directory: damaged })).stop();
+  const file = openSync(join(damaged, 'gw.db'), 'r+');
+  const { size } = statSync(join(damaged, 'gw.db'));
+  writeSync(file, Buffer.alloc(size - 4096, 0x5a), 0, size - 4096, 4096);
+  closeSync(file);
+  assert.match(
+    await refusal({ directory: damaged }),
+    /^The database is damaged \(database disk image is malformed\): /,
+  );
+});
+
+test('a PostgreSQL that cannot be reached is told without its password', async () => {
+  const url = `postgres://gw:canary-password@127.0.0.1:${await freePort()}/gw`;
+  const sentence = await refusal({ directory: fresh(), environment: { GW_DATABASE_URL: url } });
+  assert.match(sentence, /^The database does not answer: connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
+});
+
+test('a Redis address that is none is refused', async () => {
+  const environment = { GW_REDIS_URL: 'not-an-address-canary' };
+  assert.match(await refusal({ directory: fresh(), environment }), /^redis\.url cannot be used: (?!.*canary)/);
+});
+
+test('in production every weak secret is refused, and random ones are accepted', async () => {
+  const environment = { GW_PRODUCTION: 'true', GW_ADMIN_SECRET: 'canary' };
+  assert.equal(
+    await refusal({ directory: fresh(), environment }),
+    'admin.secret: has only 6 bytes; production needs at least 32 random bytes',
+  );
+  const child = await startChild({ directory: fresh(), args: ['--production'] });
+  assert.equal((await child.ask('GET', '/api/users/me')).status, 200);
+  await child.stop();
+});
+
+test('a PostgreSQL that goes away while serving is told as such, and when it is back so are we', async () => {
+  const postgres = await startPostgres({ fsync: true });
+  try {
+    const { url } = await postgres.database();
+    const child = await startChild({ directory: fresh(), environment: { GW_DATABASE_URL: url } });
+    const make = (name: string) => child.ask('POST', '/admin/organisations', { body: { owner_name: name } });
+    assert.equal((await make('Before')).status, 200);
+    await postgres.kill();
+    const refused = await make('Lost');
+    assert.equal(refused.status, 503, refused.text);
+    assert.match(refused.body.Message, /^The database does not answer: /);
+    const part = async () => (await child.ask('GET', '/hello')).body.details.database.status;
+    await eventually(async () => (await part()) === 'fail', '/hello says that the database is away');
+    assert.equal((await child.ask('GET', '/ready')).status, 503);
+    assert.equal((await child.ask('GET', '/live')).status, 200);
+    await postgres.restartOnSamePort();
+    await eventually(async () => (await part()) === 'pass', '/hello says that the database is back');
+    assert.equal((await make('After')).status, 200);
+    assert.equal((await child.ask('GET', '/ready')).status, 200);
+    const { body } = await child.ask('GET', '/admin/organisations');
+    const names = body.organisations.map((it: { owner_name: string }) => it.owner_name);
+    assert.deepEqual(names, ['After', 'Before', 'Default organisation']);
+    assert.equal((await child.stop()).code, 0);
+  } finally {
+    await postgres.stop();
+  }
+});

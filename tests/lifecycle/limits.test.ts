@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { publicId } from '#base/ids.ts';
+import { type Child, eventually, scratch, startChild } from '../support/gw-process.ts';
+import { openApi } from '../support/traffic.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const { fresh, remove } = scratch('limits');
+after(remove);
+
+const upstream = await startUpstream();
+after(() => upstream.close());
+
+async function made(child: Child, path: string, body: object) {
+  const answer = await child.ask('POST', path, { body });
+  assert.equal(answer.status, 200, answer.text);
+  return answer.body;
+}
+
+/** What the database of a running process says was used of the only quota. */
+function written(directory: string): number {
+  const database = new DatabaseSync(join(directory, 'gw.db'), { readOnly: true });
+  try {
+    const row = database.prepare(`select used from counters where name like 'quota:%'`).get();
+    return Number(row?.used ?? 0);
+  } finally {
+    database.close();
+  }
+}
+
+test('what was used of a quota before a kill is used after it, also of a short one', async () => {
+  const directory = fresh();
+  const first = await startChild({ directory });
+  const api = openApi(upstream, { use_keyless: false });
+  await made(first, '/api/apis', { api_definition: api });
+  const quota = { quota_max: 10, quota_renewal_rate: 600 };
+  const { key_id } = await made(first, `/api/keys/${publicId()}`, { access_rights: { [api.api_id]: {} }, ...quota });
+  const left = async ({ urls }: Child) => {
+    const reply = await fetch(`${urls.gateway}${api.proxy.listen_path}`, { headers: { authorization: key_id } });
+    await reply.text();
+    return reply.status === 200 ? Number(reply.headers.get('x-ratelimit-remaining')) : undefined;
+  };
+  let used = 0;
+  await eventually(async () => {
+    if ((await left(first)) !== undefined) used++;
+    return used === 4;
+  }, 'the gateway has the API and the key');
+  // Nothing but time makes the process write this down.
+  await eventually(() => written(directory) === used, 'the quota is written down');
+  assert.equal((await first.stop('SIGKILL')).signal, 'SIGKILL');
+  const second = await startChild({ directory });
+  assert.equal(await left(second), quota.quota_max - used - 1);
+  assert.equal((await second.stop()).code, 0);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { publicId } from '#base/ids.ts';
+import type { TestApp } from './app.ts';
+import { openApi, publish, settled } from './traffic.ts';
+import type { Upstream } from './upstream.ts';
+
+/** One API said in both forms. */
+export interface Said {
+  /** Members of the classic definition. */
+  readonly classic: Record<string, unknown>;
+  /** Members of `x-gw-api-gateway`, laid over the least there has to be. */
+  readonly oas: Record<string, object>;
+  /** Members of the OpenAPI document around it. */
+  readonly document?: Record<string, unknown>;
+}
+
+export interface Published {
+  readonly form: 'classic' | 'oas';
+  readonly apiId: string;
+  /** Where it answers, without a final slash. */
+  readonly url: string;
+}
+
+/** Publishes it in each form and waits until the gateway has both. */
+export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>, said: Said): Promise<Published[]> {
+  const classic = openApi(upstream, said.classic);
+  const url = await publish(app, classic);
+  const apiId = `o${publicId()}`;
+  const { server, info, ...rest } = said.oas;
+  const gateway = {
+    info: { id: apiId, name: apiId, state: { active: true }, ...info },
+    upstream: { url: upstream.url },
+    ...rest,
+    server: { listenPath: { value: `/${apiId}/`, strip: true }, ...server },
+  };
+  const document = { openapi: '3.0.3', info: { title: apiId, version: '1' }, paths: {}, ...said.document };
+  const reply = await app.ask('POST', '/gw/apis/oas', { body: { ...document, 'x-gw-api-gateway': gateway } });
+  assert.equal(reply.status, 200, reply.text);
+  await settled(app);
+  return [
+    { form: 'classic', apiId: classic.api_id, url },
+    { form: 'oas', apiId, url: `${app.url.gateway}/${apiId}` },
+  ];
+}

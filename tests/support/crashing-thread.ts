@@ -1,0 +1,16 @@
+import { BroadcastChannel, threadId } from 'node:worker_threads';
+
+/** The usual traffic thread, which says when it is there and dies when it is told to. */
+const born = new BroadcastChannel('gw-test-born');
+const die = new BroadcastChannel('gw-test-die');
+const rollCall = new BroadcastChannel('gw-test-roll-call');
+rollCall.onmessage = () => born.postMessage(threadId);
+die.onmessage = ({ data }) => {
+  if (data !== threadId) return;
+  setImmediate(() => {
+    throw new Error('told to die');
+  });
+};
+for (const channel of [born, die, rollCall]) channel.unref();
+await import('../../src/gateway/runtime/thread.ts');
+born.postMessage(threadId);

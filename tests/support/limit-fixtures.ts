@@ -1,0 +1,164 @@
+import { keyOwner } from '#access/keys/counters.ts';
+import type { Key } from '#access/keys/schema.ts';
+import { type Session, sessionOf } from '#access/keys/session.ts';
+import { applyPolicies } from '#access/policies/apply-policies.ts';
+import type { Policy } from '#access/policies/schema.ts';
+import { createLog } from '#base/log.ts';
+import { readSettings, type SettingName } from '#base/settings.ts';
+import type { ClassicDefinition } from '#definition/classic.ts';
+import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { noBody } from '#gateway/http/body.ts';
+import { HeaderList } from '#gateway/http/headers.ts';
+import { type Answer, answer } from '#gateway/http/response.ts';
+import { apiLimits } from '#gateway/limits/api-limits.ts';
+import { keyLimits } from '#gateway/limits/key-limits.ts';
+import { organisationLimits } from '#gateway/limits/organisation-limits.ts';
+import { limitHeaders } from '#gateway/limits/rate-limit-headers.ts';
+import { Exchange } from '#gateway/pipeline/exchange.ts';
+import type { Doing, Outcome } from '#gateway/pipeline/step.ts';
+import type { GatewayTools } from '#gateway/pipeline/step-services.ts';
+import { rateLimitsEndpoint } from '#gateway/steps/rate-limits-endpoint.ts';
+import { type Grants, operatorGrants } from '#people/organisations/grants.ts';
+import type { Counters } from '#storage/shared/shared.ts';
+import { threadsShared } from '#storage/shared/threads.ts';
+
+/** The steps that limit, with real counters and a clock that stands still until a test moves it. */
+
+export const orgId = 'a'.repeat(24);
+
+export interface Heard {
+  readonly event: string;
+  readonly message: string;
+  readonly [detail: string]: unknown;
+}
+
+export interface BenchOptions {
+  settings?: Partial<Record<SettingName, string>>;
+  /** The key of the organisation's limits. */
+  organisation?: Key;
+  /** What the operator grants the organisation. */
+  grants?: Partial<Grants>;
+  /** Around the counters of this process, for engines that take their time. */
+  counters?: (local: Counters) => Counters;
+}
+
+const shared = threadsShared({ windows: 16_384, logs: 1024 });
+const settled = threadsShared({ buffer: shared.buffer });
+const log = createLog({ level: 'silent', format: 'json', write: () => undefined });
+let benches = 0;
+
+/** Ends what the benches of this file share. */
+export async function closeBenches(): Promise<void> {
+  await settled.close();
+  await shared.close();
+}
+
+export function limitsBench({ settings = {}, organisation, grants = {}, counters = it => it }: BenchOptions = {}) {
+  const clock = { ms: 1_800_000_000_000, now: () => clock.ms };
+  const heard: Heard[] = [];
+  const bench = `${++benches}`;
+  const own = (name: string) => `${bench} ${name}`;
+  const { take, peek, slide, reset } = settled.counters;
+  const local: Counters = {
+    take: (name, ...more) => take(own(name), ...more),
+    peek: (name, ...more) => peek(own(name), ...more),
+    slide: (name, ...more) => slide(own(name), ...more),
+    reset: name => reset(own(name)),
+  };
+  const tools = {
+    settings: readSettings({ flags: settings }),
+    clock,
+    log,
+    counters: counters(local),
+    organisations: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
+    grants: { of: () => ({ ...operatorGrants, ...grants }) },
+    fire: (event: string, _call: Exchange, message: string, more = {}) => void heard.push({ event, message, ...more }),
+  } as unknown as GatewayTools;
+  return {
+    clock,
+    heard,
+    tools,
+    events: () => heard.splice(0).map(it => it.event),
+    /** An API with the limits the definition asks for, called with a session. */
+    api: (definition: Record<string, unknown> = {}) =>
+      apiOn(tools, modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
+    /** The same from an OpenAPI document. */
+    oas: (document: Parameters<typeof modelOfOas>[0]) => apiOn(tools, modelOfOas(document)),
+  };
+}
+
+const steps = [organisationLimits, rateLimitsEndpoint, keyLimits, apiLimits, limitHeaders];
+
+export interface Called {
+  readonly path?: string;
+  readonly method?: string;
+  readonly keyId?: string;
+  /** Done to the call before it is walked. */
+  readonly with?: (call: Exchange) => void;
+}
+
+function apiOn(tools: GatewayTools, model: Model) {
+  const [version] = model.versions;
+  const made = steps.flatMap(step => step.make({ model, version: version!, tools }) ?? []);
+
+  async function walk(call: Exchange): Promise<Answer> {
+    for (const { request } of made) {
+      const outcome: Doing<Outcome> = request?.(call);
+      const given = await outcome;
+      if (given?.refused) return given;
+      if (given) return finished(call, given);
+    }
+    return finished(call, answer(200, { 'x-ratelimit-limit': 'of the upstream' }));
+  }
+
+  async function finished(call: Exchange, given: Answer): Promise<Answer> {
+    for (const { response } of made) await response?.(call, given);
+    return given;
+  }
+
+  return {
+    call: (session: Session | undefined, called: Called = {}) => walk(callOf(tools, session, called)),
+    /** The statuses of so many calls, one after the other. */
+    async statuses(session: Session | undefined, times: number, called: Called = {}): Promise<number[]> {
+      const found: number[] = [];
+      for (let n = 0; n < times; n++) found.push((await walk(callOf(tools, session, called))).status);
+      return found;
+    },
+    exchange: (session: Session | undefined, called: Called = {}) => callOf(tools, session, called),
+    walk,
+  };
+}
+
+function callOf({ clock }: GatewayTools, session: Session | undefined, called: Called): Exchange {
+  const { path = '/', method = 'GET', keyId = 'key' } = called;
+  const call = new Exchange({
+    method,
+    target: path,
+    path,
+    query: '',
+    host: '',
+    headers: new HeaderList(),
+    body: noBody(),
+    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    clientAddress: '127.0.0.1',
+    receivedAtMs: clock.now(),
+    startedAt: 0,
+  });
+  call.innerPath = path;
+  call.session = session;
+  if (session) {
+    call.keyId = keyId;
+    call.keyOwner = keyOwner(keyId);
+    call.keyHash = `hash of ${keyId}`;
+  }
+  called.with?.(call);
+  return call;
+}
+
+/** A key as the gateway sees it, with the right to the API `api` unless it says otherwise. */
+export function keySession(key: Key, policies: readonly Policy[] = []): Session {
+  const sent: Key = { org_id: orgId, access_rights: { api: {} }, ...key };
+  const applied = applyPolicies(sent, new Map(policies.map(policy => [policy.id!, policy])), { orgId });
+  if (!applied.ok) throw new Error(applied.message);
+  return applied.session;
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { publicId } from '#base/ids.ts';
+import type { TestApp } from './app.ts';
+
+/** What tests of the portal begin with, made through the product's own interfaces. */
+
+export const portalTimePattern = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
+
+type Members = Record<string, unknown>;
+
+/** Asks, and says what went wrong where it did. */
+export async function made(app: TestApp, method: string, path: string, body?: unknown, status = 200) {
+  const answer = await app.ask(method, path, body === undefined ? {} : { body });
+  assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+  return answer.body;
+}
+
+/** A classic API of the default organisation, known by keys. */
+export async function anApi(app: TestApp, name = `api-${publicId()}`, more: Members = {}): Promise<string> {
+  const proxy = { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' };
+  const body = { api_definition: { name, active: true, proxy, use_standard_auth: true, ...more } };
+  return (await made(app, 'POST', '/api/apis', body)).ID;
+}
+
+/** The provider made at first start. */
+export const localProvider = 1;
+
+export async function aProduct(app: TestApp, more: Members = {}) {
+  const APIDetails = more.APIDetails ?? [{ APIID: await anApi(app) }];
+  const body = {
+    Name: `product-${publicId()}`,
+    ProviderID: localProvider,
+    IsDocumentationOnly: false,
+    ...more,
+    APIDetails,
+  };
+  return made(app, 'POST', '/portal-api/products', body, 201);
+}
+
+export const aPlan = (app: TestApp, more: Members = {}) =>
+  made(app, 'POST', '/portal-api/plans', { Name: `plan-${publicId()}`, ProviderID: localProvider, ...more });
+
+export const aDeveloper = (app: TestApp, more: Members = {}) =>
+  made(app, 'POST', '/portal-api/users', { Email: `d-${publicId()}@example.org`, First: 'Dev', Last: 'El', ...more });
+
+export async function anApp(app: TestApp, more: Members = {}) {
+  const UserID = more.UserID ?? (await aDeveloper(app)).ID;
+  return made(app, 'POST', '/portal-api/apps', { Name: `app-${publicId()}`, ...more, UserID });
+}
+
+/** An app whose request for access was made, and approved unless told otherwise. */
+export async function aRequest(app: TestApp, more: { plan?: Members; app?: Members; pending?: boolean } = {}) {
+  const product = await aProduct(app);
+  const plan = await aPlan(app, more.plan);
+  const owner = await anApp(app, more.app);
+  const body = { PlanID: plan.ID, ProductIDs: [product.ID], ProvisionImmediately: !more.pending };
+  const { AccessRequestID } = await made(app, 'PUT', `/portal-api/apps/${owner.ID}/provision`, body);
+  return { product, plan, app: owner, requestId: AccessRequestID as number };
+}

@@ -1,0 +1,54 @@
+import type { Batch, BatchApi, numberAt, wordAt } from '#analytics/batch.ts';
+import { anonymousKey, unversioned, wordColumns } from '#analytics/batch.ts';
+import { type PlacedApi, RecorderRows } from '#gateway/recording/recorder-rows.ts';
+
+/** Finished calls as a traffic thread sends them, written by the thread's own tables. */
+export type GivenCall = Partial<
+  Record<Exclude<keyof typeof numberAt, 'api'>, number> & Record<keyof typeof wordAt, string> & { api: BatchApi }
+>;
+
+export const someApi: BatchApi = {
+  id: 'orders',
+  orgId: 'org',
+  name: 'Orders',
+  listenPath: '/orders/',
+  tags: [],
+  retentionSeconds: 0,
+};
+
+/** Noon of a day in 2026. */
+export const noon = Date.UTC(2026, 1, 3, 12);
+
+const usual = {
+  atMs: noon,
+  status: 200,
+  totalMs: 4,
+  upstreamMs: 3,
+  requestBytes: 10,
+  answerBytes: 100,
+  trackedPath: 0,
+  version: unversioned,
+  keyHash: anonymousKey,
+  path: '/',
+  method: 'GET',
+  host: 'localhost',
+  rawPath: '/orders/',
+  address: '127.0.0.1',
+  userAgent: 'test',
+};
+
+export function batchOf(calls: readonly GivenCall[]): Batch {
+  const rows = new RecorderRows(Math.max(1, calls.length));
+  const apis = new Map<BatchApi, PlacedApi>();
+  for (const { api = someApi, ...call } of calls) {
+    const known = apis.get(api) ?? { facts: api, batch: -1, place: 0 };
+    apis.set(api, known);
+    rows.api(known);
+    const whole: GivenCall = { ...usual, ...call };
+    for (const column of wordColumns) rows.word(column, whole[column] ?? '');
+    for (const [column, value] of Object.entries(whole))
+      if (typeof value === 'number') rows.number(column as keyof typeof numberAt, value);
+    rows.next();
+  }
+  return rows.take();
+}

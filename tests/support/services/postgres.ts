@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { postgresBin } from '../../../tools/services.ts';
+import { type Identity, type Server, startServer } from './server.ts';
+
+export interface Database {
+  url: string;
+  drop(): Promise<void>;
+}
+
+export interface Postgres extends Omit<Server, 'port'> {
+  url: string;
+  /** A fresh, empty database. */
+  database(): Promise<Database>;
+  stop(): Promise<void>;
+  stopNow(): void;
+}
+
+export interface PostgresOptions {
+  /** Makes commits reach the disk, for tests of what survives a crash. Off by default because it is slow. */
+  fsync?: boolean;
+}
+
+const run = promisify(execFile);
+
+/** Starts a throw-away cluster of its own in a temporary directory. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const bin = postgresBin();
+  const identity = unprivileged();
+  const directory = mkdtempSync(join(tmpdir(), 'gw-postgres-'));
+  if (identity) chownSync(directory, identity.uid, identity.gid);
+  const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  try {
+    await run(
+      join(bin, 'initdb'),
+      ['-D', directory, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-locale', '--no-sync'],
+      { cwd: directory, ...identity },
+    );
+    const { port, ...server } = await startServer({
+      program: join(bin, 'postgres'),
+      args: at => ['-D', directory, '-p', String(at), ...settings(options)],
+      identity,
+      // An immediate shutdown: like a crash, the next start recovers from the log.
+      killSignal: 'SIGQUIT',
+      answers: at => withClient(`postgresql://postgres@127.0.0.1:${at}/postgres`, client => client.query('select 1')),
+    });
+    const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
+    return {
+      ...server,
+      url,
+      database: () => freshDatabase(url),
+      async stop() {
+        await server.kill();
+        remove();
+      },
+      stopNow() {
+        server.killNow();
+        waitWhileExists(join(directory, 'postmaster.pid'));
+        remove();
+      },
+    };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Makes an empty database in the cluster whose administrator's url is given. */
+export async function freshDatabase(adminUrl: string): Promise<Database> {
+  const name = `gw_${randomBytes(8).toString('hex')}`;
+  await withClient(adminUrl, client => client.query(`create database ${name}`));
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    async drop() {
+      await withClient(adminUrl, client => client.query(`drop database if exists ${name} with (force)`));
+    },
+  };
+}
+
+function settings({ fsync = false }: PostgresOptions): string[] {
+  const given = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    shared_buffers: '32MB',
+    fsync: fsync ? 'on' : 'off',
+    full_page_writes: fsync ? 'on' : 'off',
+    synchronous_commit: fsync ? 'on' : 'off',
+  };
+  return Object.entries(given).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A server that is ending still writes, and its last act removes this file. Waits without the event loop. */
+function waitWhileExists(path: string): void {
+  const nobody = new Int32Array(new SharedArrayBuffer(4));
+  for (let turn = 0; turn < 500 && existsSync(path); turn++) Atomics.wait(nobody, 0, 0, 10);
+}
+
+/** PostgreSQL refuses to run as root, so root lends it another user of the machine. */
+function unprivileged(): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map(line => line.split(':'));
+  const user = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody');
+  if (!user) throw new Error('PostgreSQL does not run as root: please add a user named postgres.');
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
