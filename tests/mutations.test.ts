@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { applyMutation, mutationsOf } from '../tools/mutation/mutations.ts';
 import { maskSource } from '../tools/mutation/source-mask.ts';
 import { createTestSelection } from '../tools/mutation/test-selection.ts';
-import { eventually } from './child.ts';
+import { eventually } from './support/gw-process.ts';
 
 describe('mutation testing', () => {
   const mutated = (source: string) => mutationsOf(source).map(it => applyMutation(source, it));
