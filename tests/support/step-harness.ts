@@ -33,7 +33,7 @@ import { walkRequest } from '#gateway/pipeline/chain.ts';
 import { Exchange, type Peer } from '#gateway/pipeline/exchange.ts';
 import type { GatewayTools } from '#gateway/pipeline/step-services.ts';
 import { createTenantGrants } from '#gateway/pipeline/tenant-grants.ts';
-import { answerer } from '#gateway/pipeline/thread-rpc.ts';
+import { createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
 import { type Api, compileApi } from '#gateway/routing/api.ts';
 import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
@@ -117,7 +117,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     outbound: tokens.tools.outbound,
     log,
   });
-  const answer = answerer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
+  const answer = createRpcServer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
   const tools = {
     settings,
     addresses,

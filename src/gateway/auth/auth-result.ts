@@ -37,7 +37,7 @@ export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownK
 const namedByKey: ReadonlySet<AuthMode> = new Set(['token', 'hmac']);
 
 /** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
-export const isKnown = (call: Exchange): boolean => call.unguarded || (call.loops > 0 && call.session !== undefined);
+export const isKnown = (call: Exchange): boolean => call.skipsAuth || (call.loops > 0 && call.session !== undefined);
 
 /** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
 export function deny(

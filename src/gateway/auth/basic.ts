@@ -28,7 +28,7 @@ export const basic: Step = {
     const { signIn, challenged } = signingIn(context);
     return {
       request(call) {
-        if (call.unguarded) return undefined;
+        if (call.skipsAuth) return undefined;
         const given = credentialsIn(credentialIn(places, call));
         if (isCredentials(given)) return signIn(call, given);
         if (!fromBody) return given === 'basic_field_missing' ? challenged(refuse(call, given)) : refuse(call, given);

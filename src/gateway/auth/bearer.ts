@@ -29,7 +29,7 @@ export const bearer: Step = {
     return {
       request(call) {
         // A call that comes round again has been looked at; what it carries now may be what its token was exchanged for.
-        if (call.unguarded || (call.loops > 0 && call.bearer !== '') || !concerns(call)) return undefined;
+        if (call.skipsAuth || (call.loops > 0 && call.bearer !== '') || !concerns(call)) return undefined;
         const text = withoutBearer(credentialIn(places, call)).trim();
         if (text === '' || /\s/.test(text)) return refused(call, 'bearer_missing');
         // Two tokens could be of two callers: who was let in is who calls the upstream.

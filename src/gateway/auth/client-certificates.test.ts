@@ -65,7 +65,7 @@ describe('lists of client certificates', () => {
 
   test('an open endpoint asks for no certificate', async () => {
     const change: Sent['change'] = call => {
-      call.unguarded = true;
+      call.skipsAuth = true;
     };
     assert.equal((await bench.send(api, { change })).status, 0);
   });

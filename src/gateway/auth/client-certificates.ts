@@ -28,7 +28,7 @@ export const clientCertificates: Step = {
     };
     return {
       request(call) {
-        if (call.unguarded) return undefined;
+        if (call.skipsAuth) return undefined;
         const { secure, certificate, serverName } = call.peer;
         if (!secure) return refuse(call, 'mtls_without_tls');
         // The handshake was for another host, whose rules about certificates may have been others.

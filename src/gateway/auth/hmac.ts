@@ -40,7 +40,7 @@ export const hmac: Step = {
 
     return {
       request(call) {
-        if (call.unguarded) return undefined;
+        if (call.skipsAuth) return undefined;
         const signed = readSignature(credentialIn(places, call));
         if (!signed) return refused(call);
         const { algorithm, keyId } = signed;

@@ -28,7 +28,7 @@ export const scopeCheck: Step = {
     const refused = refusing(context);
     return {
       request(call) {
-        if (call.unguarded || call.bearer === '') return undefined;
+        if (call.skipsAuth || call.bearer === '') return undefined;
         if (!call.verified) return refuse(call, 'bearer_unverified');
         const operation = find(call);
         if (operation === 'unclear') return refuse(call, 'path_twofold');
@@ -68,7 +68,7 @@ function operationFinder({ model, version, tools }: StepContext): (call: Exchang
   const matcher = endpointMatcher(counted, { model, version, settings: tools.settings });
   return call => {
     const found = matcher?.find(call);
-    return call.twofold && matcher?.find(call, plainSpelling) !== found ? 'unclear' : found;
+    return call.isPathAmbiguous && matcher?.find(call, plainSpelling) !== found ? 'unclear' : found;
   };
 }
 

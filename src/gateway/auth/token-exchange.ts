@@ -39,7 +39,7 @@ export const tokenExchange: Step = {
 
     return {
       request(call) {
-        if (call.unguarded || call.bearer === '') return undefined;
+        if (call.skipsAuth || call.bearer === '') return undefined;
         const found = find(issuerOf(call));
         if (!found) return deny(tools, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
         const { provider } = found;

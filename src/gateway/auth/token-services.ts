@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { GatewayTools, MainAnswers } from '../pipeline/step-services.ts';
-import { asker, type Question } from '../pipeline/thread-rpc.ts';
+import { createRpcClient, type Question } from '../pipeline/thread-rpc.ts';
 import { keySets } from './jwks.ts';
 import type { Sessions } from './key-cache.ts';
 import { oauthTokensOf } from './oauth/tokens.ts';
@@ -32,7 +32,7 @@ const questionsAtOnce = 200;
 export function tokenTools({ post, ...options }: TokenToolsOptions) {
   const { settings, clock, log, addresses } = options;
   const out = outbound({ addresses, maxAtOnce: callsAtOnce });
-  const main = asker<MainAnswers>(post, questionsAtOnce);
+  const main = createRpcClient<MainAnswers>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
   const createKeySets = (through: Outbound) =>
     keySets({

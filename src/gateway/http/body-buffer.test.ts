@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Gathered } from './body-buffer.ts';
+import { BodyBuffer } from './body-buffer.ts';
 
 test('what was added comes out in the order it came, and can be asked for at any time', () => {
-  const gathered = new Gathered();
+  const gathered = new BodyBuffer();
   assert.equal(gathered.bytes().length, 0);
   let expected = '';
   for (let at = 0; at < 2500; at++) {
@@ -16,7 +16,7 @@ test('what was added comes out in the order it came, and can be asked for at any
 });
 
 test('a body that comes byte by byte takes little more room than its bytes', () => {
-  const gathered = new Gathered();
+  const gathered = new BodyBuffer();
   const bytes = Buffer.alloc(100_000, 'a');
   for (let at = 0; at < bytes.length; at++) gathered.add(bytes.subarray(at, at + 1));
   assert.ok(gathered.pieces <= 1100, String(gathered.pieces));

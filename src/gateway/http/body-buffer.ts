@@ -1,16 +1,16 @@
 /** Parts that are put together as they come. */
-const putTogether = 1000;
+const compactAfter = 1000;
 
 /**
  * The bytes of a body in the order they came. Each part takes far more room than its bytes: whoever sends one byte at a
  * time must not fill the memory with a body that is small.
  */
-export class Gathered {
+export class BodyBuffer {
   readonly #whole: Buffer[] = [];
   #parts: Uint8Array[] = [];
   readonly #maxParts: number;
 
-  constructor(maxParts = putTogether) {
+  constructor(maxParts = compactAfter) {
     this.#maxParts = maxParts;
   }
 

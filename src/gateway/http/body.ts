@@ -1,5 +1,5 @@
 import { problems } from '#base/problems.ts';
-import { Gathered } from './body-buffer.ts';
+import { BodyBuffer } from './body-buffer.ts';
 
 export const problem = problems('body', {
   too_large: { status: 413, message: 'Request Entity Too Large' },
@@ -33,7 +33,7 @@ export class Body {
   async read(most: number): Promise<Buffer> {
     if (this.stream === undefined) return this.bytes ?? noBytes;
     if (this.length !== undefined && this.length > most) throw problem.too_large();
-    const gathered = new Gathered();
+    const gathered = new BodyBuffer();
     let size = 0;
     for await (const chunk of this.stream) {
       size += chunk.byteLength;

@@ -31,7 +31,7 @@ export const keyLimits: Step = {
 
     return {
       request(call) {
-        if (call.unguarded || skipsLimits(call)) return undefined;
+        if (call.skipsAuth || skipsLimits(call)) return undefined;
         const { session } = call;
         const right = session && rightOn(session, model.identity.id);
         if (!right) return undefined;

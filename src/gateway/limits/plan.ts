@@ -88,7 +88,7 @@ export function plans({ model, version, tools }: StepContext, rates: RateCountin
     /** An endpoint's own limit, or the one of the key. */
     rateFor(call: Exchange, owner: string, plan: Plan): ChosenRate | undefined {
       const endpoint =
-        plan.endpoints?.find(call) ?? (call.twofold ? plan.endpoints?.find(call, plainSpelling) : undefined);
+        plan.endpoints?.find(call) ?? (call.isPathAmbiguous ? plan.endpoints?.find(call, plainSpelling) : undefined);
       if (endpoint) return { name: endpointCounter(owner, apiId, endpoint), plan: endpoint.rate };
       return plan.rate && { name: rateCounter(owner, plan.scope), plan: plan.rate };
     },

@@ -63,13 +63,13 @@ export class Exchange {
   /** What goes upstream in place of `path` where the listen path stays and a version was taken out; empty: nothing was. */
   pathWithoutVersion = '';
   /** The path has parameters in it and can be read in two ways: what rules say must hold for both. */
-  twofold = false;
+  isPathAmbiguous = false;
   /** The listen path as it was matched. */
   listenPath = '';
   pathParameters: Readonly<Record<string, string>> | undefined = undefined;
   versionName = '';
   /** An endpoint that asks for no credentials: steps that guard do nothing. */
-  unguarded = false;
+  skipsAuth = false;
 
   /** As presented or derived; empty for an open API. */
   keyId = '';

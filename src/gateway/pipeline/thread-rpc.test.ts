@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '#base/problems.ts';
-import { answerer, asker, type Question, type Reply } from './thread-rpc.ts';
+import { createRpcClient, createRpcServer, type Question, type Reply } from './thread-rpc.ts';
 
 interface Table {
   double(given: number): Promise<number>;
@@ -12,11 +12,11 @@ interface Table {
 /** Both ends, joined by copies as threads are. */
 function joined(most?: number) {
   const replies: ((reply: Reply) => void)[] = [];
-  const answer = answerer(
+  const answer = createRpcServer(
     { double: async (given: number) => given * 2, never: () => new Promise<void>(() => undefined) },
     reply => replies[0]!(structuredClone(reply)),
   );
-  const asking = asker<Table>((question: Question) => void answer(structuredClone(question)), most);
+  const asking = createRpcClient<Table>((question: Question) => void answer(structuredClone(question)), most);
   replies.push(asking.hear);
   return asking;
 }

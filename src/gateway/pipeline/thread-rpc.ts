@@ -57,7 +57,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-export function asker<Table>(post: (question: Question) => void, most = asksAtOnce) {
+export function createRpcClient<Table>(post: (question: Question) => void, most = asksAtOnce) {
   const waiting = new Map<number, Waiting>();
   let asked = 0;
 
@@ -92,7 +92,7 @@ export function asker<Table>(post: (question: Question) => void, most = asksAtOn
   };
 }
 
-export function answerer(answers: Answers, post: (reply: Reply) => void) {
+export function createRpcServer(answers: Answers, post: (reply: Reply) => void) {
   return async ({ id, name, given }: Question): Promise<void> => {
     try {
       const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;

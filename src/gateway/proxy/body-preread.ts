@@ -1,5 +1,5 @@
 import type { Body } from '../http/body.ts';
-import { Gathered } from '../http/body-buffer.ts';
+import { BodyBuffer } from '../http/body-buffer.ts';
 
 /** Chunks are joined at this number: a body that comes byte by byte must not take a multiple of its size. */
 const maxParts = 64;
@@ -18,7 +18,7 @@ export function createPreread(maxBytes: number, maxTotalBytes: number) {
     /** Reads a body to its end or `maxBytes`. The bytes count as held until they are let go. */
     async read(body: Body): Promise<LetGo> {
       const source = body.stream![Symbol.asyncIterator]();
-      const gathered = new Gathered(maxParts);
+      const gathered = new BodyBuffer(maxParts);
       let size = 0;
       try {
         while (size < maxBytes && held < maxTotalBytes) {

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { bodyOf, problem as bodyProblem, noBody } from '../http/body.ts';
-import { Gathered } from '../http/body-buffer.ts';
+import { BodyBuffer } from '../http/body-buffer.ts';
 import { dropNamed, HeaderList, hopByHop } from '../http/headers.ts';
 import { Answer } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -75,8 +75,8 @@ export class Forwarding implements Handler, Timed, Admittable {
   #retried = false;
   #held: Promise<void> | undefined;
   /** Set while the whole body is collected before anything goes out. */
-  #whole: { readonly given: Answer; readonly gathered: Gathered } | undefined;
-  #copying: { readonly copies: BodyCopy[]; readonly gathered: Gathered } | undefined;
+  #whole: { readonly given: Answer; readonly gathered: BodyBuffer } | undefined;
+  #copying: { readonly copies: BodyCopy[]; readonly gathered: BodyBuffer } | undefined;
 
   constructor(
     call: Exchange,
@@ -163,7 +163,7 @@ export class Forwarding implements Handler, Timed, Admittable {
     }
     const hasBody = this.#options.method !== 'HEAD' && status !== 204 && status !== 304;
     if (hasBody && this.#receiver.needsBody(call, given)) {
-      this.#whole = { given, gathered: new Gathered() };
+      this.#whole = { given, gathered: new BodyBuffer() };
       if (!this.#deadlines) {
         this.#deadlines = this.#heldWithin;
         this.#deadlines.watch(this);
@@ -207,7 +207,7 @@ export class Forwarding implements Handler, Timed, Admittable {
     this.#started = true;
     this.#framed(given);
     const copies = this.#receiver.copies(this.#call, given);
-    if (copies) this.#copying = { copies, gathered: new Gathered() };
+    if (copies) this.#copying = { copies, gathered: new BodyBuffer() };
     this.#sink.onDrain = this.#deadlines ? () => this.#goOn() : this.#resume;
     this.#deadlines?.watch(this);
     this.#sink.start(given.status, given.headers.flat);

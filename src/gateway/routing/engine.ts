@@ -90,7 +90,7 @@ export function createEngine(options: EngineOptions): Handler {
       const plainly = router?.find(call.host, plainSpelling(call.path), current.guard);
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
         return deliver(call, sink, refuse(call, 'path_twofold'));
-      call.twofold = true;
+      call.isPathAmbiguous = true;
     }
     call.listenPath = found.listenPath;
     call.innerPath = belowListenPath(call.path, found.listenPath);
@@ -101,7 +101,7 @@ export function createEngine(options: EngineOptions): Handler {
   function enter(call: Exchange, api: Api, sink: Sink, current: Snapshot): void {
     // Each API decides for itself who may call: what another one found out does not count here.
     if (call.api !== api) forgetCaller(call);
-    call.unguarded = false;
+    call.skipsAuth = false;
     call.deadlines = undefined;
     call.sign = undefined;
     call.api = api;
@@ -259,7 +259,7 @@ export function createEngine(options: EngineOptions): Handler {
     if (!passedOn(call, sink)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
-    call.twofold ||= parameters === 'check' && holdsParameters(call.path);
+    call.isPathAmbiguous ||= parameters === 'check' && holdsParameters(call.path);
     call.listenPath = target.listenPath;
     call.pathWithoutVersion = '';
     call.rewritten = undefined;

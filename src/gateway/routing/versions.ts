@@ -207,6 +207,6 @@ function urlPlace(slug: string, strip: boolean, matches: (name: string) => boole
       call.pathWithoutVersion = above + call.innerPath;
     },
     mayStripUnknown: name => hasPattern && matches(name),
-    mayMean: ({ twofold }, name, isKnown) => twofold && isKnown(plainSpelling(name).slice(1)),
+    mayMean: ({ isPathAmbiguous: twofold }, name, isKnown) => twofold && isKnown(plainSpelling(name).slice(1)),
   };
 }

@@ -23,7 +23,7 @@ import { keptExplanations } from '../inspect/explain/explanation-store.ts';
 import { organisationsOf } from '../limits/organisations.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
-import { answerer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
+import { createRpcServer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
 import { upstreamPools } from '../proxy/pools.ts';
 import { registriesOf } from '../proxy/service-discovery.ts';
 import { type EventTold, telling } from '../recording/event-emitter.ts';
@@ -275,7 +275,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     },
     forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
   };
-  const answer = answerer({ ...answers }, tell);
+  const answer = createRpcServer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), pollEveryMs);
 
   async function refresh(ask: number): Promise<void> {

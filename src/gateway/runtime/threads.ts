@@ -3,7 +3,13 @@ import type { Report } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { MainAnswers } from '../pipeline/step-services.ts';
-import { type Ask, type AskAll, answerer, asker, problem as asksProblem } from '../pipeline/thread-rpc.ts';
+import {
+  type Ask,
+  type AskAll,
+  problem as asksProblem,
+  createRpcClient,
+  createRpcServer,
+} from '../pipeline/thread-rpc.ts';
 import type { EventTold } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
 import { type Prepared, prepareThread } from './preload-thread.ts';
@@ -82,7 +88,7 @@ interface Thread {
   readonly worker: Worker;
   /** Those who wait for it to have read changes, to be told what kept it from that. */
   readonly answered: Map<number, (fault?: string) => void>;
-  readonly asking: ReturnType<typeof asker<TrafficAnswers>>;
+  readonly asking: ReturnType<typeof createRpcClient<TrafficAnswers>>;
   readonly exited: Promise<void>;
 }
 
@@ -105,14 +111,14 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     begin.postMessage({ ...data, known: known?.(), port, reusePort: count > 1 } satisfies ThreadData);
     if (writeLog) worker.stderr.on('data', lines => writeLog(String(lines)));
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
-    const asking = asker<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
+    const asking = createRpcClient<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
     const id = worker.threadId;
     const all: MainAnswers = {
       ...answers,
       claimPort: ({ port: wanted }) => ports.claim(id, wanted),
       releasePort: async ({ port: left }) => ports.release(id, left),
     };
-    const answer = answerer({ ...all }, reply => worker.postMessage(reply));
+    const answer = createRpcServer({ ...all }, reply => worker.postMessage(reply));
     const thread: Thread = { worker, answered: new Map(), asking, exited };
     threads.add(thread);
     worker.on('error', error => log.error({ err: error }, 'a traffic thread crashed'));

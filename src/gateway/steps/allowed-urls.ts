@@ -24,7 +24,7 @@ export const allowedUrls: Step = {
     const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
     return {
       request(call) {
-        const right = call.unguarded || !call.session ? undefined : rightOn(call.session, id);
+        const right = call.skipsAuth || !call.session ? undefined : rightOn(call.session, id);
         if (!right || right.allowedUrls.length === 0) return undefined;
         let allows = prepared.get(right);
         if (!allows) {
@@ -49,7 +49,7 @@ function prepare(
   }));
   const allows = (method: string, path: string, innerPath: string) =>
     rules.some(({ methods, fits }) => methods.has(method) && (fits(innerPath) || (matchesWhole && fits(path))));
-  return ({ method, path, innerPath, twofold }) =>
+  return ({ method, path, innerPath, isPathAmbiguous: twofold }) =>
     allows(method, path, innerPath) && (!twofold || allows(method, plainSpelling(path), plainSpelling(innerPath)));
 }
 

@@ -25,7 +25,7 @@ export const endpointAccess: Step = {
     return {
       request(call) {
         if (answersPreflights && isPreflight(call)) {
-          call.unguarded = true;
+          call.skipsAuth = true;
           return undefined;
         }
         const isInternal = inside?.find(call) !== undefined;
@@ -37,7 +37,7 @@ export const endpointAccess: Step = {
           return mock.reply(call);
         }
         if (open?.find(call)) {
-          call.unguarded = true;
+          call.skipsAuth = true;
           return undefined;
         }
         if (mock) return undefined;

@@ -10,7 +10,7 @@ export const keyState: Step = {
     if (model.modes.length === 0) return undefined;
     return {
       request(call) {
-        if (call.unguarded) return undefined;
+        if (call.skipsAuth) return undefined;
         const { session } = call;
         if (!session) return refuse(call, 'no_session');
         if (session.inactive)

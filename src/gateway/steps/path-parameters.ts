@@ -21,7 +21,7 @@ export const pathParameters: Step = {
     let known: ReturnType<typeof matcher> | null = null;
     return {
       request(call) {
-        if (!call.twofold) return undefined;
+        if (!call.isPathAmbiguous) return undefined;
         if (known === null) known = matcher();
         if (!known) return undefined;
         const written = known.all(call);

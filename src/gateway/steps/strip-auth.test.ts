@@ -52,7 +52,7 @@ describe('credentials on their way to the upstream', () => {
     const { call } = await bench.send(api, {
       ...sent(),
       change(it) {
-        it.unguarded = true;
+        it.skipsAuth = true;
       },
     });
     assert.equal(call.headers.has('x-key'), false);
@@ -68,7 +68,7 @@ describe('credentials on their way to the upstream', () => {
     const { call } = await bench.send(api, {
       headers: { ...sent().headers, Authorization: 'x' },
       change(it) {
-        it.unguarded = true;
+        it.skipsAuth = true;
       },
     });
     assert.deepEqual([call.headers.has('x-key'), call.headers.has('authorization')], [false, false]);

@@ -1,4 +1,4 @@
-import { Gathered } from '../../http/body-buffer.ts';
+import { BodyBuffer } from '../../http/body-buffer.ts';
 import type { Sink } from '../../pipeline/response-writer.ts';
 
 /** An answer as it is kept in memory. */
@@ -16,7 +16,7 @@ export interface Room {
 
 /** Keeps an answer as long as there is room; whoever waits hears of it once, and of undefined when it cannot be had whole. */
 export function memorySink(room: Room, done: (kept: Kept | undefined) => void): Sink {
-  const gathered = new Gathered();
+  const gathered = new BodyBuffer();
   let status = 0;
   let headers: readonly string[] = [];
   let ended = false;
