@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
 import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { features } from '#definition/definition.ts';
@@ -113,7 +113,7 @@ test('every feature of endpoints has an example, in every form that can say it',
   }
 });
 
-const modelOf = (definition: Bag, form: Form): Model =>
+const modelOf = (definition: JsonObject, form: Form): Model =>
   form === 'classic' ? modelOfClassic(definition as ClassicDefinition) : modelOfOas(definition as OasDefinition);
 
 /** What the OpenAPI form says in its own way, or need not say. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isBag } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { classicLaws } from './classic-validation.ts';
 import type { UnknownMembers } from './members.ts';
 import { checkDefinitionMembers, toChecked } from './members.ts';
@@ -54,7 +54,7 @@ export function checkClassic(value: unknown, unknownMembers: UnknownMembers = 'r
 
 /** An OpenAPI document holds none of the members of a classic definition: one sentence says more than a list of them. */
 function documentFault(value: unknown): Fault | undefined {
-  const name = ['openapi', 'swagger'].find(member => isBag(value) && member in value);
+  const name = ['openapi', 'swagger'].find(member => isObject(value) && member in value);
   if (name === undefined) return undefined;
   return { path: name, message: 'is a member of OpenAPI documents, which are written or imported at /gw/apis/oas' };
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Bag } from '#base/json-tree.ts';
-import { at, bagOf, cut, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, deleteAt, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import type { Facet, Fields, Row, Side, Values } from './facet.ts';
 import type { Anchors } from './read-fields.ts';
 import { completed, idle, readFacet, readRow, resolved, spokenPath } from './read-fields.ts';
@@ -15,10 +15,10 @@ export const bagName = { classic: 'x-gw-classic', oas: 'x-gw-oas' } as const;
 export interface Passage {
   readonly from: Side;
   readonly to: Side;
-  readonly source: Bag;
+  readonly source: JsonObject;
   /** What is left of the source once the other form has said it. */
-  readonly rest: Bag;
-  readonly target: Bag;
+  readonly rest: JsonObject;
+  readonly target: JsonObject;
   readonly anchors: Readonly<Record<Side, Anchors>>;
 }
 
@@ -49,13 +49,14 @@ function settle(row: Row, raw: Values, said: Values, { from, to, source, rest, a
   if (!path) return;
   const entriesCarryTheirOwnRest = row.items !== undefined && row[to] !== null;
   const carried = idle(row, raw) || isDeepStrictEqual(raw[row.name], said[row.name]);
-  if (entriesCarryTheirOwnRest || (carried && isExact(row, from, raw[row.name], at(source, path)))) cut(rest, path);
+  if (entriesCarryTheirOwnRest || (carried && isExact(row, from, raw[row.name], getAt(source, path))))
+    deleteAt(rest, path);
 }
 
 /** Whether our own value is all there is to the wire's: no unknown members, no other way of writing it. */
 function isExact(row: Row, side: Side, value: unknown, wire: unknown): boolean {
   const again = row.items
-    ? listOf(value).map(item => writtenItem(row.items!.rows, side, bagOf(item)))
+    ? arrayOrEmpty(value).map(item => writtenItem(row.items!.rows, side, objectOrEmpty(item)))
     : row[side]!.write(value);
   return isDeepStrictEqual(again, wire);
 }
@@ -82,7 +83,7 @@ function writes(
   const there = row[to];
   if (!there || !resolved(there.paths[0]!, anchors[to])) return false;
   const here = row[from];
-  if (!here && (!carries.includes(row.name) || isSilent(values[row.name]))) return false;
+  if (!here && (!carries.includes(row.name) || isZeroValue(values[row.name]))) return false;
   if (idle(row, values) && !(here && spokenPath(here, source, anchors[from]))) return false;
   return !isDeepStrictEqual(values[row.name], said);
 }
@@ -91,29 +92,36 @@ function writeRow(row: Row, value: unknown, passage: Passage): void {
   const { from, to, source, target, anchors } = passage;
   const path = resolved(row[to]!.paths[0]!, anchors[to])!;
   if (!row.items) {
-    put(target, path, row[to]!.write(value));
+    setAt(target, path, row[to]!.write(value));
     return;
   }
   const here = row[from] && spokenPath(row[from], source, anchors[from]);
   const rows = row.items.rows;
-  const one = (item: unknown) => (here ? convertItem(rows, from, to, bagOf(item)) : writtenItem(rows, to, bagOf(item)));
-  const items = here ? at(source, here) : value;
+  const one = (item: unknown) =>
+    here ? convertItem(rows, from, to, objectOrEmpty(item)) : writtenItem(rows, to, objectOrEmpty(item));
+  const items = here ? getAt(source, here) : value;
   const turned =
     row.items.kind === 'list'
-      ? listOf(items).map(one)
-      : Object.fromEntries(Object.entries(bagOf(items)).map(([name, item]) => [name, one(item)]));
-  put(target, path, turned);
+      ? arrayOrEmpty(items).map(one)
+      : Object.fromEntries(Object.entries(objectOrEmpty(items)).map(([name, item]) => [name, one(item)]));
+  setAt(target, path, turned);
 }
 
 /** An OpenAPI block that says anything says whether it is on. */
 function writeSwitch(block: Block, values: Values, { to, target, anchors }: Passage): void {
   const path = block.rows.find(({ name }) => name === 'enabled')?.[to]?.paths[0];
   const place = path && resolved(path, anchors[to]);
-  if (to === 'oas' && place && at(target, place) === undefined) put(target, place, values.enabled);
+  if (to === 'oas' && place && getAt(target, place) === undefined) setAt(target, place, values.enabled);
 }
 
 /** One entry of a list or map, with a bag of its own. */
-export function convertItem(rows: readonly Row[], from: Side, to: Side, item: Bag, lens?: Block['lens']): Bag {
+export function convertItem(
+  rows: readonly Row[],
+  from: Side,
+  to: Side,
+  item: JsonObject,
+  lens?: Block['lens'],
+): JsonObject {
   const passage = depart(from, to, item, {});
   convertBlock({ name: '', rows, ...(lens ? { lens } : {}) }, passage);
   const enabled = rows.find(({ name }) => name === 'enabled');
@@ -121,13 +129,13 @@ export function convertItem(rows: readonly Row[], from: Side, to: Side, item: Ba
   return arrive(passage);
 }
 
-function writtenItem(rows: readonly Row[], side: Side, values: Bag): Bag {
-  const item: Bag = {};
-  for (const row of rows) if (row[side]) put(item, row[side].paths[0]!, row[side].write(values[row.name]));
+function writtenItem(rows: readonly Row[], side: Side, values: JsonObject): JsonObject {
+  const item: JsonObject = {};
+  for (const row of rows) if (row[side]) setAt(item, row[side].paths[0]!, row[side].write(values[row.name]));
   return item;
 }
 
-export function depart(from: Side, to: Side, source: Bag, anchors: Partial<Record<Side, Anchors>>): Passage {
+export function depart(from: Side, to: Side, source: JsonObject, anchors: Partial<Record<Side, Anchors>>): Passage {
   const rest = structuredClone(source);
   const home = rest[bagName[to]];
   delete rest[bagName[to]];
@@ -136,12 +144,12 @@ export function depart(from: Side, to: Side, source: Bag, anchors: Partial<Recor
     to,
     source,
     rest,
-    target: isBag(home) ? home : {},
+    target: isObject(home) ? home : {},
     anchors: { classic: anchors.classic ?? {}, oas: anchors.oas ?? {} },
   };
 }
 
-export function arrive({ from, rest, target }: Passage): Bag {
-  if (!isSilent(rest)) target[bagName[from]] = rest;
+export function arrive({ from, rest, target }: Passage): JsonObject {
+  if (!isZeroValue(rest)) target[bagName[from]] = rest;
   return target;
 }

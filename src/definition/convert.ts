@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { at, bagOf, isBag, isSilent, put } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import type { ClassicDefinition } from './classic.ts';
 import type { Passage } from './convert-block.ts';
 import { arrive, bagName, convertBlock, depart } from './convert-block.ts';
@@ -18,12 +18,12 @@ const allFacets = [...Object.values(facets), ...Object.values(versionFacets)] as
 
 /** The OpenAPI document of a classic definition. Of several versions inside it, the named or default one is shown. */
 export function oasOfClassic(classic: ClassicDefinition, wanted?: string): OasDefinition {
-  const home = bagOf(classic[bagName.oas]);
-  const { 'x-gw-api-gateway': homeExtension, ...document } = isSilent(home)
+  const home = objectOrEmpty(classic[bagName.oas]);
+  const { 'x-gw-api-gateway': homeExtension, ...document } = isZeroValue(home)
     ? newDocument(classic)
     : structuredClone(home);
   const key = wanted ?? chosenVersion(classic) ?? '';
-  const source = { ...settledClassic(classic), [bagName.oas]: bagOf(homeExtension) };
+  const source = { ...settledClassic(classic), [bagName.oas]: objectOrEmpty(homeExtension) };
   const names = schemeNames(source);
   const passage = depart('classic', 'oas', source, {
     classic: { '@version': ['version_data', 'versions', key] },
@@ -44,10 +44,10 @@ export function oasOfClassic(classic: ClassicDefinition, wanted?: string): OasDe
 /** The classic definition of a document. */
 export function classicOfOas(document: OasDefinition): ClassicDefinition {
   const { extension, anchors: schemes } = settledOas(document);
-  const home = bagOf(extension[bagName.classic]) as ClassicDefinition;
+  const home = objectOrEmpty(extension[bagName.classic]) as ClassicDefinition;
   const key = chosenVersion(home) ?? '';
   // A definition that comes home with its versions has said whether calls name theirs.
-  const hasVersions = !isSilent(home.version_data?.versions);
+  const hasVersions = !isZeroValue(home.version_data?.versions);
   const passage = depart('oas', 'classic', extension, {
     classic: { '@version': ['version_data', 'versions', key] },
     oas: schemes,
@@ -55,15 +55,15 @@ export function classicOfOas(document: OasDefinition): ClassicDefinition {
   const { target, rest } = passage;
   for (const facet of allFacets) if (isCarried(facet, passage)) convertBlock(facet, passage);
   labelSchemes(schemes, passage);
-  const version = bagOf(at(target, ['version_data', 'versions', key]));
+  const version = objectOrEmpty(getAt(target, ['version_data', 'versions', key]));
   endpointsToClassic(document.paths, extension, rest, version);
-  if (!hasVersions) put(target, ['version_data', 'not_versioned'], true);
-  put(target, ['version_data', 'versions', key], { name: key, ...version, use_extended_paths: true });
-  const { 'x-gw-api-gateway': _, ...openApi } = structuredClone(document) as Bag;
+  if (!hasVersions) setAt(target, ['version_data', 'not_versioned'], true);
+  setAt(target, ['version_data', 'versions', key], { name: key, ...version, use_extended_paths: true });
+  const { 'x-gw-api-gateway': _, ...openApi } = structuredClone(document) as JsonObject;
   return { ...target, is_oas: true, [bagName.oas]: { ...openApi, 'x-gw-api-gateway': rest } } as ClassicDefinition;
 }
 
-const newDocument = ({ name }: ClassicDefinition): Bag => ({
+const newDocument = ({ name }: ClassicDefinition): JsonObject => ({
   openapi: '3.0.3',
   info: { title: name || 'API', version: '1.0.0' },
   paths: {},
@@ -74,8 +74,8 @@ const isCarried = (facet: Facet<Fields>, { from, source, anchors }: Passage) =>
 
 /** The version that stands for the API where only one can. */
 export function chosenVersion({ version_data }: ClassicDefinition): string | undefined {
-  const versions = bagOf(version_data?.versions);
-  const keys = Object.keys(versions).filter(key => isBag(versions[key]));
+  const versions = objectOrEmpty(version_data?.versions);
+  const keys = Object.keys(versions).filter(key => isObject(versions[key]));
   const named = version_data?.default_version;
   if (version_data?.not_versioned !== true && named !== undefined && keys.includes(named)) return named;
   return unversionedKey(keys) ?? keys[0];
@@ -90,7 +90,7 @@ function schemeNames(classic: ClassicDefinition): Map<SchemeKind, string> {
   for (const kind of schemeAnchors) {
     const { classic: base } = facets[kind];
     if (base === null || readFacet(facets[kind] as Facet, 'classic', classic, {}).enabled !== true) continue;
-    const label = at(classic, ['auth_configs', configOf(kind), 'name']);
+    const label = getAt(classic, ['auth_configs', configOf(kind), 'name']);
     const name = typeof label === 'string' && label !== '' ? label : configOf(kind);
     names.set(kind, [...names.values()].includes(name) ? configOf(kind) : name);
   }
@@ -101,35 +101,35 @@ function schemeNames(classic: ClassicDefinition): Map<SchemeKind, string> {
 function labelSchemes(schemes: Anchors, { source, target }: Passage): void {
   for (const kind of schemeAnchors) {
     const path = schemes[`@${kind}`];
-    if (kind === 'oauth2' || !path || bagOf(at(source, path)).enabled !== true) continue;
-    put(target, ['auth_configs', configOf(kind), 'name'], path.at(-1));
+    if (kind === 'oauth2' || !path || objectOrEmpty(getAt(source, path)).enabled !== true) continue;
+    setAt(target, ['auth_configs', configOf(kind), 'name'], path.at(-1));
   }
 }
 
-function convertVersion({ source, rest, target }: Passage, key: string, document: Bag): void {
-  const version = at(source, ['version_data', 'versions', key]);
-  if (!isBag(version)) return;
-  const operations = bagOf(at(target, ['middleware', 'operations']));
+function convertVersion({ source, rest, target }: Passage, key: string, document: JsonObject): void {
+  const version = getAt(source, ['version_data', 'versions', key]);
+  if (!isObject(version)) return;
+  const operations = objectOrEmpty(getAt(target, ['middleware', 'operations']));
   const left = endpointsToOas(version, document, operations);
-  if (!isSilent(operations)) put(target, ['middleware', 'operations'], operations);
-  const remaining = bagOf(at(rest, ['version_data', 'versions', key]));
+  if (!isZeroValue(operations)) setAt(target, ['middleware', 'operations'], operations);
+  const remaining = objectOrEmpty(getAt(rest, ['version_data', 'versions', key]));
   delete remaining.extended_paths;
   delete remaining.use_extended_paths;
   delete remaining.paths;
   for (const name of ['extended_paths', 'paths', 'x-gw-unused-extended-paths'])
     if (name in left) remaining[name] = left[name];
   // The key of the version is remembered even where all it said has been carried over.
-  put(rest, ['version_data', 'versions', key], remaining);
+  setAt(rest, ['version_data', 'versions', key], remaining);
 }
 
-function declareSchemes(names: ReadonlyMap<SchemeKind, string>, document: Bag, extension: Bag): void {
+function declareSchemes(names: ReadonlyMap<SchemeKind, string>, document: JsonObject, extension: JsonObject): void {
   for (const [kind, name] of names) {
-    const entry = bagOf(at(extension, [...schemesPath, name]));
+    const entry = objectOrEmpty(getAt(extension, [...schemesPath, name]));
     const path = ['components', 'securitySchemes', name];
-    if (at(document, path) === undefined) put(document, path, componentOf(kind, entry));
+    if (getAt(document, path) === undefined) setAt(document, path, componentOf(kind, entry));
     // Without providers it would pass for the gateway's own OAuth.
     if (kind === 'externalOAuth') entry.providers ??= [];
-    leaveToComponent(entry, bagOf(at(document, path)));
+    leaveToComponent(entry, objectOrEmpty(getAt(document, path)));
   }
   const known = Array.isArray(document.security) && document.security.length > 0;
   if (names.size > 0 && !known) document.security = [Object.fromEntries([...names.values()].map(name => [name, []]))];

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { nearest } from '#base/closest-match.ts';
-import { isBag } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { memberPath, unknownMemberMessage } from '#base/members.ts';
 import { methods } from './endpoints/paths.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
@@ -23,7 +23,7 @@ const misplaced = ['server', 'upstream', 'middleware'];
  * names that can but be meant for the gateway are refused, those that begin with `x-gw` and the members of its part.
  */
 function documentFaults(document: unknown): Fault[] {
-  if (!isBag(document)) return [];
+  if (!isObject(document)) return [];
   return Object.keys(document).flatMap(name => {
     const isOurs = /^x-gw/i.test(name) && !ownNames.includes(name);
     if (!isOurs && !misplaced.includes(name)) return [];
@@ -37,15 +37,15 @@ const publishedName = 'x-gw-permission';
 
 /** The same inside paths and operations, where a rule for the gateway would have no effect. */
 function pathFaults(document: unknown): Fault[] {
-  if (!isBag(document) || !isBag(document.paths)) return [];
+  if (!isObject(document) || !isObject(document.paths)) return [];
   return Object.entries(document.paths).flatMap(([path, item]) => [
     ...ownNamesIn(item, ['paths', path]),
-    ...(isBag(item) ? methods.flatMap(method => ownNamesIn(item[method], ['paths', path, method])) : []),
+    ...(isObject(item) ? methods.flatMap(method => ownNamesIn(item[method], ['paths', path, method])) : []),
   ]);
 }
 
 function ownNamesIn(value: unknown, place: readonly string[]): Fault[] {
-  if (!isBag(value)) return [];
+  if (!isObject(value)) return [];
   return Object.keys(value)
     .filter(name => /^x-gw/i.test(name) && name !== publishedName)
     .map(name => ({
@@ -67,7 +67,7 @@ export function checkDocumentMembers(
 }
 
 function keepAuthored(given: unknown, checked: unknown): unknown {
-  if (!isBag(given) || !isBag(checked)) return checked;
+  if (!isObject(given) || !isObject(checked)) return checked;
   const changed = ownNames.filter(name => name in checked && checked[name] !== given[name]);
   return changed.length === 0 ? given : { ...given, ...Object.fromEntries(changed.map(name => [name, checked[name]])) };
 }

@@ -1,6 +1,6 @@
 import { nearest } from '#base/closest-match.ts';
-import type { Bag, Path } from '#base/json-tree.ts';
-import { at, bagOf, isBag, isSilent, listOf } from '#base/json-tree.ts';
+import type { JsonObject, JsonPath } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import { memberPath } from '#base/members.ts';
 import { extensionName } from './document-members.ts';
 import { operationsOf } from './endpoints/paths.ts';
@@ -21,14 +21,14 @@ const maxComparedLength = 100;
  * component name, and an entry that names neither has no effect. A misspelt `block` would block nothing.
  */
 export function findUnknownNames(document: unknown): Fault[] {
-  if (!isBag(document) || !isBag(document[extensionName])) return [];
+  if (!isObject(document) || !isObject(document[extensionName])) return [];
   return [...unknownOperations(document), ...unknownSchemes(document), ...unknownRequirements(document)].slice(
     0,
     maxUnknownNames,
   );
 }
 
-function unknownOperations(document: Bag): Fault[] {
+function unknownOperations(document: JsonObject): Fault[] {
   const known = operationsOf(document.paths).map(({ id }) => id);
   return unknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
 }
@@ -36,19 +36,19 @@ function unknownOperations(document: Bag): Fault[] {
 const undeclared = 'is not one of components.securitySchemes';
 
 /** A document without schemes asks for a key, whatever the entries are called. */
-function unknownSchemes(document: Bag): Fault[] {
-  const known = Object.keys(bagOf(at(document, ['components', 'securitySchemes'])));
+function unknownSchemes(document: JsonObject): Fault[] {
+  const known = Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes'])));
   if (known.length === 0) return [];
   return unknownEntries(document, schemesPath, known, undeclared);
 }
 
 /** Requirements of the gateway's own part: each name is a scheme of the document, or one that OpenAPI cannot name. */
-function unknownRequirements(document: Bag): Fault[] {
+function unknownRequirements(document: JsonObject): Fault[] {
   const path = ['server', 'authentication', 'security'];
-  const known = [...Object.keys(bagOf(at(document, ['components', 'securitySchemes']))), ...ownSchemeNames];
+  const known = [...Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes']))), ...ownSchemeNames];
   const suggest = createSuggester(known);
-  return listOf(at(document[extensionName], path)).flatMap((names, index) =>
-    listOf(names).flatMap((name, position) =>
+  return arrayOrEmpty(getAt(document[extensionName], path)).flatMap((names, index) =>
+    arrayOrEmpty(names).flatMap((name, position) =>
       typeof name !== 'string' || known.includes(name)
         ? []
         : [
@@ -62,11 +62,11 @@ function unknownRequirements(document: Bag): Fault[] {
 }
 
 /** Entries that say nothing configure nothing: they may stay. */
-function unknownEntries(document: Bag, path: Path, known: readonly string[], message: string): Fault[] {
+function unknownEntries(document: JsonObject, path: JsonPath, known: readonly string[], message: string): Fault[] {
   const names = new Set(known);
   const suggest = createSuggester(known);
-  return Object.entries(bagOf(at(document[extensionName], path)))
-    .filter(([name, entry]) => !names.has(name) && !isSilent(entry))
+  return Object.entries(objectOrEmpty(getAt(document[extensionName], path)))
+    .filter(([name, entry]) => !names.has(name) && !isZeroValue(entry))
     .slice(0, maxUnknownNames)
     .map(([name]) => ({
       path: memberPath([extensionName, ...path, name]),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { isClosed, isNullAbsent, memberPath } from '#base/members.ts';
 import { checkClassic, classicSchema } from './classic.ts';
 import { classicOfOas, oasOfClassic } from './convert.ts';
@@ -102,7 +102,7 @@ describe('unknown members of definitions', () => {
     upstream: { url: 'http://127.0.0.1:9/' },
   };
   const document = { openapi: '3.0.3', info: { title: 'A', version: '1' }, paths: {}, 'x-gw-api-gateway': extension };
-  const withExtension = (more: Bag) => ({ ...document, 'x-gw-api-gateway': { ...extension, ...more } });
+  const withExtension = (more: JsonObject) => ({ ...document, 'x-gw-api-gateway': { ...extension, ...more } });
 
   test('null is left out of what is stored', () => {
     const checked = checkClassic({ ...classic, tags: null, name: null, CORS: { enable: null, max_age: 3 } });
@@ -161,7 +161,7 @@ describe('unknown members of definitions', () => {
     const config_data = { any: { depth: null } };
     const taken = checkClassic({ ...classic, config_data });
     assert.ok(taken.ok);
-    assert.deepEqual((taken.definition as Bag).config_data, config_data);
+    assert.deepEqual((taken.definition as JsonObject).config_data, config_data);
   });
 
   test('legacy members are kept and reported, and come home from the other form', () => {
@@ -170,7 +170,7 @@ describe('unknown members of definitions', () => {
         name => [name, true],
       ),
     );
-    const given: Bag = {
+    const given: JsonObject = {
       ...classic,
       ...ofEarlierVersions,
       check_host_against_uptime_tests: true,
@@ -195,9 +195,9 @@ describe('unknown members of definitions', () => {
     const places = legacyPlaces.classic.flatMap(({ path, names }) => names.map(name => [...path, name].join('.')));
     const handler = 'event_handlers.events.QuotaExceeded[0].handler_meta';
     assert.deepEqual(listed.toSorted(), [...places, `${handler}.api_model`, `${handler}.org_id`].toSorted());
-    const home = classicOfOas(oasOfClassic(checked.definition)) as Bag;
+    const home = classicOfOas(oasOfClassic(checked.definition)) as JsonObject;
     assert.partialDeepStrictEqual(home.auth_configs, given.auth_configs);
-    assert.deepEqual((home.proxy as Bag).transport, { dial_timeout: 3 });
+    assert.deepEqual((home.proxy as JsonObject).transport, { dial_timeout: 3 });
   });
 
   test('members that exporters write with every definition are accepted in silence', () => {
@@ -241,7 +241,7 @@ describe('unknown members of definitions', () => {
 
   test('a number in quotes, or a text without them, is refused with the expected form', () => {
     const told = (value: unknown) => {
-      const checked = checkClassic({ ...classic, ...(value as Bag) });
+      const checked = checkClassic({ ...classic, ...(value as JsonObject) });
       return checked.ok ? '' : checked.faults.map(it => `${it.path}: ${it.message}`).join();
     };
     assert.equal(told({ session_lifetime: '10' }), 'session_lifetime: must be a number');
@@ -261,9 +261,9 @@ describe('unknown members of definitions', () => {
 });
 
 describe('published JSON Schemas', () => {
-  const objectOf = (schema: Bag): Bag =>
-    schema.properties ? schema : (schema.anyOf as Bag[]).find(option => option.properties)!;
-  const member = (schema: Bag, name: string) => (objectOf(schema).properties as Bag)[name] as Bag;
+  const objectOf = (schema: JsonObject): JsonObject =>
+    schema.properties ? schema : (schema.anyOf as JsonObject[]).find(option => option.properties)!;
+  const member = (schema: JsonObject, name: string) => (objectOf(schema).properties as JsonObject)[name] as JsonObject;
 
   test('close the objects that refuse unknown members, and leave the document open', () => {
     const classic = jsonSchema('classic');

@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { at, bagOf, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import type { AuthMode } from './auth-modes.ts';
 import { authModes } from './auth-modes.ts';
 import type { ClassicDefinition } from './classic.ts';
@@ -26,8 +26,8 @@ export type Model = { [K in keyof typeof facets]: FieldsOf<(typeof facets)[K]> }
   /** What the OpenAPI document calls the scheme that checks scopes and exchanges tokens; empty where there is none. */
   readonly scopeScheme: string;
   /** The OpenAPI part, for checks against it and for replies from its examples. */
-  readonly document: Readonly<Bag> | null;
-  readonly streams: Readonly<Record<string, Bag>> | null;
+  readonly document: Readonly<JsonObject> | null;
+  readonly streams: Readonly<Record<string, JsonObject>> | null;
 };
 
 export type VersionModel = { [K in keyof typeof versionFacets]: FieldsOf<(typeof versionFacets)[K]> } & {
@@ -42,12 +42,14 @@ export { authModes };
 
 export function modelOfClassic(definition: ClassicDefinition): Model {
   const root = settledClassic(definition);
-  const versions = Object.entries(bagOf(definition.version_data?.versions)).filter(([, version]) => isBag(version));
+  const versions = Object.entries(objectOrEmpty(definition.version_data?.versions)).filter(([, version]) =>
+    isObject(version),
+  );
   if (versions.length === 0) versions.push(['', {}]);
   const model = readAll(facets, 'classic', root, {});
   // Without a single version there is nothing to choose between.
-  if (isSilent(definition.version_data?.versions))
-    model.versionData = { ...bagOf(model.versionData), notVersioned: true };
+  if (isZeroValue(definition.version_data?.versions))
+    model.versionData = { ...objectOrEmpty(model.versionData), notVersioned: true };
   return {
     ...model,
     form: 'classic',
@@ -55,7 +57,7 @@ export function modelOfClassic(definition: ClassicDefinition): Model {
     versions: versions.map(([key, version]) => ({
       ...readAll(versionFacets, 'classic', root, { '@version': ['version_data', 'versions', key] }),
       key,
-      endpoints: classicEndpoints(bagOf(version)),
+      endpoints: classicEndpoints(objectOrEmpty(version)),
     })),
     alternatives: [],
     scopeScheme: '',
@@ -71,7 +73,7 @@ export function modelOfOas(document: OasDefinition): Model {
   const alternatives = alternativesOf(document, extension);
   return {
     ...model,
-    form: isBag(streaming) ? 'streams' : 'oas',
+    form: isObject(streaming) ? 'streams' : 'oas',
     modes: alternatives.length > 0 ? modesOf(model) : askedFirst(modesOf(model), document, anchors),
     versions: [
       { ...readAll(versionFacets, 'oas', extension, {}), key: '', endpoints: oasEndpoints(extension, document.paths) },
@@ -79,11 +81,11 @@ export function modelOfOas(document: OasDefinition): Model {
     alternatives,
     scopeScheme: anchors['@oauth2']?.at(-1) ?? '',
     document: openApi,
-    streams: isBag(streaming) ? bagOf(streaming.streams) : null,
+    streams: isObject(streaming) ? objectOrEmpty(streaming.streams) : null,
   } as unknown as Model;
 }
 
-function readAll(from: Record<string, Facet<Fields>>, side: Side, root: unknown, anchors: Anchors): Bag {
+function readAll(from: Record<string, Facet<Fields>>, side: Side, root: unknown, anchors: Anchors): JsonObject {
   return Object.fromEntries(Object.entries(from).map(([name, facet]) => [name, readFacet(facet, side, root, anchors)]));
 }
 
@@ -94,8 +96,8 @@ function readAll(from: Record<string, Facet<Fields>>, side: Side, root: unknown,
 export function settledClassic(definition: ClassicDefinition): ClassicDefinition {
   const settled = { ...definition };
   const { auth, auth_configs } = definition;
-  if (isBag(auth)) {
-    const { authToken, jwt, ...others } = bagOf(auth_configs);
+  if (isObject(auth)) {
+    const { authToken, jwt, ...others } = objectOrEmpty(auth_configs);
     settled.auth_configs = { ...others, authToken: authToken ?? auth, jwt: jwt ?? auth };
   }
   const modes = authModes.filter(mode => readFacet(facets[mode] as Facet, 'classic', settled, {}).enabled === true);
@@ -107,29 +109,31 @@ export function settledClassic(definition: ClassicDefinition): ClassicDefinition
  * The gateway's part with what the OpenAPI components say about it, and where its schemes are. Here too an API that
  * asks for a credential but says not how asks for a key, in the Authorization header where nothing says otherwise.
  */
-export function settledOas(document: OasDefinition): { extension: Bag; anchors: Anchors } {
+export function settledOas(document: OasDefinition): { extension: JsonObject; anchors: Anchors } {
   const extension = withComponents(document);
   const anchors = schemeAnchorsOf(document);
   const isOn = (name: keyof typeof facets) =>
     readFacet(facets[name] as Facet, 'oas', extension, anchors).enabled === true;
   if (!isOn('authentication') || authModes.some(isOn)) return { extension, anchors };
   const path = anchors['@token'] ?? [...schemesPath, 'authToken'];
-  const entry = bagOf(at(extension, path));
-  const somewhere = ['header', 'query', 'cookie'].some(place => bagOf(entry[place]).enabled === true);
-  const header = somewhere ? entry.header : { ...bagOf(entry.header), enabled: true };
-  put(extension, path, { ...entry, enabled: true, ...(header === undefined ? {} : { header }) });
+  const entry = objectOrEmpty(getAt(extension, path));
+  const somewhere = ['header', 'query', 'cookie'].some(place => objectOrEmpty(entry[place]).enabled === true);
+  const header = somewhere ? entry.header : { ...objectOrEmpty(entry.header), enabled: true };
+  setAt(extension, path, { ...entry, enabled: true, ...(header === undefined ? {} : { header }) });
   return { extension, anchors: { ...anchors, '@token': path } };
 }
 
-const modesOf = (model: Bag): AuthMode[] =>
-  bagOf(model.authentication).enabled === true ? authModes.filter(mode => bagOf(model[mode]).enabled === true) : [];
+const modesOf = (model: JsonObject): AuthMode[] =>
+  objectOrEmpty(model.authentication).enabled === true
+    ? authModes.filter(mode => objectOrEmpty(model[mode]).enabled === true)
+    : [];
 
 /**
  * Of the requirements of a document the first counts where they are no alternatives; ways in that OpenAPI cannot name come
  * on top. A requirement none of whose schemes is on opens nothing: then all that are on must be gone through.
  */
 function askedFirst(modes: AuthMode[], { security }: OasDefinition, anchors: Anchors): AuthMode[] {
-  const first = listOf(security).find(isBag);
+  const first = arrayOrEmpty(security).find(isObject);
   if (!first) return modes;
   const asked = modes.filter(mode => {
     const name = anchors[`@${mode}`]?.at(-1);

@@ -1,4 +1,4 @@
-import { at, type Bag, isSilent, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isZeroValue, type JsonObject } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
 import type { OasDefinition } from './oas.ts';
 import { serverUrl } from './oas-import-servers.ts';
@@ -7,13 +7,13 @@ import { serverUrl } from './oas-import-servers.ts';
  * The document as those who call the API may see it: nothing of the gateway's own, and servers that lead to the gateway.
  * The service behind it is nobody's business out there, even where it was once the document's own server.
  */
-export function publicForm(document: OasDefinition, addresses: readonly string[]): Bag {
+export function publicForm(document: OasDefinition, addresses: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(document).filter(([name]) => !/^x-gw-/i.test(name)));
-  const hidden = new Set([plain(String(at(document, [extensionName, 'upstream', 'url']) ?? ''))]);
+  const hidden = new Set([plain(String(getAt(document, [extensionName, 'upstream', 'url']) ?? ''))]);
   for (const url of addresses) hidden.add(plain(url));
-  const own = listOf(document.servers).filter(server => !hidden.has(plain(serverUrl(server))));
+  const own = arrayOrEmpty(document.servers).filter(server => !hidden.has(plain(serverUrl(server))));
   const servers = [...addresses.map(url => ({ url })), ...own];
-  return isSilent(servers) ? rest : { ...rest, servers };
+  return isZeroValue(servers) ? rest : { ...rest, servers };
 }
 
 const plain = (url: string) => url.replace(/\/+$/, '').toLowerCase();

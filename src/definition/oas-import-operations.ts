@@ -1,5 +1,5 @@
-import type { Bag, Path } from '#base/json-tree.ts';
-import { at, bagOf, isBag, isSilent, listOf, put } from '#base/json-tree.ts';
+import type { JsonObject, JsonPath } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { mediaType } from '#base/media-type.ts';
 import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
 import type { ImportAsked } from './oas-import.ts';
@@ -11,21 +11,21 @@ const unfitStatus = 422;
  * A copy in which every operation has an id, by which the gateway's part can name it. What stands elsewhere in the document
  * is brought to its path, since an operation that is there twice cannot have one id.
  */
-export function withOperationIds(given: Bag): Bag {
+export function withOperationIds(given: JsonObject): JsonObject {
   const document = structuredClone(given);
   for (const [path, item] of pathItemsOf(document.paths)) {
     const target = resolved(document, item);
-    if (target !== item && isBag(target)) put(document, ['paths', path], structuredClone(target));
+    if (target !== item && isObject(target)) setAt(document, ['paths', path], structuredClone(target));
   }
   const operations = pathItemsOf(document.paths).flatMap(([path, item]) =>
     methods.flatMap(method => {
-      const operation = at(item, [method]);
-      return isBag(operation) ? [{ path, method, operation }] : [];
+      const operation = getAt(item, [method]);
+      return isObject(operation) ? [{ path, method, operation }] : [];
     }),
   );
   const taken = new Set(operations.map(({ operation }) => operation.operationId));
   for (const { path, method, operation } of operations) {
-    if (!isSilent(operation.operationId)) continue;
+    if (!isZeroValue(operation.operationId)) continue;
     operation.operationId = freeId(operationIdOf(path, method), taken);
     taken.add(operation.operationId);
   }
@@ -40,20 +40,20 @@ function freeId(wanted: string, taken: ReadonlySet<unknown>): string {
 }
 
 /** Switches what was asked for on or off on every operation it makes sense for. */
-export function configureOperations(extension: Bag, document: Bag, asked: ImportAsked): void {
+export function configureOperations(extension: JsonObject, document: JsonObject, asked: ImportAsked): void {
   for (const { id, path, method } of operationsOf(document.paths)) {
-    const item = bagOf(at(document, ['paths', path]));
-    const operation = bagOf(item[method.toLowerCase()]);
-    const place = (...rest: Path) => ['middleware', 'operations', id, ...rest];
-    const say = (value: boolean | undefined, ...rest: Path) => {
-      if (value !== undefined) put(extension, place(...rest, 'enabled'), value);
+    const item = objectOrEmpty(getAt(document, ['paths', path]));
+    const operation = objectOrEmpty(item[method.toLowerCase()]);
+    const place = (...rest: JsonPath) => ['middleware', 'operations', id, ...rest];
+    const say = (value: boolean | undefined, ...rest: JsonPath) => {
+      if (value !== undefined) setAt(extension, place(...rest, 'enabled'), value);
     };
     say(asked.allowList, 'allow');
-    if (asked.allowList === true && at(extension, place('block', 'enabled')) === true) say(false, 'block');
+    if (asked.allowList === true && getAt(extension, place('block', 'enabled')) === true) say(false, 'block');
     if (asked.validateRequest !== undefined && canBeValidated(document, item, operation)) {
       say(asked.validateRequest, 'validateRequest');
       const status = place('validateRequest', 'errorResponseCode');
-      if (at(extension, status) === undefined) put(extension, status, unfitStatus);
+      if (getAt(extension, status) === undefined) setAt(extension, status, unfitStatus);
     }
     if (asked.mockResponse !== undefined && canBeMocked(document, operation)) {
       say(asked.mockResponse, 'mockResponse');
@@ -63,24 +63,24 @@ export function configureOperations(extension: Bag, document: Bag, asked: Import
 }
 
 /** Takes away what the gateway's part says of operations the document does not have. */
-export function forgetGoneOperations(extension: Bag, document: Bag): void {
-  const operations = at(extension, ['middleware', 'operations']);
-  if (!isBag(operations)) return;
+export function forgetGoneOperations(extension: JsonObject, document: JsonObject): void {
+  const operations = getAt(extension, ['middleware', 'operations']);
+  if (!isObject(operations)) return;
   const known = new Set(operationsOf(document.paths).map(({ id }) => id));
   for (const id of Object.keys(operations)) if (!known.has(id)) delete operations[id];
 }
 
-function canBeValidated(document: Bag, item: Bag, operation: Bag): boolean {
-  if (listOf(operation.parameters).length + listOf(item.parameters).length > 0) return true;
-  const { content } = bagOf(resolved(document, operation.requestBody));
-  return Object.keys(bagOf(content)).some(type => mediaType(type) === 'application/json');
+function canBeValidated(document: JsonObject, item: JsonObject, operation: JsonObject): boolean {
+  if (arrayOrEmpty(operation.parameters).length + arrayOrEmpty(item.parameters).length > 0) return true;
+  const { content } = objectOrEmpty(resolved(document, operation.requestBody));
+  return Object.keys(objectOrEmpty(content)).some(type => mediaType(type) === 'application/json');
 }
 
-const canBeMocked = (document: Bag, operation: Bag): boolean =>
-  Object.values(bagOf(operation.responses)).some(response => {
-    const { content } = bagOf(resolved(document, response));
-    return Object.values(bagOf(content)).some(
-      media => isBag(media) && (media.example !== undefined || isBag(media.examples) || isBag(media.schema)),
+const canBeMocked = (document: JsonObject, operation: JsonObject): boolean =>
+  Object.values(objectOrEmpty(operation.responses)).some(response => {
+    const { content } = objectOrEmpty(resolved(document, response));
+    return Object.values(objectOrEmpty(content)).some(
+      media => isObject(media) && (media.example !== undefined || isObject(media.examples) || isObject(media.schema)),
     );
   });
 
@@ -88,13 +88,13 @@ const canBeMocked = (document: Bag, operation: Bag): boolean =>
 const mostHops = 10;
 
 /** What a reference inside the document leads to. */
-function resolved(document: Bag, value: unknown, hops = mostHops): unknown {
-  const reference = bagOf(value).$ref;
+function resolved(document: JsonObject, value: unknown, hops = mostHops): unknown {
+  const reference = objectOrEmpty(value).$ref;
   if (typeof reference !== 'string') return value;
   if (!reference.startsWith('#/') || hops === 0) return undefined;
   const names = reference.slice(2).split('/');
   const target = names.map(name => decoded(name).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolved(document, at(document, target), hops - 1);
+  return resolved(document, getAt(document, target), hops - 1);
 }
 
 function decoded(name: string): string {

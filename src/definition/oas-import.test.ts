@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { at, type Bag, put } from '#base/json-tree.ts';
+import { getAt, type JsonObject, setAt } from '#base/json-tree.ts';
 import { checkOas } from './oas.ts';
 import { type ImportAsked, importedOas } from './oas-import.ts';
 
@@ -26,11 +26,11 @@ const pets = () => ({
   },
 });
 
-function imported(document: object, asked: ImportAsked = {}): Bag {
+function imported(document: object, asked: ImportAsked = {}): JsonObject {
   const made = importedOas(document, asked);
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(checkOas(made.definition), { ok: true, definition: made.definition });
-  return (made.definition as Bag)['x-gw-api-gateway'] as Bag;
+  return (made.definition as JsonObject)['x-gw-api-gateway'] as JsonObject;
 }
 
 function faults(document: unknown, asked: ImportAsked = {}): string[] {
@@ -52,8 +52,8 @@ test('what is given is not changed, and every operation of what is made has an i
   const made = importedOas(given, { allowList: true });
   assert.deepEqual(given, pets());
   assert.ok(made.ok);
-  assert.equal(at(made.definition, ['paths', '/pets', 'post', 'operationId']), 'petsPOST');
-  assert.equal(at(made.definition, ['paths', '/pets', 'get', 'operationId']), 'list');
+  assert.equal(getAt(made.definition, ['paths', '/pets', 'post', 'operationId']), 'petsPOST');
+  assert.equal(getAt(made.definition, ['paths', '/pets', 'get', 'operationId']), 'list');
 });
 
 test('where it is reached, what is behind it and what it is called can be said', () => {
@@ -63,7 +63,7 @@ test('where it is reached, what is behind it and what it is called can be said',
     listenPath: { value: '/pets/', strip: true },
     customDomain: { enabled: true, name: 'pets.test' },
   });
-  assert.deepEqual([at(made, ['info', 'id']), at(made, ['upstream', 'url'])], ['pets-1', 'http://a.test:1/x']);
+  assert.deepEqual([getAt(made, ['info', 'id']), getAt(made, ['upstream', 'url'])], ['pets-1', 'http://a.test:1/x']);
 });
 
 test('without an address of the service behind it nothing is made', () => {
@@ -83,7 +83,7 @@ test('without an address of the service behind it nothing is made', () => {
 
 test('the allow list takes every operation', () => {
   const on = { allow: { enabled: true } };
-  assert.deepEqual(at(imported(pets(), { allowList: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(imported(pets(), { allowList: true }), ['middleware', 'operations']), {
     list: on,
     petsPOST: on,
     'pets/{id}DELETE': on,
@@ -92,7 +92,7 @@ test('the allow list takes every operation', () => {
 
 test('validation takes the operations that have something to validate, also behind references', () => {
   const validated = { validateRequest: { enabled: true, errorResponseCode: 422 } };
-  assert.deepEqual(at(imported(pets(), { validateRequest: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(imported(pets(), { validateRequest: true }), ['middleware', 'operations']), {
     petsPOST: validated,
     'pets/{id}DELETE': validated,
   });
@@ -100,7 +100,7 @@ test('validation takes the operations that have something to validate, also behi
 
 test('mock replies take the operations whose responses say what to reply', () => {
   const mocked = { mockResponse: { enabled: true, fromOASExamples: { enabled: true } } };
-  assert.deepEqual(at(imported(pets(), { mockResponse: true }), ['middleware', 'operations']), {
+  assert.deepEqual(getAt(imported(pets(), { mockResponse: true }), ['middleware', 'operations']), {
     list: mocked,
     'pets/{id}DELETE': mocked,
   });
@@ -108,11 +108,11 @@ test('mock replies take the operations whose responses say what to reply', () =>
 
 test('false is said too, and references that lead nowhere or round in circles are nothing', () => {
   const document = pets();
-  put(document as Bag, ['components', 'requestBodies', 'Pet'], { $ref: '#/components/requestBodies/Pet' });
-  put(document as Bag, ['paths', '/pets', 'get', 'responses', '200'], { $ref: 'other.yaml#/x' });
+  setAt(document as JsonObject, ['components', 'requestBodies', 'Pet'], { $ref: '#/components/requestBodies/Pet' });
+  setAt(document as JsonObject, ['paths', '/pets', 'get', 'responses', '200'], { $ref: 'other.yaml#/x' });
   const made = imported(document, { validateRequest: false, mockResponse: false, allowList: false });
   const off = { allow: { enabled: false } };
-  assert.deepEqual(at(made, ['middleware', 'operations']), {
+  assert.deepEqual(getAt(made, ['middleware', 'operations']), {
     list: off,
     petsPOST: off,
     'pets/{id}DELETE': {
@@ -135,12 +135,12 @@ const authorization = { enabled: true, name: 'Authorization' };
 
 test('authentication is taken from what the document asks of its callers', () => {
   const document = secured({ key: [], signed: [], opaque: [] });
-  assert.deepEqual(at(imported(document, { authentication: true }), ['server', 'authentication']), {
+  assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
     enabled: true,
     securitySchemes: { key: { enabled: true }, signed: { enabled: true, header: authorization } },
     baseIdentityProvider: 'auth_token',
   });
-  assert.deepEqual(at(imported(document, { authentication: false }), ['server', 'authentication']), {
+  assert.deepEqual(getAt(imported(document, { authentication: false }), ['server', 'authentication']), {
     enabled: false,
     securitySchemes: { key: { enabled: false }, signed: { enabled: false, header: authorization } },
   });
@@ -151,12 +151,12 @@ test('authentication is taken from what the document asks of its callers', () =>
 test('of several requirements the first counts, unless alternatives are asked for', () => {
   const document = secured({ signed: [] }, { login: [] });
   const entry = (enabled: boolean) => ({ enabled, header: authorization });
-  assert.deepEqual(at(imported(document, { authentication: true }), ['server', 'authentication']), {
+  assert.deepEqual(getAt(imported(document, { authentication: true }), ['server', 'authentication']), {
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(false) },
   });
   const asked = { authentication: true, securityProcessingMode: 'compliant' } as const;
-  assert.deepEqual(at(imported(document, asked), ['server', 'authentication']), {
+  assert.deepEqual(getAt(imported(document, asked), ['server', 'authentication']), {
     securityProcessingMode: 'compliant',
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(true) },
@@ -176,9 +176,9 @@ test('no operation is given the id of another one, and what stands elsewhere is 
     {},
   );
   assert.ok(made.ok);
-  assert.equal(at(made.definition, ['paths', '/b', 'get', 'operationId']), 'bGET_2');
-  assert.equal(at(made.definition, ['paths', '/c', 'put', 'operationId']), 'cPUT');
-  assert.deepEqual(at(made.definition, ['components', 'pathItems', 'C', 'put']), none());
+  assert.equal(getAt(made.definition, ['paths', '/b', 'get', 'operationId']), 'bGET_2');
+  assert.equal(getAt(made.definition, ['paths', '/c', 'put', 'operationId']), 'cPUT');
+  assert.deepEqual(getAt(made.definition, ['components', 'pathItems', 'C', 'put']), none());
 });
 
 test('a document without a title is told so in its own words', () => {

@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { at, bagOf, isBag, put } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { getAt, isObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { extensionName } from './document-members.ts';
 import { configureOperations, withOperationIds } from './oas-import-operations.ts';
 import { configureAuthentication } from './oas-import-security.ts';
@@ -23,17 +23,17 @@ export const asksNothing = (asked: ImportAsked): boolean => Object.values(asked)
 
 /** An API made from a document that knows nothing of the gateway. */
 export function importedOas(given: unknown, asked: ImportAsked): Checked<unknown> {
-  if (!isBag(given)) return { ok: false, faults: [{ path: '', message: 'must be an object' }] };
+  if (!isObject(given)) return { ok: false, faults: [{ path: '', message: 'must be an object' }] };
   const document = withOperationIds(given);
-  const extension: Bag = {
-    info: { name: bagOf(document.info).title ?? '', state: { active: true, internal: false } },
+  const extension: JsonObject = {
+    info: { name: objectOrEmpty(document.info).title ?? '', state: { active: true, internal: false } },
     upstream: { url: '' },
     server: { listenPath: { value: '/', strip: true } },
     middleware: { global: { contextVariables: { enabled: true }, trafficLogs: { enabled: true } } },
   };
-  if (asked.apiID) put(extension, ['info', 'id'], asked.apiID);
+  if (asked.apiID) setAt(extension, ['info', 'id'], asked.apiID);
   const found = asked.upstreamURL ? undefined : upstreamOf(document.servers);
-  if (found && 'url' in found) put(extension, ['upstream', 'url'], found.url);
+  if (found && 'url' in found) setAt(extension, ['upstream', 'url'], found.url);
   const faults = [...titleFaults(document), ...configure(extension, document, asked)];
   if (found && 'fault' in found) faults.unshift(found.fault);
   return faults.length > 0
@@ -42,23 +42,23 @@ export function importedOas(given: unknown, asked: ImportAsked): Checked<unknown
 }
 
 /** The API is called what the document is. What is no text is told by the rules of documents. */
-const titleFaults = ({ info }: Bag): Fault[] =>
-  isBag(info) && isBlank(info.title) ? [{ path: 'info.title', message: 'is required' }] : [];
+const titleFaults = ({ info }: JsonObject): Fault[] =>
+  isObject(info) && isBlank(info.title) ? [{ path: 'info.title', message: 'is required' }] : [];
 const isBlank = (text: unknown) =>
   typeof text === 'string' ? text.trim() === '' : text === undefined || text === null;
 
 /** Writes what was asked for into the gateway's part of a document. */
-export function configure(extension: Bag, document: Bag, asked: ImportAsked): Fault[] {
+export function configure(extension: JsonObject, document: JsonObject, asked: ImportAsked): Fault[] {
   const { upstreamURL, listenPath, customDomain } = asked;
   const faults: Fault[] = [];
   if (upstreamURL) {
-    if (isAbsolute(upstreamURL)) put(extension, ['upstream', 'url'], upstreamURL);
+    if (isAbsolute(upstreamURL)) setAt(extension, ['upstream', 'url'], upstreamURL);
     else faults.push({ path: 'upstreamURL', message: 'must be an absolute URL' });
   }
-  if (listenPath) put(extension, ['server', 'listenPath', 'value'], slashed(listenPath));
+  if (listenPath) setAt(extension, ['server', 'listenPath', 'value'], slashed(listenPath));
   if (customDomain) {
-    const domain = bagOf(at(extension, ['server', 'customDomain']));
-    put(extension, ['server', 'customDomain'], { ...domain, enabled: true, name: customDomain });
+    const domain = objectOrEmpty(getAt(extension, ['server', 'customDomain']));
+    setAt(extension, ['server', 'customDomain'], { ...domain, enabled: true, name: customDomain });
   }
   faults.push(...configureAuthentication(extension, document, asked));
   configureOperations(extension, document, asked);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { at, type Bag } from '#base/json-tree.ts';
+import { getAt, type JsonObject } from '#base/json-tree.ts';
 import type { OasDefinition } from './oas.ts';
 import type { ImportAsked } from './oas-import.ts';
 import { patchedOas } from './oas-patch.ts';
@@ -23,12 +23,12 @@ const newer = () => ({
   paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: {} } },
 });
 
-function patched(given: unknown, asked: ImportAsked = {}): Bag {
+function patched(given: unknown, asked: ImportAsked = {}): JsonObject {
   const before = structuredClone(stored);
   const made = patchedOas(stored, given, asked);
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(stored, before);
-  return made.definition as Bag;
+  return made.definition as JsonObject;
 }
 
 test('the document is replaced, what the gateway knows of it stays without the operations that are gone', () => {
@@ -50,14 +50,14 @@ test('servers of the newer document take the place of the old ones', () => {
 
 test('what is asked for is changed, the rest is not', () => {
   const asked = { listenPath: '/moved', upstreamURL: 'http://b.test', customDomain: 'd.test', allowList: true };
-  const extension = patched(newer(), asked)['x-gw-api-gateway'] as Bag;
+  const extension = patched(newer(), asked)['x-gw-api-gateway'] as JsonObject;
   assert.deepEqual(extension.server, {
     listenPath: { value: '/moved', strip: false },
     customDomain: { enabled: true, name: 'd.test' },
   });
-  assert.equal(at(extension, ['upstream', 'url']), 'http://b.test');
+  assert.equal(getAt(extension, ['upstream', 'url']), 'http://b.test');
   assert.deepEqual(extension.info, { id: 'kept', name: 'Named by hand' });
-  assert.deepEqual(at(extension, ['middleware', 'operations']), {
+  assert.deepEqual(getAt(extension, ['middleware', 'operations']), {
     a: { block: { enabled: false }, allow: { enabled: true } },
     cPOST: { allow: { enabled: true } },
   });
@@ -66,8 +66,8 @@ test('what is asked for is changed, the rest is not', () => {
 test('a part for the gateway that comes along is taken, alone as it is', () => {
   const own = { ...newer(), 'x-gw-api-gateway': { info: { name: 'Own' }, server: { listenPath: { value: '/own' } } } };
   assert.equal(patched(own), own);
-  assert.equal(at(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
-  assert.equal(at(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']), '/x');
+  assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'info', 'name']), 'Own');
+  assert.equal(getAt(patched(own, { listenPath: '/x' }), ['x-gw-api-gateway', 'server', 'listenPath', 'value']), '/x');
 });
 
 test('what is no document, and what cannot be done, is told', () => {

@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { isBag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { extensionName, streamingName } from './document-members.ts';
 import type { OasDefinition } from './oas.ts';
 import { asksNothing, configure, type ImportAsked } from './oas-import.ts';
@@ -12,13 +12,13 @@ import type { Checked } from './validation-error.ts';
  * the gateway, and asks for nothing beside it, is taken as it is.
  */
 export function patchedOas(stored: OasDefinition, given: unknown, asked: ImportAsked): Checked<unknown> {
-  if (!isBag(given)) return { ok: false, faults: [{ path: '', message: 'must be an object' }] };
+  if (!isObject(given)) return { ok: false, faults: [{ path: '', message: 'must be an object' }] };
   if (given[extensionName] !== undefined && asksNothing(asked)) return { ok: true, definition: given };
   const document = withOperationIds(given);
-  const extension = document[extensionName] ?? (structuredClone(stored[extensionName]) as Bag);
-  if (!isBag(extension)) return { ok: false, faults: [{ path: extensionName, message: 'must be an object' }] };
+  const extension = document[extensionName] ?? (structuredClone(stored[extensionName]) as JsonObject);
+  if (!isObject(extension)) return { ok: false, faults: [{ path: extensionName, message: 'must be an object' }] };
   const kept = ['servers', streamingName].filter(name => document[name] === undefined && stored[name] !== undefined);
-  const next: Bag = { ...document, ...Object.fromEntries(kept.map(name => [name, stored[name]])) };
+  const next: JsonObject = { ...document, ...Object.fromEntries(kept.map(name => [name, stored[name]])) };
   forgetGoneOperations(extension, next);
   const faults = configure(extension, next, asked);
   return faults.length > 0 ? { ok: false, faults } : { ok: true, definition: { ...next, [extensionName]: extension } };

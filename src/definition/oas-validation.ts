@@ -1,4 +1,4 @@
-import { at, isBag } from '#base/json-tree.ts';
+import { getAt, isObject } from '#base/json-tree.ts';
 import { memberPath } from '#base/members.ts';
 import { isAddressRange, openFaults, portFaults } from './classic-validation.ts';
 import { facets } from './definition.ts';
@@ -159,8 +159,8 @@ export function operationLaws({ paths }: OasDefinition): Fault[] {
   const faults: Fault[] = [];
   for (const [path, item] of pathItemsOf(paths))
     for (const method of methods) {
-      const operation = at(item, [method]);
-      if (!isBag(operation)) continue;
+      const operation = getAt(item, [method]);
+      if (!isObject(operation)) continue;
       const id = idOf(operation, path, method);
       if (seen.has(id))
         faults.push({ path: memberPath(['paths', path, method, 'operationId']), message: 'is not unique' });

@@ -1,12 +1,12 @@
-import type { Path } from '#base/json-tree.ts';
-import { at, bagOf, isSilent, listOf } from '#base/json-tree.ts';
+import type { JsonPath } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import type { Facet, Fields, Row, SettledWire, Side, Values } from './facet.ts';
 
 /** Where the anchors of a form stand in one document; null where there is nothing to anchor to. */
-export type Anchors = Readonly<Record<string, Path | null>>;
+export type Anchors = Readonly<Record<string, JsonPath | null>>;
 
 /** The path in the document, or null where its anchor holds nothing. */
-export function resolved(path: Path, anchors: Anchors): Path | null {
+export function resolved(path: JsonPath, anchors: Anchors): JsonPath | null {
   const first = path[0];
   if (!first?.startsWith('@')) return path;
   const above = anchors[first];
@@ -14,11 +14,11 @@ export function resolved(path: Path, anchors: Anchors): Path | null {
 }
 
 /** The path a wire is read from: the first that says something, else the first that is there. */
-export function spokenPath(wire: SettledWire, root: unknown, anchors: Anchors): Path | undefined {
+export function spokenPath(wire: SettledWire, root: unknown, anchors: Anchors): JsonPath | undefined {
   const present = wire.paths
     .map(path => resolved(path, anchors))
-    .filter((path): path is Path => path !== null && (at(root, path) ?? null) !== null);
-  return present.find(path => !isSilent(at(root, path))) ?? present[0];
+    .filter((path): path is JsonPath => path !== null && (getAt(root, path) ?? null) !== null);
+  return present.find(path => !isZeroValue(getAt(root, path))) ?? present[0];
 }
 
 /** What a row says in one form, as our own value. */
@@ -27,12 +27,12 @@ export function readRow(row: Row, side: Side, root: unknown, anchors: Anchors): 
   if (!wire) return row.fallback;
   const path = spokenPath(wire, root, anchors);
   if (!path) return wire.absent;
-  const value = at(root, path);
+  const value = getAt(root, path);
   if (!row.items) return wire.read(value);
   const { kind, rows } = row.items;
   const readItem = (item: unknown) => readRows(rows, side, item, anchors);
-  if (kind === 'list') return listOf(value).map(readItem);
-  return Object.fromEntries(Object.entries(bagOf(value)).map(([name, item]) => [name, readItem(item)]));
+  if (kind === 'list') return arrayOrEmpty(value).map(readItem);
+  return Object.fromEntries(Object.entries(objectOrEmpty(value)).map(([name, item]) => [name, readItem(item)]));
 }
 
 export function readRows(rows: readonly Row[], side: Side, root: unknown, anchors: Anchors): Values {
@@ -66,4 +66,4 @@ export function completed({ rows, lens }: Pick<Facet<Fields>, 'rows' | 'lens'>, 
 
 /** Whether a switch has nothing to switch. */
 export const idle = (row: Row, values: Values): boolean =>
-  row.needs.length > 0 && row.needs.every(name => isSilent(values[name]));
+  row.needs.length > 0 && row.needs.every(name => isZeroValue(values[name]));

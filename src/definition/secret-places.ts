@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { isBag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { facets, features, versionFacets } from './definition.ts';
 import type { Facet, Row, Secrecy, Side } from './facet.ts';
 import { anyName, spelt } from './wire-schema.ts';
@@ -88,7 +88,7 @@ function walk(value: unknown, at: Node, path: string, turn: TurnSecret): unknown
   if (at.secrecy === 'all') return turnAll(value, path, turn);
   if (at.secrecy === 'named') return walkNamed(value, path, turn);
   if (Array.isArray(value)) return changedList(value, (item, place) => walk(item, at, `${path}[${place}]`, turn));
-  if (!isBag(value)) return value;
+  if (!isObject(value)) return value;
   const any = at.children.get(anyName);
   return changedBag(value, (member, name) => {
     const below = path === '' ? name : `${path}.${name}`;
@@ -100,7 +100,7 @@ function walk(value: unknown, at: Node, path: string, turn: TurnSecret): unknown
 
 function walkNamed(value: unknown, path: string, turn: TurnSecret): unknown {
   if (Array.isArray(value)) return changedList(value, (item, place) => walkNamed(item, `${path}[${place}]`, turn));
-  if (!isBag(value)) return value;
+  if (!isObject(value)) return value;
   return changedBag(value, (member, name) => {
     const below = path === '' ? name : `${path}.${name}`;
     return isSecretName(name) ? turnAll(member, below, turn) : walkNamed(member, below, turn);
@@ -113,10 +113,10 @@ function turnAll(value: unknown, path: string, turn: TurnSecret): unknown {
   if (Array.isArray(value))
     return changedList(value, (item, place) => {
       const below = `${path}[${place}]`;
-      if (!isBag(item) || typeof item.name !== 'string' || !('value' in item)) return turnAll(item, below, turn);
+      if (!isObject(item) || typeof item.name !== 'string' || !('value' in item)) return turnAll(item, below, turn);
       return changedBag(item, (member, name) => (name === 'value' ? turnAll(member, `${below}.value`, turn) : member));
     });
-  return isBag(value) ? changedBag(value, (member, name) => turnAll(member, `${path}.${name}`, turn)) : value;
+  return isObject(value) ? changedBag(value, (member, name) => turnAll(member, `${path}.${name}`, turn)) : value;
 }
 
 function changedList(list: readonly unknown[], turn: (item: unknown, place: number) => unknown): readonly unknown[] {
@@ -124,7 +124,7 @@ function changedList(list: readonly unknown[], turn: (item: unknown, place: numb
   return items.some((item, place) => item !== list[place]) ? items : list;
 }
 
-function changedBag(bag: Bag, turn: (member: unknown, name: string) => unknown): Bag {
+function changedBag(bag: JsonObject, turn: (member: unknown, name: string) => unknown): JsonObject {
   const members = Object.entries(bag).map(([name, member]) => [name, turn(member, name)] as const);
   return members.some(([name, member]) => member !== bag[name]) ? Object.fromEntries(members) : bag;
 }

@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { at, bagOf, isBag, listOf } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, getAt, isObject, objectOrEmpty } from '#base/json-tree.ts';
 import type { AuthMode } from './auth-modes.ts';
 import { authModes } from './auth-modes.ts';
 import { facets } from './definition.ts';
@@ -13,7 +13,7 @@ import { kindOf, schemesPath } from './security-schemes.ts';
 export interface Alternative {
   readonly names: readonly string[];
   /** What its schemes say, in the order in which they are gone through. */
-  readonly ways: readonly { readonly mode: AuthMode; readonly says: Readonly<Bag> }[];
+  readonly ways: readonly { readonly mode: AuthMode; readonly says: Readonly<JsonObject> }[];
   /** It asks for a listed client certificate too. */
   readonly certificate: boolean;
   /** The first scheme that nobody set up; empty where all are. */
@@ -33,23 +33,23 @@ const byCertificate = 'mtls';
 export const ownSchemeNames: readonly string[] = [...Object.keys(proprietary), byCertificate];
 
 /** The names of each requirement: those of the document, then those of the gateway's own part. */
-export function requirementsOf({ security }: Pick<OasDefinition, 'security'>, extension: Bag): string[][] {
-  const own = listOf(bagOf(bagOf(extension.server).authentication).security);
+export function requirementsOf({ security }: Pick<OasDefinition, 'security'>, extension: JsonObject): string[][] {
+  const own = arrayOrEmpty(objectOrEmpty(objectOrEmpty(extension.server).authentication).security);
   return [
-    ...listOf(security).filter(isBag).map(Object.keys),
+    ...arrayOrEmpty(security).filter(isObject).map(Object.keys),
     ...own.filter(Array.isArray).map(names => names.filter((name: unknown) => typeof name === 'string')),
   ];
 }
 
 /** Empty unless the definition asks for requirements to be alternatives, and has several of them. */
-export function alternativesOf(document: OasDefinition, extension: Bag): Alternative[] {
-  const { enabled, securityProcessingMode } = bagOf(bagOf(extension.server).authentication);
+export function alternativesOf(document: OasDefinition, extension: JsonObject): Alternative[] {
+  const { enabled, securityProcessingMode } = objectOrEmpty(objectOrEmpty(extension.server).authentication);
   if (enabled !== true || securityProcessingMode !== 'compliant') return [];
   const requirements = requirementsOf(document, extension);
   return requirements.length > 1 ? requirements.map(names => alternativeOf(names, document, extension)) : [];
 }
 
-function alternativeOf(names: readonly string[], document: OasDefinition, extension: Bag): Alternative {
+function alternativeOf(names: readonly string[], document: OasDefinition, extension: JsonObject): Alternative {
   const found = names.map(name => ({ name, way: wayOf(name, document, extension) }));
   const ways = found.flatMap(({ way }) => (typeof way === 'object' ? [way] : []));
   const missing = found.find(({ way }) => way === undefined)?.name;
@@ -64,11 +64,11 @@ function alternativeOf(names: readonly string[], document: OasDefinition, extens
 
 type Way = Alternative['ways'][number] | 'check' | typeof byCertificate;
 
-function wayOf(name: string, document: OasDefinition, extension: Bag): Way | undefined {
+function wayOf(name: string, document: OasDefinition, extension: JsonObject): Way | undefined {
   const path = [...schemesPath, name];
-  const component = bagOf(document.components?.securitySchemes)[name];
-  if (isBag(component)) {
-    const entry = bagOf(at(extension, path));
+  const component = objectOrEmpty(document.components?.securitySchemes)[name];
+  if (isObject(component)) {
+    const entry = objectOrEmpty(getAt(extension, path));
     const kind = kindOf(component, entry);
     if (kind === undefined || entry.enabled !== true) return undefined;
     return kind === 'oauth2' ? 'check' : says(kind, extension, { [`@${kind}`]: path });
@@ -82,7 +82,7 @@ function wayOf(name: string, document: OasDefinition, extension: Bag): Way | und
   return said?.says.enabled === true ? said : undefined;
 }
 
-const says = (mode: AuthMode, extension: Bag, anchors: Anchors) => ({
+const says = (mode: AuthMode, extension: JsonObject, anchors: Anchors) => ({
   mode,
   says: readFacet(facets[mode] as Facet, 'oas', extension, anchors),
 });
@@ -94,16 +94,16 @@ export const variantsOf = <T extends { readonly alternatives: readonly Alternati
 ];
 
 /** Schemes that are on and that no requirement names: nobody would ever be asked for them. */
-export function unnamedSchemes(document: OasDefinition, extension: Bag): string[] {
-  const authentication = bagOf(bagOf(extension.server).authentication);
+export function unnamedSchemes(document: OasDefinition, extension: JsonObject): string[] {
+  const authentication = objectOrEmpty(objectOrEmpty(extension.server).authentication);
   const named = new Set(requirementsOf(document, extension).flat());
-  const components = bagOf(document.components?.securitySchemes);
-  const schemes = Object.entries(bagOf(authentication.securitySchemes)).filter(([name, entry]) => {
-    const kind = kindOf(bagOf(components[name]), bagOf(entry));
-    return kind !== undefined && kind !== 'oauth2' && bagOf(entry).enabled === true && !named.has(name);
+  const components = objectOrEmpty(document.components?.securitySchemes);
+  const schemes = Object.entries(objectOrEmpty(authentication.securitySchemes)).filter(([name, entry]) => {
+    const kind = kindOf(objectOrEmpty(components[name]), objectOrEmpty(entry));
+    return kind !== undefined && kind !== 'oauth2' && objectOrEmpty(entry).enabled === true && !named.has(name);
   });
   const own = Object.entries(proprietary).filter(
-    ([name, mode]) => name === mode && bagOf(authentication[mode]).enabled === true,
+    ([name, mode]) => name === mode && objectOrEmpty(authentication[mode]).enabled === true,
   );
   const isNamed = (mode: AuthMode) => [...named].some(name => proprietary[name] === mode);
   return [...schemes.map(([name]) => name), ...own.filter(([, mode]) => !isNamed(mode)).map(([name]) => name)];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Bag, Path } from '#base/json-tree.ts';
-import { bagOf, isBag, isSilent } from '#base/json-tree.ts';
+import type { JsonObject, JsonPath } from '#base/json-tree.ts';
+import { isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
 import { schemeAnchors } from './facets/schemes.ts';
 import type { OasDefinition } from './oas.ts';
@@ -10,9 +10,9 @@ import type { Anchors } from './read-fields.ts';
  * The kind of a security scheme is told by the OpenAPI component of its name, and part of its settings too: where a
  * key is looked for, which grants are offered. Here the component is read into the entry, and written from it.
  */
-export const schemesPath: Path = ['server', 'authentication', 'securitySchemes'];
+export const schemesPath: JsonPath = ['server', 'authentication', 'securitySchemes'];
 
-export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
+export function kindOf(component: JsonObject, entry: JsonObject): SchemeKind | undefined {
   const scheme = String(component.scheme ?? '').toLowerCase();
   if (component.type === 'apiKey') return 'token';
   if (component.type === 'http' && scheme === 'basic') return 'basic';
@@ -25,13 +25,14 @@ export function kindOf(component: Bag, entry: Bag): SchemeKind | undefined {
 
 /** Which entry speaks for each kind: the first enabled one that is asked for, else the first enabled one, else the first. */
 export function schemeAnchorsOf(document: OasDefinition): Anchors {
-  const components = bagOf(document.components?.securitySchemes);
-  const entries = bagOf(bagOf(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
+  const components = objectOrEmpty(document.components?.securitySchemes);
+  const entries = objectOrEmpty(objectOrEmpty(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
   const [first] = Array.isArray(document.security) ? document.security : [];
-  const rankOf = (name: string) => (bagOf(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0);
+  const rankOf = (name: string) =>
+    objectOrEmpty(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0;
   const found: Record<string, string> = {};
   for (const [name, entry] of Object.entries(entries)) {
-    const kind = kindOf(bagOf(components[name]), bagOf(entry));
+    const kind = kindOf(objectOrEmpty(components[name]), objectOrEmpty(entry));
     if (!kind) continue;
     const other = found[kind];
     if (other === undefined || rankOf(name) > rankOf(other)) found[kind] = name;
@@ -49,36 +50,41 @@ const grantOfFlow: Record<string, string> = {
 };
 
 /** The gateway's part with what the OpenAPI components say about its security schemes. */
-export function withComponents(document: OasDefinition): Bag {
-  const extension = structuredClone(document['x-gw-api-gateway']) as Bag;
-  const components = bagOf(document.components?.securitySchemes);
-  const entries = bagOf(bagOf(bagOf(extension.server).authentication).securitySchemes);
-  for (const [name, entry] of Object.entries(entries)) if (isBag(entry)) complete(entry, bagOf(components[name]));
+export function withComponents(document: OasDefinition): JsonObject {
+  const extension = structuredClone(document['x-gw-api-gateway']) as JsonObject;
+  const components = objectOrEmpty(document.components?.securitySchemes);
+  const entries = objectOrEmpty(objectOrEmpty(objectOrEmpty(extension.server).authentication).securitySchemes);
+  for (const [name, entry] of Object.entries(entries))
+    if (isObject(entry)) complete(entry, objectOrEmpty(components[name]));
   rememberDiscovery(extension);
   return extension;
 }
 
 /** The older way to say how long a registry's answer is remembered, which was also the switch. */
-function rememberDiscovery(extension: Bag): void {
-  const { serviceDiscovery, uptimeTests, test } = bagOf(extension.upstream);
-  for (const block of [serviceDiscovery, bagOf(uptimeTests).serviceDiscovery, bagOf(test).serviceDiscovery])
-    if (isBag(block) && !isBag(block.cache) && Number(block.cacheTimeout) > 0)
+function rememberDiscovery(extension: JsonObject): void {
+  const { serviceDiscovery, uptimeTests, test } = objectOrEmpty(extension.upstream);
+  for (const block of [
+    serviceDiscovery,
+    objectOrEmpty(uptimeTests).serviceDiscovery,
+    objectOrEmpty(test).serviceDiscovery,
+  ])
+    if (isObject(block) && !isObject(block.cache) && Number(block.cacheTimeout) > 0)
       block.cache = { enabled: true, timeout: block.cacheTimeout };
 }
 
 const places = ['header', 'query', 'cookie'] as const;
 const isPlace = (value: unknown): value is (typeof places)[number] => places.some(place => place === value);
 
-function complete(entry: Bag, component: Bag): void {
+function complete(entry: JsonObject, component: JsonObject): void {
   const kind = kindOf(component, entry);
   if (kind === 'token' && isPlace(component.in)) entry[component.in] ??= { enabled: true, name: component.name ?? '' };
-  if (kind === 'oauth' && isSilent(entry.allowedAccessTypes))
-    entry.allowedAccessTypes = Object.keys(bagOf(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
+  if (kind === 'oauth' && isZeroValue(entry.allowedAccessTypes))
+    entry.allowedAccessTypes = Object.keys(objectOrEmpty(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
 }
 
 /** What the component says is not said again in the entry. */
-export function leaveToComponent(entry: Bag, component: Bag): void {
-  const bare: Bag = { ...entry, allowedAccessTypes: undefined };
+export function leaveToComponent(entry: JsonObject, component: JsonObject): void {
+  const bare: JsonObject = { ...entry, allowedAccessTypes: undefined };
   if (isPlace(component.in)) bare[component.in] = undefined;
   complete(bare, component);
   for (const name of ['header', 'query', 'cookie', 'allowedAccessTypes'])
@@ -86,21 +92,22 @@ export function leaveToComponent(entry: Bag, component: Bag): void {
       delete entry[name];
 }
 
-const isTold = (name: string, component: Bag) => name === component.in || name === 'allowedAccessTypes';
+const isTold = (name: string, component: JsonObject) => name === component.in || name === 'allowedAccessTypes';
 
 /** The OpenAPI component of an entry the gateway made. */
-export function componentOf(kind: SchemeKind, entry: Bag): Bag {
+export function componentOf(kind: SchemeKind, entry: JsonObject): JsonObject {
   if (kind === 'jwt') return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
   if (kind === 'basic') return { type: 'http', scheme: 'basic' };
   if (kind !== 'token') return { type: 'oauth2', flows: flowsOf(entry) };
-  const place = (['header', 'query', 'cookie'] as const).find(name => bagOf(entry[name]).enabled === true) ?? 'header';
-  const fallback = String(bagOf(entry.header).name ?? '') || 'Authorization';
-  return { type: 'apiKey', in: place, name: String(bagOf(entry[place]).name ?? '') || fallback };
+  const place =
+    (['header', 'query', 'cookie'] as const).find(name => objectOrEmpty(entry[name]).enabled === true) ?? 'header';
+  const fallback = String(objectOrEmpty(entry.header).name ?? '') || 'Authorization';
+  return { type: 'apiKey', in: place, name: String(objectOrEmpty(entry[place]).name ?? '') || fallback };
 }
 
-function flowsOf(entry: Bag): Bag {
+function flowsOf(entry: JsonObject): JsonObject {
   const types = Array.isArray(entry.allowedAccessTypes) ? entry.allowedAccessTypes : [];
-  const flows: Bag = {};
+  const flows: JsonObject = {};
   for (const [flow, grant] of Object.entries(grantOfFlow)) {
     if (!types.includes(grant)) continue;
     const asks = flow === 'authorizationCode' || flow === 'implicit' ? { authorizationUrl: '/oauth/authorize' } : {};

@@ -1,5 +1,5 @@
 import { isoTime } from '#base/clock.ts';
-import { bagOf } from '#base/json-tree.ts';
+import { objectOrEmpty } from '#base/json-tree.ts';
 
 /** Something that happened, with what is known of it under our own names. */
 export interface Happened {
@@ -50,10 +50,10 @@ const anyBreaker: Kind = { ...breaker, body: it => ({ ...breaker.body(it), Statu
 
 /** The detail is the `HostInfo` itself, under `host_info`. */
 const host: Kind = {
-  meta: it => ({ HostInfo: bagOf(it.detail.host_info) }),
+  meta: it => ({ HostInfo: objectOrEmpty(it.detail.host_info) }),
   body(it) {
-    const info = bagOf(it.detail.host_info);
-    const { target_url, host_name, api_id } = bagOf(info.MetaData);
+    const info = objectOrEmpty(it.detail.host_info);
+    const { target_url, host_name, api_id } = objectOrEmpty(info.MetaData);
     return {
       ...named(it),
       url: words(info.CheckURL ?? target_url),
@@ -63,7 +63,7 @@ const host: Kind = {
       api_id: apiOf(it) || words(api_id),
     };
   },
-  line: it => `:${words(bagOf(it.detail.host_info).CheckURL)}`,
+  line: it => `:${words(objectOrEmpty(it.detail.host_info).CheckURL)}`,
 };
 
 const trigger: Kind = {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
 import type { Upstream } from '../support/upstream.ts';
 import type { Place } from './place.ts';
@@ -65,4 +65,4 @@ export const definitionFiles = readdirSync(folder)
 export const fileOf = (name: string, form: Form): string | undefined =>
   definitionFiles.find(file => file === name + endings[form]);
 export const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
-export const readExample = (file: string): Bag => parse(textOf(file)) as Bag;
+export const readExample = (file: string): JsonObject => parse(textOf(file)) as JsonObject;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import type { Received, Upstream } from '../support/upstream.ts';
 import { eventually } from '../support/upstream.ts';
 import { type Call, type Example, endings, type Form, fileOf, readExample, textOf, type Values } from './example.ts';
@@ -11,7 +11,7 @@ import type { Place } from './place.ts';
 const surfaces: Readonly<Record<Form, string>> = { classic: '/gw/apis', oas: '/gw/apis/oas' };
 const types: Readonly<Record<Form, string>> = { classic: 'application/json', oas: 'application/yaml' };
 
-export const idOf = (definition: Bag, form: Form): string =>
+export const idOf = (definition: JsonObject, form: Form): string =>
   form === 'classic' ? String(definition.api_id) : (definition['x-gw-api-gateway'] as { info: { id: string } }).info.id;
 
 /** The text of a file as it can be served here: every placeholder has its value. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { publicId } from '#base/ids.ts';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { ecPair, jwkOf, mint, pemOf } from '../support/tokens.ts';
 import { settled } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -9,7 +9,7 @@ import type { Ground, Served } from './effect.ts';
 
 /** What effects of authentication share: how each way in is said, what a caller shows, and who is let in. */
 
-const components: Readonly<Record<string, Bag>> = {
+const components: Readonly<Record<string, JsonObject>> = {
   token: { type: 'apiKey', in: 'header', name: 'Authorization' },
   jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   basic: { type: 'http', scheme: 'basic' },
@@ -18,7 +18,7 @@ const components: Readonly<Record<string, Bag>> = {
 };
 
 /** An OpenAPI document with one way in. `entry` is what the gateway's part says of it, `more` what it says of all. */
-export function guarded(way: string, entry: Bag, more: Bag = {}, component = components[way]) {
+export function guarded(way: string, entry: JsonObject, more: JsonObject = {}, component = components[way]) {
   const said = { enabled: true, ...entry };
   const own = component ? { securitySchemes: { mine: said } } : { [way]: said };
   return {
@@ -28,7 +28,7 @@ export function guarded(way: string, entry: Bag, more: Bag = {}, component = com
 }
 
 /** A change of that entry, in the gateway's part. */
-export const entryChange = (entry: Bag): Bag => ({
+export const entryChange = (entry: JsonObject): JsonObject => ({
   server: { authentication: { securitySchemes: { mine: entry } } },
 });
 
@@ -43,7 +43,11 @@ const classicOf = {
   oidc: { use_openid: true },
 } as const;
 export type WayName = keyof typeof classicOf;
-export const classic = (way: WayName, more: Bag = {}): Bag => ({ use_keyless: false, ...classicOf[way], ...more });
+export const classic = (way: WayName, more: JsonObject = {}): JsonObject => ({
+  use_keyless: false,
+  ...classicOf[way],
+  ...more,
+});
 
 type Headers = Record<string, string>;
 
@@ -65,16 +69,16 @@ export async function keepsOutWith(at: Served, ...credentials: readonly string[]
 }
 
 /** Rights to the API, or to another one. */
-export const rightsTo = (id: string): Bag => ({ [id]: { api_id: id, api_name: id, versions: ['Default', ''] } });
+export const rightsTo = (id: string): JsonObject => ({ [id]: { api_id: id, api_name: id, versions: ['Default', ''] } });
 
-export async function asked({ app }: Ground, path: string, body: Bag) {
+export async function asked({ app }: Ground, path: string, body: JsonObject) {
   const answer = await app.ask('POST', path, { body });
   assert.equal(answer.status, 200, answer.text);
   await settled(app);
   return answer.body;
 }
 
-export async function policyFor(at: Ground, apiId = at.id, more: Bag = {}): Promise<string> {
+export async function policyFor(at: Ground, apiId = at.id, more: JsonObject = {}): Promise<string> {
   const policy = { name: publicId(), id: publicId(), active: true, state: 'active', access_rights: rightsTo(apiId) };
   return (await asked(at, '/api/portal/policies', { ...policy, ...more })).Message;
 }
@@ -95,11 +99,11 @@ export function publishes(upstream: Upstream, pages: Readonly<Record<string, (bo
 export const signer = ecPair();
 export const publicSource = Buffer.from(pemOf(signer.publicKey)).toString('base64');
 export const now = () => Math.floor(Date.now() / 1000);
-export const signedToken = (claims: Bag, header: object = { kid: 'one' }, key = signer.privateKey): string =>
+export const signedToken = (claims: JsonObject, header: object = { kid: 'one' }, key = signer.privateKey): string =>
   mint({ exp: now() + 600, ...claims }, key, { alg: 'ES256', header });
-export const sharedToken = (claims: Bag, secret: string, kid?: string): string =>
+export const sharedToken = (claims: JsonObject, secret: string, kid?: string): string =>
   mint({ exp: now() + 600, ...claims }, secret, { alg: 'HS256', header: kid === undefined ? {} : { kid } });
-export const bearer = (claims: Bag): string => `Bearer ${signedToken(claims)}`;
+export const bearer = (claims: JsonObject): string => `Bearer ${signedToken(claims)}`;
 export const keySet = (kid = 'one', key = signer.publicKey) => ({ keys: [jwkOf(key, { kid })] });
 
 /** An OpenID provider of the API's own, served by the upstream. */
@@ -117,7 +121,7 @@ export function publishIssuers(at: Ground, ...names: readonly string[]): void {
 
 export const password = 'open:sesame';
 export const basic = (user: string, word = password) => `Basic ${Buffer.from(`${user}:${word}`).toString('base64')}`;
-export async function basicUser(at: Ground, more: Bag = {}): Promise<string> {
+export async function basicUser(at: Ground, more: JsonObject = {}): Promise<string> {
   const user = `user-${publicId()}`;
   const key = { access_rights: rightsTo(at.id), basic_auth_data: { password }, ...more };
   await asked(at, `/api/apis/keys/basic/${user}`, key);
@@ -134,12 +138,12 @@ export function signedCall(keyId: string, algorithm = 'hmac-sha256', atMs = Date
   };
 }
 const hmacSecret = 'a secret that calls are signed with';
-export const signingKey = (at: Served, more: Bag = {}) =>
+export const signingKey = (at: Served, more: JsonObject = {}) =>
   at.key({ hmac_enabled: true, hmac_string: hmacSecret, ...more });
 
 export const redirect = 'https://app.example/back';
 /** A client of the API's own OAuth provider. */
-export async function oauthClient(at: Ground, more: Bag = {}): Promise<{ id: string; secret: string }> {
+export async function oauthClient(at: Ground, more: JsonObject = {}): Promise<{ id: string; secret: string }> {
   const body = { redirect_uri: redirect, policy_id: await policyFor(at), ...more };
   const { client_id: id, secret } = await asked(at, `/api/apis/oauth/${at.id}`, body);
   return { id, secret };

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../support/upstream.ts';
 import { laid, type Served } from './effect.ts';
 
 /** What effects share: how a thing is said in each form, and how it is looked at. */
 
-export const version = (more: Bag): Bag => ({ version_data: { versions: { Default: more } } });
+export const version = (more: JsonObject): JsonObject => ({ version_data: { versions: { Default: more } } });
 /** Endpoint lists of a classic definition. */
-export const lists = (extended_paths: Bag): Bag => version({ use_extended_paths: true, extended_paths });
+export const lists = (extended_paths: JsonObject): JsonObject => version({ use_extended_paths: true, extended_paths });
 /** What the operation of GET /thing is given. */
-export const operation = (feature: Bag) => ({ x: { middleware: { operations: { getThing: feature } } } });
-export const global = (more: Bag) => ({ x: { middleware: { global: more } } });
+export const operation = (feature: JsonObject) => ({ x: { middleware: { operations: { getThing: feature } } } });
+export const global = (more: JsonObject) => ({ x: { middleware: { global: more } } });
 export const place = { path: '/thing', method: 'GET', disabled: false };
 
 /** An API that asks for a key, in each form. */
-export const keyed = (more: Bag = {}): Bag => ({ use_keyless: false, use_standard_auth: true, ...more });
-export const guarded = (more: { x?: Bag } = {}) => ({
+export const keyed = (more: JsonObject = {}): JsonObject => ({ use_keyless: false, use_standard_auth: true, ...more });
+export const guarded = (more: { x?: JsonObject } = {}) => ({
   components: { securitySchemes: { keys: { type: 'apiKey', in: 'header', name: 'Authorization' } } },
   security: [{ keys: [] }],
   x: laid(
     { server: { authentication: { enabled: true, securitySchemes: { keys: { enabled: true } } } } },
     more.x ?? {},
-  ) as Bag,
+  ) as JsonObject,
 });
 
 /** Members as the classic form spells them. */
-export const snake = (bag: Bag): Bag =>
+export const snake = (bag: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(bag).map(([name, value]) => [name.replaceAll(/[A-Z]/g, it => `_${it.toLowerCase()}`), value]),
   );

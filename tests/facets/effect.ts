@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { publicId } from '#base/ids.ts';
-import { type Bag, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
 import { rows } from '#definition/rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
@@ -17,9 +17,9 @@ export interface Effect {
   readonly rows: string;
   readonly promise: string;
   /** Members of a classic definition, laid over an open API. */
-  readonly classic?: (at: Ground) => Bag | Promise<Bag>;
+  readonly classic?: (at: Ground) => JsonObject | Promise<JsonObject>;
   /** Members of an OpenAPI document, laid over the same; `x` stands for the gateway's own part. */
-  readonly oas?: (at: Ground) => (Bag & { x?: Bag }) | Promise<Bag & { x?: Bag }>;
+  readonly oas?: (at: Ground) => (JsonObject & { x?: JsonObject }) | Promise<JsonObject & { x?: JsonObject }>;
   observe(at: Served): Promise<void>;
   /**
    * Why no control run is needed where `observe` sees a refusal: it would pass without the rows too, and compares with
@@ -53,9 +53,9 @@ export interface Served extends Ground {
   readonly listenPath: string;
   call(path?: string, init?: RequestInit): Promise<Answer>;
   /** A key with a right to the API. */
-  key(more?: Bag): Promise<string>;
+  key(more?: JsonObject): Promise<string>;
   /** Changes what the definition says, on top of what it said. */
-  change(more: Bag): Promise<void>;
+  change(more: JsonObject): Promise<void>;
   /** The same API without the rows of the effect, for comparison. */
   plain(): Promise<Served>;
 }
@@ -85,13 +85,13 @@ export const placeOf = (name: string, form: Form): string | null => {
 
 /** Maps are laid over each other; anything else replaces. */
 export function laid(under: unknown, over: unknown): unknown {
-  if (!isBag(under) || !isBag(over)) return over === undefined ? under : over;
-  const result: Bag = { ...under };
+  if (!isObject(under) || !isObject(over)) return over === undefined ? under : over;
+  const result: JsonObject = { ...under };
   for (const [name, value] of Object.entries(over)) result[name] = laid(under[name], value);
   return result;
 }
 
-const openClassic = ({ id, upstream }: Ground): Bag => ({
+const openClassic = ({ id, upstream }: Ground): JsonObject => ({
   name: `Effect ${id}`,
   api_id: id,
   active: true,
@@ -100,7 +100,7 @@ const openClassic = ({ id, upstream }: Ground): Bag => ({
   proxy: { listen_path: `/${id}`, target_url: upstream.url, strip_listen_path: true },
 });
 
-const openOas = ({ id, upstream }: Ground): Bag => ({
+const openOas = ({ id, upstream }: Ground): JsonObject => ({
   openapi: '3.0.3',
   info: { title: `Effect ${id}`, version: '1' },
   paths: { '/thing': { get: { operationId: 'getThing', responses: { 200: { description: 'ok' } } } } },
@@ -111,14 +111,14 @@ const openOas = ({ id, upstream }: Ground): Bag => ({
   },
 });
 
-export async function definitionOf(effect: Effect, ground: Ground): Promise<Bag> {
-  if (ground.form === 'classic') return laid(openClassic(ground), await effect.classic!(ground)) as Bag;
+export async function definitionOf(effect: Effect, ground: Ground): Promise<JsonObject> {
+  if (ground.form === 'classic') return laid(openClassic(ground), await effect.classic!(ground)) as JsonObject;
   const { x, ...document } = await effect.oas!(ground);
-  return laid(laid(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as Bag;
+  return laid(laid(openOas(ground), document), { 'x-gw-api-gateway': x ?? {} }) as JsonObject;
 }
 
 /** Whether a definition says something at a place of the table, whatever stands for its lists and names. */
-export function says(definition: Bag, form: Form, place: string): boolean {
+export function says(definition: JsonObject, form: Form, place: string): boolean {
   const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
   const members = place.replaceAll('[]', `.${anyName}`).split('.');
   return found([root], members);
@@ -128,7 +128,7 @@ function found(values: readonly unknown[], [member, ...rest]: readonly string[])
   if (member === undefined) return values.some(value => value !== undefined);
   const next = values.flatMap(value => {
     if (typeof value !== 'object' || value === null) return [];
-    return member === anyName ? Object.values(value) : [(value as Bag)[member]];
+    return member === anyName ? Object.values(value) : [(value as JsonObject)[member]];
   });
   return next.length > 0 && found(next, rest);
 }
@@ -191,15 +191,15 @@ async function observed(effect: Effect, watched: Watched, upstream: Upstream, fo
 }
 
 /** The definition without what stands at these places; a list goes as a whole, so that no entry is left half. */
-function withoutPlaces(definition: Bag, form: Form, places: readonly string[]): Bag {
+function withoutPlaces(definition: JsonObject, form: Form, places: readonly string[]): JsonObject {
   const result = structuredClone(definition);
-  const root = form === 'classic' ? result : (result['x-gw-api-gateway'] as Bag);
+  const root = form === 'classic' ? result : (result['x-gw-api-gateway'] as JsonObject);
   for (const place of places) remove([root], place.split('[]', 1)[0]!.split('.'));
   return result;
 }
 
 function remove(values: readonly unknown[], [member = '', ...rest]: readonly string[]): void {
-  for (const value of values.filter(isBag)) {
+  for (const value of values.filter(isObject)) {
     const names = member === anyName ? Object.keys(value) : [member];
     if (rest.length > 0)
       remove(
@@ -214,12 +214,12 @@ const surfaces = { classic: '/gw/apis', oas: '/gw/apis/oas' } as const;
 
 async function served(
   ground: Ground,
-  definition: Bag,
+  definition: JsonObject,
   seen: { hasRefusal: boolean },
   places: readonly string[],
 ): Promise<Served> {
   const { app, form, id } = ground;
-  const write = async (method: string, path: string, body: Bag) => {
+  const write = async (method: string, path: string, body: JsonObject) => {
     const { status, text } = await app.ask(method, path, { body });
     assert.equal(status, 200, text);
     await settled(app);
@@ -247,7 +247,7 @@ async function served(
       return body.key as string;
     },
     async change(more) {
-      current = laid(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as Bag;
+      current = laid(current, form === 'classic' ? more : { 'x-gw-api-gateway': more }) as JsonObject;
       await write('PUT', `${surfaces[form]}/${id}`, current);
     },
     async plain() {
@@ -259,10 +259,10 @@ async function served(
   };
 }
 
-function listenPathOf(definition: Bag, form: Form): string {
+function listenPathOf(definition: JsonObject, form: Form): string {
   const place = placeOf('listen.path', form)!.split('.');
   const root = form === 'classic' ? definition : definition['x-gw-api-gateway'];
-  return place.reduce((here: unknown, member) => (here as Bag)[member], root) as string;
+  return place.reduce((here: unknown, member) => (here as JsonObject)[member], root) as string;
 }
 
 function parsed(text: string): Answer['body'] {

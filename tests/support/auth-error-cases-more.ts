@@ -1,4 +1,4 @@
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import {
   authorization,
   base64,
@@ -21,7 +21,7 @@ import { jwkOf, mint, rsaPair } from './tokens.ts';
 
 /** The rest of them: tokens of others, certificates, and what keys may do. */
 const openId =
-  (policy: Bag = {}) =>
+  (policy: JsonObject = {}) =>
   async (at: RowGround) => {
     const { url, pages } = at.publisher;
     pages['/.well-known/openid-configuration'] = { issuer: url, jwks_uri: `${url}/oidc-keys` };
@@ -30,7 +30,7 @@ const openId =
     return { use_openid: true, openid_options: { providers: [{ issuer: url, client_ids }] } };
   };
 const idToken =
-  (claims: Bag = {}, key = rsa.privateKey) =>
+  (claims: JsonObject = {}, key = rsa.privateKey) =>
   ({ publisher }: RowGround) => {
     const usual = { iss: publisher.url, aud: 'app', sub: 'ann', exp: nowSeconds() + 600 };
     return authorization(`Bearer ${mint({ ...usual, ...claims }, key, { header: { kid: 'a' } })}`);
@@ -53,7 +53,7 @@ const openIdRows = (
   message: 'Key not authorised',
 }));
 
-const external = (...providers: Bag[]) => ({ external_oauth: { enabled: true, providers } });
+const external = (...providers: JsonObject[]) => ({ external_oauth: { enabled: true, providers } });
 const signed = external({ jwt: { enabled: true, signing_method: 'rsa', source } });
 const asked =
   (answer: unknown, path = '/introspect') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, sign } from 'node:crypto';
 import { publicId } from '#base/ids.ts';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { makeCertificate } from './certificates.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair } from './tokens.ts';
@@ -10,7 +10,7 @@ import { settled } from './traffic.ts';
 /** Every reason for which a caller is not let in, with a call that meets it and what the caller hears. */
 export interface RefusedRow {
   readonly when: string;
-  readonly definition: Bag | ((at: RowGround) => Bag | Promise<Bag>);
+  readonly definition: JsonObject | ((at: RowGround) => JsonObject | Promise<JsonObject>);
   readonly sends?: (at: RowGround) => RequestInit | Promise<RequestInit>;
   readonly status: number;
   readonly message: string;
@@ -33,10 +33,12 @@ async function write({ app }: RowGround, path: string, body: unknown, method = '
   await settled(app);
   return reply.body;
 }
-const rightsTo = (apiId: string, more: Bag = {}): Bag => ({ [apiId]: { versions: ['Default'], ...more } });
-const keyOf = async (at: RowGround, more: Bag = {}): Promise<string> =>
+const rightsTo = (apiId: string, more: JsonObject = {}): JsonObject => ({
+  [apiId]: { versions: ['Default'], ...more },
+});
+const keyOf = async (at: RowGround, more: JsonObject = {}): Promise<string> =>
   (await write(at, '/gw/keys', { access_rights: rightsTo(at.apiId), ...more })).key;
-const policyOf = async (at: RowGround, more: Bag = {}): Promise<string> => {
+const policyOf = async (at: RowGround, more: JsonObject = {}): Promise<string> => {
   const policy = { name: publicId(), id: publicId(), state: 'active', access_rights: rightsTo(at.apiId) };
   return (await write(at, '/api/portal/policies', { ...policy, ...more })).Message;
 };
@@ -49,7 +51,7 @@ const disallowed = 'Access to this API has been disallowed';
 const failure = { event: 'AuthFailure' } as const;
 
 const signature = { algorithm: 'MasherySHA256', header: 'X-Signature', secret: 'shared', allowed_clock_skew: 2 };
-const signing = (more: Bag = {}) => ({
+const signing = (more: JsonObject = {}) => ({
   auth_configs: { authToken: { validate_signature: true, signature: { ...signature, ...more } } },
 });
 const withKey = async (at: RowGround) => authorization(await keyOf(at));
@@ -205,7 +207,7 @@ const basic: RefusedRow[] = [
 
 const hmacApi = { enable_signature_checking: true, hmac_allowed_clock_skew: 5000 };
 interface Signing {
-  key?: Bag;
+  key?: JsonObject;
   algorithm?: string;
   agoMs?: number;
   secret?: string;
@@ -273,9 +275,17 @@ const hmac: RefusedRow[] = [
 
 export const rsa = rsaPair();
 export const source = base64(pemOf(rsa.publicKey));
-const bearer = (claims: Bag, more: Parameters<typeof mint>[2] = {}, key: Parameters<typeof mint>[1] = rsa.privateKey) =>
-  says(`Bearer ${mint(claims, key, more)}`);
-const jwtApi = (more: Bag = {}) => ({ enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: source, ...more });
+const bearer = (
+  claims: JsonObject,
+  more: Parameters<typeof mint>[2] = {},
+  key: Parameters<typeof mint>[1] = rsa.privateKey,
+) => says(`Bearer ${mint(claims, key, more)}`);
+const jwtApi = (more: JsonObject = {}) => ({
+  enable_jwt: true,
+  jwt_signing_method: 'rsa',
+  jwt_source: source,
+  ...more,
+});
 const byKeySet = ({ publisher }: RowGround) => {
   publisher.pages['/keys'] = { keys: [jwkOf(rsa.publicKey, { kid: 'known' })] };
   return jwtApi({ jwt_source: `${publisher.url}/keys` });

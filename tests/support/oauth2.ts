@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { publicId } from '#base/ids.ts';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { mint, pemOf, rsaPair } from './tokens.ts';
 import { settled } from './traffic.ts';
@@ -12,7 +12,7 @@ export const signer = rsaPair();
 export const tokenOf = (claims: object = {}, key = signer.privateKey): string =>
   mint({ sub: 'ann', iss: issuer, exp: Math.floor(Date.now() / 1000) + 600, ...claims }, key);
 
-const components: Bag = {
+const components: JsonObject = {
   jwt: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   scopes: { type: 'oauth2', flows: { clientCredentials: { tokenUrl: '/token', scopes: { read: '', extra: '' } } } },
   key: { type: 'apiKey', in: 'header', name: 'X-Key' },
@@ -23,21 +23,26 @@ const components: Bag = {
 
 export interface Wanted {
   /** Members of the document. */
-  readonly document?: Bag;
+  readonly document?: JsonObject;
   /** Members of the scheme that asks for scopes and exchanges tokens. */
-  readonly scheme?: Bag;
+  readonly scheme?: JsonObject;
   /** Members of `server.authentication`, and of its schemes. */
-  readonly authentication?: Bag;
-  readonly schemes?: Bag;
-  readonly server?: Bag;
-  readonly operations?: Bag;
-  readonly global?: Bag;
+  readonly authentication?: JsonObject;
+  readonly schemes?: JsonObject;
+  readonly server?: JsonObject;
+  readonly operations?: JsonObject;
+  readonly global?: JsonObject;
 }
 
 export const header = { enabled: true, name: 'Authorization' };
 
 /** A definition that lets signed tokens in. */
-export function documentOf(upstream: Pick<Upstream, 'url'>, id: string, policy: string, wanted: Wanted = {}): Bag {
+export function documentOf(
+  upstream: Pick<Upstream, 'url'>,
+  id: string,
+  policy: string,
+  wanted: Wanted = {},
+): JsonObject {
   const { document = {}, scheme, authentication, schemes, server, operations = {}, global = {} } = wanted;
   const source = Buffer.from(pemOf(signer.publicKey)).toString('base64');
   const securitySchemes = {
@@ -98,7 +103,7 @@ function parsed(text: string): ReturnType<typeof JSON.parse> {
 }
 
 /** A handler of the OpenAPI form that calls an address when something happens. */
-export const hook = (trigger: string, url: string): Bag => ({
+export const hook = (trigger: string, url: string): JsonObject => ({
   eventHandlers: [
     {
       enabled: true,

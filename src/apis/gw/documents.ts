@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isBag } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
 import { publicForm } from '#definition/oas-export.ts';
@@ -25,7 +25,7 @@ export async function foundDocument(apis: ApiStore, ref: string): Promise<Docume
 
 /** Swagger 2.0 has another shape throughout: the faults of an OpenAPI 3 check would name members it never has. */
 export function refuseSwagger(body: unknown): void {
-  if (!isBag(body) || body.openapi !== undefined || body.swagger === undefined) return;
+  if (!isObject(body) || body.openapi !== undefined || body.swagger === undefined) return;
   const version = typeof body.swagger === 'string' ? body.swagger.slice(0, 10) : '2.0';
   throw invalid([{ path: 'swagger', message: `this is Swagger ${version}: convert it to OpenAPI 3 first` }]);
 }
@@ -33,8 +33,8 @@ export function refuseSwagger(body: unknown): void {
 /** A document with the gateway's part in it; one that holds streams is held to their rules. */
 export function checkedDocument(body: unknown, tools: Pick<ApiTools, 'settings'>): CheckedWritten {
   refuseSwagger(body);
-  if (isBag(body) && body[extensionName] === undefined) throw problem.extension_missing();
-  return checkedDefinition(isBag(body) && streamingName in body ? 'streams' : 'oas', body, tools);
+  if (isObject(body) && body[extensionName] === undefined) throw problem.extension_missing();
+  return checkedDefinition(isObject(body) && streamingName in body ? 'streams' : 'oas', body, tools);
 }
 
 /** The same for what was made of a document and of what the caller asked for beside it. */

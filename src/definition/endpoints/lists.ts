@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { bagOf, isBag, isSilent, listOf } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import { features } from '../definition.ts';
 import type { Fields } from '../facet.ts';
 import { readFacet } from '../read-fields.ts';
@@ -17,24 +17,27 @@ const cachedMethods = ['GET', 'HEAD', 'OPTIONS'];
 export const accessLists: readonly string[] = ['ignored', 'black_list', 'white_list'];
 
 /** The lists of a classic version with the older ways of writing them put into today's. */
-export function currentLists(version: Bag): Record<string, Bag[]> {
-  if (isLegacy(version)) return legacyLists(bagOf(version.paths));
-  const given = bagOf(version.extended_paths);
-  const lists: Record<string, Bag[]> = {};
-  for (const { classic } of Object.values(features)) if (classic) lists[classic] = listOf(given[classic]).filter(isBag);
+export function currentLists(version: JsonObject): Record<string, JsonObject[]> {
+  if (isLegacy(version)) return legacyLists(objectOrEmpty(version.paths));
+  const given = objectOrEmpty(version.extended_paths);
+  const lists: Record<string, JsonObject[]> = {};
+  for (const { classic } of Object.values(features))
+    if (classic) lists[classic] = arrayOrEmpty(given[classic]).filter(isObject);
   for (const name of accessLists)
     lists[name] = lists[name]!.flatMap(entry => byMethod(entry, name, lists.mock_response!));
-  const cached = listOf(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
+  const cached = arrayOrEmpty(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
   lists.advance_cache_config!.push(...cached);
   return lists;
 }
 
 /** Whether only the oldest lists count. */
-export const isLegacy = (version: Bag) => version.use_extended_paths !== true && isBag(version.paths);
+export const isLegacy = (version: JsonObject) => version.use_extended_paths !== true && isObject(version.paths);
 
 /** Lists of bare paths, for any method. */
-function legacyLists(paths: Bag): Record<string, Bag[]> {
-  return Object.fromEntries(accessLists.map(name => [name, listOf(paths[name]).map(path => ({ path, method: '' }))]));
+function legacyLists(paths: JsonObject): Record<string, JsonObject[]> {
+  return Object.fromEntries(
+    accessLists.map(name => [name, arrayOrEmpty(paths[name]).map(path => ({ path, method: '' }))]),
+  );
 }
 
 /**
@@ -42,33 +45,33 @@ function legacyLists(paths: Bag): Record<string, Bag[]> {
  * stays in its list: an allow list of replies alone still closes every other endpoint. In a block list the reply stands in
  * place of the refusal.
  */
-function byMethod(entry: Bag, list: string, mocks: Bag[]): Bag[] {
+function byMethod(entry: JsonObject, list: string, mocks: JsonObject[]): JsonObject[] {
   const { method_actions, ...rest } = entry;
-  if (isSilent(method_actions)) return [rest];
-  return Object.entries(bagOf(method_actions)).flatMap(([method, action]) => {
-    const { action: kind, code, data, headers } = bagOf(action);
+  if (isZeroValue(method_actions)) return [rest];
+  return Object.entries(objectOrEmpty(method_actions)).flatMap(([method, action]) => {
+    const { action: kind, code, data, headers } = objectOrEmpty(action);
     if (kind !== 'reply') return [{ ...rest, method }];
     mocks.push({ ...rest, method, code: code ?? 0, body: data ?? '', headers: headers ?? {} });
     return list === 'black_list' ? [] : [{ ...rest, method }];
   });
 }
 
-export function classicEndpoints(version: Bag): Endpoints {
+export function classicEndpoints(version: JsonObject): Endpoints {
   const lists = currentLists(version);
   return endpoints(feature =>
-    listOf(feature.classic === null ? [] : lists[feature.classic]).map(entry => {
+    arrayOrEmpty(feature.classic === null ? [] : lists[feature.classic]).map(entry => {
       const values = readFacet(feature.entry, 'classic', entry, {});
       return { ...values, method: String(values.method).toUpperCase() };
     }),
   );
 }
 
-export function oasEndpoints(extension: Bag, paths: unknown): Endpoints {
-  const given = bagOf(bagOf(extension.middleware).operations);
-  const operations = operationsOf(paths).filter(({ id }) => isBag(given[id]));
+export function oasEndpoints(extension: JsonObject, paths: unknown): Endpoints {
+  const given = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
+  const operations = operationsOf(paths).filter(({ id }) => isObject(given[id]));
   return endpoints(feature =>
     operations.flatMap(({ id, path, method }) => {
-      const operation = bagOf(given[id]);
+      const operation = objectOrEmpty(given[id]);
       const member = memberOf(feature, operation);
       if (!member) return [];
       const values = readFacet(feature.entry, 'oas', member, {});
@@ -78,19 +81,19 @@ export function oasEndpoints(extension: Bag, paths: unknown): Endpoints {
 }
 
 /** What an operation says of a feature. */
-export function memberOf(feature: Pick<Feature, 'oas' | 'oasList'>, operation: Bag): Bag | undefined {
+export function memberOf(feature: Pick<Feature, 'oas' | 'oasList'>, operation: JsonObject): JsonObject | undefined {
   const member = feature.oas === null ? undefined : operation[feature.oas];
-  const one = feature.oasList ? listOf(member)[0] : member;
-  return isBag(one) ? one : undefined;
+  const one = feature.oasList ? arrayOrEmpty(member)[0] : member;
+  return isObject(one) ? one : undefined;
 }
 
 /** The path as the classic form wrote it, where OpenAPI could not. */
-export function originalPath(operation: Bag): string | undefined {
-  const { path } = bagOf(operation['x-gw-classic']);
+export function originalPath(operation: JsonObject): string | undefined {
+  const { path } = objectOrEmpty(operation['x-gw-classic']);
   return typeof path === 'string' ? path : undefined;
 }
 
-function endpoints(entries: (feature: Feature) => Bag[]): Endpoints {
+function endpoints(entries: (feature: Feature) => JsonObject[]): Endpoints {
   const lists = Object.entries(features).map(([name, feature]) => [
     name,
     entries(feature as Feature).filter(entry => entry.enabled !== false || name === 'scopeCheck'),

@@ -1,5 +1,5 @@
-import type { Bag } from '#base/json-tree.ts';
-import { bagOf, isBag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
+import { isObject, objectOrEmpty } from '#base/json-tree.ts';
 
 /** The methods an OpenAPI path may have. */
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
@@ -15,20 +15,20 @@ export interface Operation {
 export const operationIdOf = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
 
 /** The id of an operation: its author's, or the one it has without. */
-export const idOf = ({ operationId }: Bag, path: string, method: string): string =>
+export const idOf = ({ operationId }: JsonObject, path: string, method: string): string =>
   typeof operationId === 'string' && operationId !== '' ? operationId : operationIdOf(path, method);
 
 /** The paths of a document. Among them may stand extensions, which begin with no slash. */
 export const pathItemsOf = (paths: unknown): [path: string, item: unknown][] =>
-  Object.entries(bagOf(paths)).filter(([path]) => path.startsWith('/'));
+  Object.entries(objectOrEmpty(paths)).filter(([path]) => path.startsWith('/'));
 
 /** All operations, the more particular path first: more segments, then longer text, then by letter. */
 export function operationsOf(paths: unknown): Operation[] {
   const found: Operation[] = [];
   for (const [path, item] of pathItemsOf(paths).sort(([a], [b]) => moreParticular(a, b)))
     for (const method of methods) {
-      const operation = bagOf(item)[method];
-      if (isBag(operation)) found.push({ id: idOf(operation, path, method), path, method: method.toUpperCase() });
+      const operation = objectOrEmpty(item)[method];
+      if (isObject(operation)) found.push({ id: idOf(operation, path, method), path, method: method.toUpperCase() });
     }
   return found;
 }
@@ -66,8 +66,8 @@ const literal = /^[A-Za-z0-9._-]*$/;
  * The OpenAPI path of a classic one. A segment that is a pattern becomes a parameter that carries the pattern, since
  * OpenAPI paths have no patterns of their own.
  */
-export function openApiPath(path: string): { path: string; parameters: Bag[] } {
-  const parameters: Bag[] = [];
+export function openApiPath(path: string): { path: string; parameters: JsonObject[] } {
+  const parameters: JsonObject[] = [];
   const segments = (path.startsWith('/') ? path : `/${path}`).split('/').map(segment => {
     const named = /^\{([^:{}]+)(?::(.*))?\}$/.exec(segment);
     if (named) {
@@ -83,7 +83,7 @@ export function openApiPath(path: string): { path: string; parameters: Bag[] } {
   return { path: segments.join('/'), parameters };
 }
 
-const parameter = (name: string, pattern: string | undefined): Bag => ({
+const parameter = (name: string, pattern: string | undefined): JsonObject => ({
   name,
   in: 'path',
   required: true,

@@ -1,4 +1,4 @@
-import { isBag } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import type { Wire } from '../facet.ts';
 
 /** The members of a rule whose names differ between the forms, by the part of the rule they stand in. */
@@ -26,9 +26,11 @@ const turned = (rules: unknown, turn: Turn): unknown =>
 const turnedRule = (rule: unknown, turn: Turn): unknown =>
   mapped(rule, (part, name) => {
     const other = new Map((Object.hasOwn(names, name) ? names[name]! : []).map(turn));
-    if (!isBag(part)) return part;
+    if (!isObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([member, value]) => [other.get(member) ?? member, value]));
   });
 
 const mapped = (value: unknown, change: (inner: unknown, name: string) => unknown): unknown =>
-  isBag(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner, name)])) : value;
+  isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner, name)]))
+    : value;

@@ -1,4 +1,4 @@
-import { type Bag, bagOf, isBag, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { classicPath, operationsOf } from '#definition/endpoints/paths.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { claimAt, type Members } from './jwt-token.ts';
@@ -20,14 +20,14 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** The scopes that requirements list for a scheme; requirements that do not name it ask nothing of its tokens. */
 export const scopesListed = (requirements: unknown, scheme: string): Lists =>
-  listOf(requirements)
-    .filter(isBag)
+  arrayOrEmpty(requirements)
+    .filter(isObject)
     .filter(requirement => Object.hasOwn(requirement, scheme))
-    .map(requirement => listOf(requirement[scheme]).filter(isText));
+    .map(requirement => arrayOrEmpty(requirement[scheme]).filter(isText));
 
 /** Every operation of the document. What is read with GET is read with HEAD too, where that has no words of its own. */
 export function operationScopes({ document, scopeScheme }: Model, { endpoints }: VersionModel): OperationScopes[] {
-  const paths = bagOf(document?.paths);
+  const paths = objectOrEmpty(document?.paths);
   const off = new Set(endpoints.scopeCheck.filter(({ enabled }) => !enabled).map(({ operationId }) => operationId));
   const operations = operationsOf(paths);
   const listed = new Set(operations.map(({ method, path }) => `${method} ${path}`));
@@ -42,16 +42,23 @@ export function operationScopes({ document, scopeScheme }: Model, { endpoints }:
     off: group.every(({ id }) => off.has(id)),
     asked: group
       .filter(({ id }) => !off.has(id))
-      .map(({ path, method }) => scopesListed(bagOf(bagOf(paths[path])[method.toLowerCase()]).security, scopeScheme)),
+      .map(({ path, method }) =>
+        scopesListed(objectOrEmpty(objectOrEmpty(paths[path])[method.toLowerCase()]).security, scopeScheme),
+      ),
   }));
 }
 
 /** Every scope that the document knows for a scheme, by letter. */
-export function knownScopes(document: Readonly<Bag>, scheme: string): string[] {
-  const component = bagOf(bagOf(bagOf(document.components).securitySchemes)[scheme]);
-  const flows = Object.values(bagOf(component.flows)).flatMap(flow => Object.keys(bagOf(bagOf(flow).scopes)));
+export function knownScopes(document: Readonly<JsonObject>, scheme: string): string[] {
+  const component = objectOrEmpty(objectOrEmpty(objectOrEmpty(document.components).securitySchemes)[scheme]);
+  const flows = Object.values(objectOrEmpty(component.flows)).flatMap(flow =>
+    Object.keys(objectOrEmpty(objectOrEmpty(flow).scopes)),
+  );
   const operations = operationsOf(document.paths).flatMap(({ path, method }) =>
-    scopesListed(bagOf(bagOf(bagOf(document.paths)[path])[method.toLowerCase()]).security, scheme).flat(),
+    scopesListed(
+      objectOrEmpty(objectOrEmpty(objectOrEmpty(document.paths)[path])[method.toLowerCase()]).security,
+      scheme,
+    ).flat(),
   );
   return [...new Set([...flows, ...scopesListed(document.security, scheme).flat(), ...operations])].sort();
 }
@@ -67,7 +74,7 @@ export function scopeReader({
   const separator = scopeSeparator || ' ';
   /** The same token has the same claims object as long as it is remembered. */
   const known = new WeakMap<Members, ReadonlySet<string>>();
-  const textsOf = (value: unknown) => (isText(value) ? value.split(separator) : listOf(value).filter(isText));
+  const textsOf = (value: unknown) => (isText(value) ? value.split(separator) : arrayOrEmpty(value).filter(isText));
   return claims => {
     const found = known.get(claims);
     if (found) return found;

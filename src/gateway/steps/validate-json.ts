@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { isSilent } from '#base/json-tree.ts';
+import { isZeroValue } from '#base/json-tree.ts';
 import { isInUtf8 } from '#base/media-type.ts';
 import { faultsText } from '#languages/json-schema/error-text.ts';
 import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
@@ -20,7 +20,7 @@ export const validateJson: Step = {
       path,
       method,
       status: errorResponseCode || 422,
-      validate: compiled(path, isSilent(schema) ? decoded(path, schemaBase64) : (schema as Json)),
+      validate: compiled(path, isZeroValue(schema) ? decoded(path, schemaBase64) : (schema as Json)),
     }));
     const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
     if (!matcher) return undefined;

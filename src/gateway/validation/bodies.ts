@@ -1,4 +1,4 @@
-import { type Bag, bagOf } from '#base/json-tree.ts';
+import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isInUtf8, isJsonType, mediaType } from '#base/media-type.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
 import type { Check, Run } from '#languages/json-schema/run.ts';
@@ -21,13 +21,13 @@ interface Media {
 }
 
 /** Undefined where an operation says nothing of bodies. */
-export function bodyCheck(operation: Bag, document: OpenApi, maxValues: number): BodyCheck | undefined {
+export function bodyCheck(operation: JsonObject, document: OpenApi, maxValues: number): BodyCheck | undefined {
   if (operation.requestBody === undefined) return undefined;
   const { required, content } = document.follow(operation.requestBody);
   const declared = new Map(
-    Object.entries(bagOf(content)).map(([type, media]) => [
+    Object.entries(objectOrEmpty(content)).map(([type, media]) => [
       mediaType(type),
-      mediaOf(type, bagOf(media), document, maxValues),
+      mediaOf(type, objectOrEmpty(media), document, maxValues),
     ]),
   );
   const types = [...declared.keys()].join(', ');
@@ -60,7 +60,7 @@ function told(run: Run, place: string, message: string): false {
 
 const anything: Check = () => true;
 
-function mediaOf(type: string, media: Bag, document: OpenApi, maxValues: number): Media {
+function mediaOf(type: string, media: JsonObject, document: OpenApi, maxValues: number): Media {
   const bare = mediaType(type);
   const check = media.schema === undefined ? anything : document.check(media.schema);
   if (isJsonType(bare)) return { read: bytes => readJsonMedia(bytes, maxValues), check };
@@ -81,11 +81,11 @@ interface Form {
   ofParts(bytes: Buffer, contentType: string): ReturnType<Reader>;
 }
 
-function formOf({ schema, encoding }: Bag, document: OpenApi, maxValues: number): Form {
+function formOf({ schema, encoding }: JsonObject, document: OpenApi, maxValues: number): Form {
   const coercion = coercionOf(schema, document);
   const { properties, additional } = coercion.facts;
   const members = new Map(
-    [...properties].map(([name, it]) => [name, memberOf(it, bagOf(bagOf(encoding)[name]), document)]),
+    [...properties].map(([name, it]) => [name, memberOf(it, objectOrEmpty(objectOrEmpty(encoding)[name]), document)]),
   );
   const others = memberOf(additional ?? {}, {}, document);
   const memberCalled = (name: string) => members.get(name) ?? others;
@@ -134,7 +134,7 @@ interface Member {
 }
 
 /** One field of a form: several of one name are a list where a list is asked for. */
-function memberOf(schema: unknown, encoding: Bag, document: OpenApi): Member {
+function memberOf(schema: unknown, encoding: JsonObject, document: OpenApi): Member {
   const coercion: Coercion = coercionOf(schema, document, 1);
   const { types } = coercion.facts;
   const isList = types.has('array');

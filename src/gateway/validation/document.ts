@@ -1,4 +1,4 @@
-import { type Bag, bagOf, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { type Compiler, compilerOf } from '#languages/json-schema/compile.ts';
 import { openApiDialect } from '#languages/json-schema/dialects.ts';
 import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
@@ -8,26 +8,26 @@ import { Unservable } from '../pipeline/step.ts';
 
 /** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
 export interface OpenApi {
-  readonly root: Readonly<Bag>;
+  readonly root: Readonly<JsonObject>;
   /** The object a value is or refers to. */
-  follow(value: unknown): Bag;
+  follow(value: unknown): JsonObject;
   check(schema: unknown): Check;
 }
 
 const mostHops = 20;
 
-export function openApiOf(root: Readonly<Bag>): OpenApi {
+export function openApiOf(root: Readonly<JsonObject>): OpenApi {
   const compiler: Compiler = compilerOf(root, openApiDialect(root.openapi));
   return {
     root,
     check: compiler.at,
     follow(value) {
       let found = value;
-      for (let hops = 0; isBag(found) && typeof found.$ref === 'string'; hops++) {
+      for (let hops = 0; isObject(found) && typeof found.$ref === 'string'; hops++) {
         if (hops >= mostHops) throw new Unreadable(`${JSON.stringify(found.$ref)} refers to itself`);
         found = compiler.references.find(found.$ref, documentBase).schema;
       }
-      return bagOf(found);
+      return objectOrEmpty(found);
     },
   };
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { Run } from '#languages/json-schema/run.ts';
 import { openApiOf } from './document.ts';
 import { exampleOf } from './examples.ts';
 
-const made = (schema: unknown, schemas: Bag = {}) =>
+const made = (schema: unknown, schemas: JsonObject = {}) =>
   exampleOf(schema, openApiOf({ openapi: '3.0.3', components: { schemas } }));
 
 const table: readonly [unknown, unknown][] = [
@@ -62,9 +62,9 @@ test('schemas that hold themselves end', () => {
   };
   let levels = 0;
   for (
-    let it = made({ $ref: '#/components/schemas/Node' }, schemas) as Bag | undefined;
+    let it = made({ $ref: '#/components/schemas/Node' }, schemas) as JsonObject | undefined;
     it;
-    it = it.next as Bag | undefined
+    it = it.next as JsonObject | undefined
   )
     levels++;
   assert.ok(levels > 1 && levels < 20, String(levels));

@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { type Bag, bagOf, isBag, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import type { OpenApi } from './document.ts';
 
 /** Beyond these an example says nothing new, and schemas that hold themselves would never end. */
@@ -28,19 +28,19 @@ export function exampleOf(schema: unknown, document: OpenApi): Json {
 
   function made(given: unknown, depth: number): Json | undefined {
     if (--left < 0 || depth > mostDepth) return undefined;
-    if (!isBag(given)) return null;
+    if (!isObject(given)) return null;
     const it = document.follow(given);
     const said = spoken(it);
     if (said !== undefined) return said;
     if (Array.isArray(it.allOf)) return merged(it, depth);
-    const [first] = [...listOf(it.oneOf), ...listOf(it.anyOf)];
+    const [first] = [...arrayOrEmpty(it.oneOf), ...arrayOrEmpty(it.anyOf)];
     if (first !== undefined) return made(first, depth + 1);
     return ofType(it, depth);
   }
 
-  function ofType(it: Bag, depth: number): Json | undefined {
+  function ofType(it: JsonObject, depth: number): Json | undefined {
     const [type] = (Array.isArray(it.type) ? it.type : [it.type]).filter(name => name !== 'null');
-    if (type === 'object' || (type === undefined && isBag(it.properties))) return objectOf(it, depth);
+    if (type === 'object' || (type === undefined && isObject(it.properties))) return objectOf(it, depth);
     if (type === 'array' || (type === undefined && it.items !== undefined)) return arrayOf(it, depth);
     if (type === 'string') return textOf(it);
     if (type === 'number' || type === 'integer') return numberOf(it, type === 'integer');
@@ -48,42 +48,42 @@ export function exampleOf(schema: unknown, document: OpenApi): Json {
   }
 
   /** What cannot be made is left out, unless it must be there. */
-  function objectOf(it: Bag, depth: number): Json {
-    const required = listOf(it.required);
+  function objectOf(it: JsonObject, depth: number): Json {
+    const required = arrayOrEmpty(it.required);
     const members: [string, Json][] = [];
-    for (const [name, schema] of Object.entries(bagOf(it.properties))) {
-      if (isBag(schema) && document.follow(schema).writeOnly === true) continue;
+    for (const [name, schema] of Object.entries(objectOrEmpty(it.properties))) {
+      if (isObject(schema) && document.follow(schema).writeOnly === true) continue;
       const value = made(schema, depth + 1);
       if (value !== undefined || required.includes(name)) members.push([name, value ?? null]);
     }
     return Object.fromEntries(members);
   }
 
-  function arrayOf(it: Bag, depth: number): Json {
+  function arrayOf(it: JsonObject, depth: number): Json {
     const least = typeof it.minItems === 'number' ? Math.min(Math.max(it.minItems, 1), 10) : 1;
     const item = made(it.items ?? {}, depth + 1);
     return item === undefined ? [] : Array.from({ length: it.maxItems === 0 ? 0 : least }, () => item);
   }
 
-  function merged(it: Bag, depth: number): Json | undefined {
+  function merged(it: JsonObject, depth: number): Json | undefined {
     const { allOf, ...own } = it;
-    const parts = [...listOf(allOf), own].map(part => made(part, depth + 1));
-    const objects = parts.filter(part => isBag(part));
+    const parts = [...arrayOrEmpty(allOf), own].map(part => made(part, depth + 1));
+    const objects = parts.filter(part => isObject(part));
     if (objects.length === 0) return parts.find(part => part !== undefined && part !== null);
-    return Object.fromEntries(objects.flatMap(part => Object.entries(part as Bag))) as Json;
+    return Object.fromEntries(objects.flatMap(part => Object.entries(part as JsonObject))) as Json;
   }
 
   return made(schema, 0) ?? null;
 }
 
 /** What the schema itself gives as an example. */
-function spoken(it: Bag): Json | undefined {
-  const [first] = listOf(it.examples);
-  const [choice] = listOf(it.enum);
+function spoken(it: JsonObject): Json | undefined {
+  const [first] = arrayOrEmpty(it.examples);
+  const [choice] = arrayOrEmpty(it.enum);
   return [it.example, first, it.default, it.const, choice].find(value => value !== undefined) as Json | undefined;
 }
 
-function textOf({ format, minLength, maxLength }: Bag): string {
+function textOf({ format, minLength, maxLength }: JsonObject): string {
   const plain = typeof format === 'string' && Object.hasOwn(texts, format) ? texts[format]! : 'string';
   const least = typeof minLength === 'number' ? Math.min(minLength, longestText) : 0;
   const most = typeof maxLength === 'number' ? Math.max(maxLength, 0) : longestText;
@@ -91,7 +91,7 @@ function textOf({ format, minLength, maxLength }: Bag): string {
 }
 
 function numberOf(
-  { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: Bag,
+  { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf }: JsonObject,
   isInteger: boolean,
 ): number {
   const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : isInteger ? 1 : 0;

@@ -1,4 +1,4 @@
-import { type Bag, bagOf, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import type { OpenApi } from './document.ts';
 import { exampleOf } from './examples.ts';
 
@@ -19,12 +19,12 @@ export interface Examples {
 /** By status as the document writes it: `200`, `4XX`, `default`. */
 export type Replies = ReadonlyMap<string, Reply>;
 
-export function repliesOf(operation: Bag, document: OpenApi): Replies {
+export function repliesOf(operation: JsonObject, document: OpenApi): Replies {
   const replies = new Map<string, Reply>();
-  for (const [code, given] of Object.entries(bagOf(operation.responses))) {
+  for (const [code, given] of Object.entries(objectOrEmpty(operation.responses))) {
     const response = document.follow(given);
-    const media = Object.entries(bagOf(response.content)).map(
-      ([type, it]) => [type, examplesOf(bagOf(it), document)] as const,
+    const media = Object.entries(objectOrEmpty(response.content)).map(
+      ([type, it]) => [type, examplesOf(objectOrEmpty(it), document)] as const,
     );
     replies.set(code.toUpperCase(), { headers: headersOf(response, document), media: new Map(media) });
   }
@@ -43,9 +43,9 @@ export function usualCode(replies: Replies): number {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value ?? null));
 
-function examplesOf(media: Bag, document: OpenApi): Examples {
+function examplesOf(media: JsonObject, document: OpenApi): Examples {
   if (media.example !== undefined) return { usual: encoded(media.example), named: undefined };
-  const examples = Object.entries(bagOf(media.examples))
+  const examples = Object.entries(objectOrEmpty(media.examples))
     .map(([name, it]) => [name, document.follow(it)] as const)
     .filter(([, it]) => it.value !== undefined)
     .map(([name, it]) => [name, encoded(it.value)] as const)
@@ -54,11 +54,11 @@ function examplesOf(media: Bag, document: OpenApi): Examples {
   return { usual: encoded(media.schema === undefined ? null : exampleOf(media.schema, document)), named: undefined };
 }
 
-function headersOf(response: Bag, document: OpenApi): string[] {
-  return Object.entries(bagOf(response.headers)).flatMap(([name, given]) => {
+function headersOf(response: JsonObject, document: OpenApi): string[] {
+  return Object.entries(objectOrEmpty(response.headers)).flatMap(([name, given]) => {
     if (name.toLowerCase() === 'content-type') return [];
     const header = document.follow(given);
-    const value = header.example ?? (isBag(header.schema) ? exampleOf(header.schema, document) : undefined);
+    const value = header.example ?? (isObject(header.schema) ? exampleOf(header.schema, document) : undefined);
     return value === undefined ? [] : [name, typeof value === 'string' ? value : JSON.stringify(value)];
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { faultsText } from '#languages/json-schema/error-text.ts';
 import { Run } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
@@ -23,7 +23,7 @@ interface Sent {
   cookie?: string;
 }
 
-function faults(parameter: Bag, { path = {}, query = '', headers = [], cookie = '' }: Sent): string {
+function faults(parameter: JsonObject, { path = {}, query = '', headers = [], cookie = '' }: Sent): string {
   const run = new Run();
   const check = parameterCheck({ name: 'p', ...parameter }, document);
   check({ path, query: pairsOf(query), headers: new HeaderList(headers), cookies: cookiesOf(cookie) }, run);
@@ -36,7 +36,7 @@ const point = { type: 'object', properties: { x: { type: 'integer' }, y: { type:
 const notInteger = 'must be an integer, is a string';
 
 /** Parameter, what fits it, what does not, and what is said of that. */
-const styles: readonly [string, Bag, Sent, Sent, string][] = [
+const styles: readonly [string, JsonObject, Sent, Sent, string][] = [
   ['query form', { in: 'query', schema: id }, { query: 'p=5' }, { query: 'p=a' }, `query.p: ${notInteger}`],
   ['query bound', { in: 'query', schema: id }, { query: '' }, { query: 'p=0' }, 'query.p: must be at least 1'],
   ['query required', { in: 'query', required: true, schema: id }, { query: 'p=5' }, {}, 'query.p: is required'],
@@ -224,7 +224,7 @@ const headersOf = (type: string | undefined): string[] => {
   return [...(first === undefined ? [] : ['Content-Type', first]), ...more.flatMap(it => it.split(': '))];
 };
 
-const body = (content: Bag, type: string | undefined, text: string, more: Bag = {}) => {
+const body = (content: JsonObject, type: string | undefined, text: string, more: JsonObject = {}) => {
   const run = new Run();
   bodyCheck({ requestBody: { content, ...more } }, document, 200_000)!(
     Buffer.from(text),
@@ -245,7 +245,7 @@ describe('bodies', () => {
   const json = { 'application/json': { schema: point } };
   const urlencoded = { 'application/x-www-form-urlencoded': form };
   const multipart = { 'multipart/form-data': form };
-  const cases: readonly [string, Bag, string | undefined, string, string][] = [
+  const cases: readonly [string, JsonObject, string | undefined, string, string][] = [
     ['JSON', json, 'application/json; charset=utf-8', '{"x":1}', ''],
     [
       'JSON in an encoding that says something else',
@@ -379,7 +379,7 @@ describe('bodies', () => {
 });
 
 test('3.0 and 3.1 read the same words as each of them means them', () => {
-  const said = (openapi: string, schema: Bag, value: unknown) => {
+  const said = (openapi: string, schema: JsonObject, value: unknown) => {
     const run = new Run();
     openApiOf({ openapi }).check(schema)(value, run, undefined);
     return run.faults.length === 0;

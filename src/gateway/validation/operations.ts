@@ -1,4 +1,4 @@
-import { type Bag, bagOf } from '#base/json-tree.ts';
+import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { moreParticular, operationsOf } from '#definition/endpoints/paths.ts';
 import { Exhausted, Run } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
@@ -19,8 +19,8 @@ export interface Candidate<T> {
 }
 
 export interface Declared {
-  readonly item: Bag;
-  readonly operation: Bag;
+  readonly item: JsonObject;
+  readonly operation: JsonObject;
   readonly path: string;
 }
 
@@ -88,11 +88,18 @@ function grouped<E extends Entry>(
   document: OpenApi,
   byId: ReadonlyMap<string | undefined, E>,
 ): Map<string, Placed<E>[]> {
-  const paths = bagOf(document.root.paths);
+  const paths = objectOrEmpty(document.root.paths);
   const placed = operationsOf(paths).map(({ id, path, method }) => {
     const item = document.follow(paths[path]);
     const entry = byId.get(id);
-    return { item, operation: bagOf(item[method.toLowerCase()]), path, method, entry, matched: entry?.path ?? path };
+    return {
+      item,
+      operation: objectOrEmpty(item[method.toLowerCase()]),
+      path,
+      method,
+      entry,
+      matched: entry?.path ?? path,
+    };
   });
   return Map.groupBy(placed, ({ method, matched }) => `${method} ${matched.replaceAll(/\{[^{}]*\}/g, '{}')}`);
 }
@@ -124,7 +131,7 @@ function rankedOf({ item, operation, path }: Declared, document: OpenApi, isWhol
   };
 }
 
-function weightOf(schema: Bag, document: OpenApi): number {
+function weightOf(schema: JsonObject, document: OpenApi): number {
   const [type = ''] = factsOf(schema, document).types;
   const isConstrained = ['pattern', 'enum', 'format', 'minLength', 'maxLength'].some(
     name => schema[name] !== undefined,

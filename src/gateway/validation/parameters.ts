@@ -1,4 +1,4 @@
-import { type Bag, bagOf, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, mediaType } from '#base/media-type.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
 import type { Check, Run } from '#languages/json-schema/run.ts';
@@ -30,9 +30,9 @@ const defaultStyles: Readonly<Record<string, string>> = {
 const ignoredHeaders = new Set(['accept', 'content-type', 'authorization']);
 
 /** The parameters of an operation: its own, and those of its path that it does not declare anew. */
-export function parametersOf(item: Bag, operation: Bag, document: OpenApi): Bag[] {
-  const found = new Map<string, Bag>();
-  for (const given of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
+export function parametersOf(item: JsonObject, operation: JsonObject, document: OpenApi): JsonObject[] {
+  const found = new Map<string, JsonObject>();
+  for (const given of [...arrayOrEmpty(item.parameters), ...arrayOrEmpty(operation.parameters)]) {
     const it = document.follow(given);
     if (typeof it.name !== 'string' || typeof it.in !== 'string' || !Object.hasOwn(defaultStyles, it.in)) continue;
     const name = it.in === 'header' ? it.name.toLowerCase() : it.name;
@@ -41,7 +41,7 @@ export function parametersOf(item: Bag, operation: Bag, document: OpenApi): Bag[
   return [...found.values()];
 }
 
-export function parameterCheck(it: Bag, document: OpenApi): ParameterCheck {
+export function parameterCheck(it: JsonObject, document: OpenApi): ParameterCheck {
   const [name, place] = [it.name as string, it.in as string];
   const required = it.required === true || place === 'path';
   const { read, check } = it.content === undefined ? styled(it, document) : asContent(it, document);
@@ -71,7 +71,7 @@ interface Reading {
   check: Check;
 }
 
-function styled(it: Bag, document: OpenApi): Reading {
+function styled(it: JsonObject, document: OpenApi): Reading {
   const schema = it.schema ?? {};
   const coercion: Coercion = coercionOf(schema, document);
   const members = new Set(coercion.facts.properties.keys());
@@ -116,9 +116,9 @@ const kindOf = ({ types }: Facts): Style['kind'] => {
 };
 
 /** A parameter that is a document of its own: JSON is read, anything else is a text. */
-function asContent(it: Bag, document: OpenApi): Reading {
-  const [[type, media] = ['', {}]] = Object.entries(bagOf(it.content));
-  const check = document.check(bagOf(media).schema ?? {});
+function asContent(it: JsonObject, document: OpenApi): Reading {
+  const [[type, media] = ['', {}]] = Object.entries(objectOrEmpty(it.content));
+  const check = document.check(objectOrEmpty(media).schema ?? {});
   const isJson = isJsonType(mediaType(type));
   const how: Style = { name: it.name as string, style: 'form', explode: true, kind: 'plain' };
   return {

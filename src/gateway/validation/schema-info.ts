@@ -1,4 +1,4 @@
-import { isBag, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject } from '#base/json-tree.ts';
 import type { OpenApi } from './document.ts';
 
 /** What a schema says about the kind of a value, alternatives and references taken together. */
@@ -26,10 +26,10 @@ export function factsOf(schema: unknown, document: OpenApi): Facts {
     for (const type of Array.isArray(it.type) ? it.type : [it.type]) if (typeof type === 'string') types.add(type);
     if (it.nullable === true) types.add('null');
     items ??= it.items;
-    if (isBag(it.additionalProperties)) additional ??= it.additionalProperties;
-    for (const [name, member] of Object.entries(isBag(it.properties) ? it.properties : {}))
+    if (isObject(it.additionalProperties)) additional ??= it.additionalProperties;
+    for (const [name, member] of Object.entries(isObject(it.properties) ? it.properties : {}))
       if (!properties.has(name)) properties.set(name, member);
-    waiting.push(...listOf(it.allOf), ...listOf(it.anyOf), ...listOf(it.oneOf));
+    waiting.push(...arrayOrEmpty(it.allOf), ...arrayOrEmpty(it.anyOf), ...arrayOrEmpty(it.oneOf));
   }
   if (types.size === 0 && properties.size > 0) types.add('object');
   if (types.size === 0 && items !== undefined) types.add('array');

@@ -1,4 +1,4 @@
-import { type Bag, isBag, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject, type JsonObject } from '#base/json-tree.ts';
 import type { Context, Keyword } from './compile.ts';
 import { discriminated } from './discriminator.ts';
 import { shown } from './error-text.ts';
@@ -12,7 +12,7 @@ const reference: Keyword = (given, _schema, context) => {
   return context.referred(given);
 };
 
-const checksOf = (given: unknown, context: Context) => listOf(given).map(schema => context.same(schema));
+const checksOf = (given: unknown, context: Context) => arrayOrEmpty(given).map(schema => context.same(schema));
 
 const allOf: Keyword = (given, _schema, context) => {
   const checks = checksOf(given, context);
@@ -78,7 +78,7 @@ const when: Keyword = (given, schema, context) => {
 const unevaluatedProperties: Keyword = (given, _schema, context) => {
   const check = given === false ? undefined : context.inner(given);
   return (value, run, seen) => {
-    if (!isBag(value) || !seen || seen.allNames) return true;
+    if (!isObject(value) || !seen || seen.allNames) return true;
     let holds = true;
     for (const name of Object.keys(value)) {
       if (seen.names.has(name)) continue;
@@ -101,7 +101,7 @@ const unevaluatedItems: Keyword = (given, _schema, context) => {
 };
 
 /** Within one document without schemas of other documents in it, a dynamic reference is a reference. */
-const dynamic: Keyword = (given, schema: Bag, context) => reference(given, schema, context);
+const dynamic: Keyword = (given, schema: JsonObject, context) => reference(given, schema, context);
 
 export const combinedKeywords: Readonly<Record<string, Keyword>> = {
   $ref: reference,

@@ -1,4 +1,4 @@
-import { type Bag, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject } from '#base/json-tree.ts';
 import { combinedKeywords } from './applicators.ts';
 import type { Dialect } from './dialects.ts';
 import { Unreadable } from './invalid-schema.ts';
@@ -20,7 +20,7 @@ export interface Context {
 }
 
 /** Undefined where the keyword does not say anything. */
-export type Keyword = (given: unknown, schema: Bag, context: Context) => Check | undefined;
+export type Keyword = (given: unknown, schema: JsonObject, context: Context) => Check | undefined;
 
 const mostSchemas = 20_000;
 const longestChain = 100;
@@ -51,7 +51,7 @@ export function compilerOf(root: unknown, dialect: Dialect): Compiler {
   function checkOf({ schema, base }: Located): Check {
     if (schema === true) return anything;
     if (schema === false) return nothing;
-    if (!isBag(schema)) throw new Unreadable('a schema is neither an object nor true nor false');
+    if (!isObject(schema)) throw new Unreadable('a schema is neither an object nor true nor false');
     const done = known.get(schema);
     if (done) return done;
     if (chain.includes(schema)) throw new Unreadable('a schema refers to itself without end');
@@ -89,7 +89,7 @@ export function compilerOf(root: unknown, dialect: Dialect): Compiler {
   };
 }
 
-function schemaCheck(schema: Bag, context: Context): Check {
+function schemaCheck(schema: JsonObject, context: Context): Check {
   const alone = typeof schema.$ref === 'string' && !context.dialect.refHasCompany;
   const present = alone ? keywords.filter(([name]) => name === '$ref') : keywords;
   const checks: Check[] = [];

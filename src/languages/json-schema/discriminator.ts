@@ -1,4 +1,4 @@
-import { isBag, listOf } from '#base/json-tree.ts';
+import { arrayOrEmpty, isObject } from '#base/json-tree.ts';
 import type { Context } from './compile.ts';
 import type { Check } from './run.ts';
 
@@ -11,18 +11,18 @@ export function discriminated(
   { discriminator }: Record<string, unknown>,
   context: Context,
 ): Check | undefined {
-  if (!isBag(discriminator) || typeof discriminator.propertyName !== 'string') return undefined;
+  if (!isObject(discriminator) || typeof discriminator.propertyName !== 'string') return undefined;
   const name = discriminator.propertyName;
-  const references = listOf(given).map(schema => (isBag(schema) ? schema.$ref : undefined));
+  const references = arrayOrEmpty(given).map(schema => (isObject(schema) ? schema.$ref : undefined));
   if (!references.every(reference => typeof reference === 'string')) return undefined;
   const checks = new Map<string, Check>();
   for (const reference of references)
     checks.set(reference.slice(reference.lastIndexOf('/') + 1), context.referred(reference));
-  for (const [value, meant] of Object.entries(isBag(discriminator.mapping) ? discriminator.mapping : {}))
+  for (const [value, meant] of Object.entries(isObject(discriminator.mapping) ? discriminator.mapping : {}))
     if (typeof meant === 'string')
       checks.set(value, context.referred(meant.includes('/') ? meant : schemaNamed(meant)));
   return (value, run, seen) => {
-    if (!isBag(value)) return run.fault('must be an object');
+    if (!isObject(value)) return run.fault('must be an object');
     const chosen = Object.hasOwn(value, name) ? value[name] : undefined;
     const check = typeof chosen === 'string' ? checks.get(chosen) : undefined;
     if (check) return check(value, run, seen);

@@ -1,4 +1,4 @@
-import { type Bag, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject } from '#base/json-tree.ts';
 import { itemKeywords } from './array-keywords.ts';
 import type { Keyword } from './compile.ts';
 import { shown } from './error-text.ts';
@@ -7,10 +7,10 @@ import type { Check } from './run.ts';
 /** Keywords about the members of an object. Names come from callers: only an object's own members count. */
 
 const properties: Keyword = (given, _schema, context) => {
-  if (!isBag(given)) return undefined;
+  if (!isObject(given)) return undefined;
   const checks = Object.entries(given).map(([name, schema]) => [name, context.inner(schema)] as const);
   return (value, run, seen) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const [name, check] of checks) {
       if (!Object.hasOwn(value, name)) continue;
@@ -22,12 +22,12 @@ const properties: Keyword = (given, _schema, context) => {
 };
 
 const patternProperties: Keyword = (given, _schema, context) => {
-  if (!isBag(given)) return undefined;
+  if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(
     ([pattern, schema]) => [context.matches(pattern), context.inner(schema)] as const,
   );
   return (value, run, seen) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value))
       for (const [matches, check] of rules) {
@@ -41,11 +41,11 @@ const patternProperties: Keyword = (given, _schema, context) => {
 
 const additionalProperties: Keyword = (given, schema, context) => {
   if (given === true) return marksAll;
-  const named = new Set(Object.keys(isBag(schema.properties) ? schema.properties : {}));
-  const patterns = Object.keys(isBag(schema.patternProperties) ? schema.patternProperties : {}).map(context.matches);
+  const named = new Set(Object.keys(isObject(schema.properties) ? schema.properties : {}));
+  const patterns = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {}).map(context.matches);
   const check = given === false ? undefined : context.inner(given);
   return (value, run, seen) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value)) {
       run.spend(1);
@@ -65,7 +65,7 @@ const marksAll: Check = (_value, _run, seen) => {
 const propertyNames: Keyword = (given, _schema, context) => {
   const check = context.inner(given);
   return (value, run) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value))
       if (!run.quietly(check, name)) holds = run.fault(`${shown(name)} is not a name that is allowed`);
@@ -74,8 +74,8 @@ const propertyNames: Keyword = (given, _schema, context) => {
 };
 
 /** What only the other side writes cannot be asked of the caller. */
-const isReadOnly = (schema: Bag, name: string) =>
-  isBag(schema.properties) && isBag(schema.properties[name]) && schema.properties[name].readOnly === true;
+const isReadOnly = (schema: JsonObject, name: string) =>
+  isObject(schema.properties) && isObject(schema.properties[name]) && schema.properties[name].readOnly === true;
 
 const required: Keyword = (given, schema) => {
   if (!Array.isArray(given)) return undefined;
@@ -86,7 +86,7 @@ const required: Keyword = (given, schema) => {
 const lacks =
   (names: readonly string[]): Check =>
   (value, run) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const name of names) if (!Object.hasOwn(value, name)) holds = run.fault(`${shown(name)} is required`);
     return holds;
@@ -94,12 +94,12 @@ const lacks =
 
 /** What the presence of one member asks of the others. */
 const dependencies: Keyword = (given, _schema, context) => {
-  if (!isBag(given)) return undefined;
+  if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(
     ([name, asked]) => [name, Array.isArray(asked) ? lacks(asked as string[]) : context.same(asked)] as const,
   );
   return (value, run, seen) => {
-    if (!isBag(value)) return true;
+    if (!isObject(value)) return true;
     let holds = true;
     for (const [name, check] of rules) if (Object.hasOwn(value, name) && !check(value, run, seen)) holds = false;
     return holds;
@@ -111,7 +111,7 @@ const size =
   given => {
     if (typeof given !== 'number') return undefined;
     const message = `must have ${says} ${given} members`;
-    return (value, run) => !isBag(value) || holds(Object.keys(value).length, given) || run.fault(message);
+    return (value, run) => !isObject(value) || holds(Object.keys(value).length, given) || run.fault(message);
   };
 
 export const memberKeywords: Readonly<Record<string, Keyword>> = {

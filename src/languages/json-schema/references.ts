@@ -1,4 +1,4 @@
-import { type Bag, isBag } from '#base/json-tree.ts';
+import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { Dialect } from './dialects.ts';
 import { Unreadable } from './invalid-schema.ts';
 
@@ -11,7 +11,7 @@ export interface Located {
 export interface References {
   /** Finds what a reference means inside the document. Nothing is ever fetched. */
   find(reference: string, base: string): Located;
-  baseOf(schema: Bag, base: string): string;
+  baseOf(schema: JsonObject, base: string): string;
 }
 
 export const documentBase = 'schema://document/';
@@ -22,7 +22,7 @@ const dataMembers = new Set(['enum', 'const', 'default', 'example', 'examples'])
 
 export function referencesOf(root: unknown, dialect: Dialect): References {
   const { id } = dialect;
-  const baseOf = (schema: Bag, base: string) => {
+  const baseOf = (schema: JsonObject, base: string) => {
     const name = id === undefined ? undefined : schema[id];
     const hidden = !dialect.refHasCompany && typeof schema.$ref === 'string';
     return typeof name === 'string' && !name.startsWith('#') && !hidden ? absolute(name, base).address : base;
@@ -65,7 +65,7 @@ function namesIn(root: unknown, { id }: Dialect, baseOf: References['baseOf']): 
     if (++seen > mostValues) throw new Unreadable(`it holds more than ${mostValues} values`);
     if (depth > mostDepth) throw new Unreadable(`it is nested deeper than ${mostDepth} levels`);
     if (Array.isArray(value)) for (const item of value) waiting.push([item, outer, depth + 1]);
-    if (!isBag(value)) continue;
+    if (!isObject(value)) continue;
     const base = baseOf(value, outer);
     if (base !== outer) named.set(base, { schema: value, base });
     for (const anchor of anchorsOf(value, id!)) named.set(`${base}#${anchor}`, { schema: value, base });
@@ -77,14 +77,14 @@ function namesIn(root: unknown, { id }: Dialect, baseOf: References['baseOf']): 
 }
 
 /** With two of one name, which of them is meant depends on the way there. Nobody asks for that in one document. */
-function refuseSecond(met: Set<string>, { $dynamicAnchor, $recursiveAnchor }: Bag): void {
+function refuseSecond(met: Set<string>, { $dynamicAnchor, $recursiveAnchor }: JsonObject): void {
   const name = typeof $dynamicAnchor === 'string' ? $dynamicAnchor : $recursiveAnchor === true ? '' : undefined;
   if (name === undefined) return;
   if (met.has(name)) throw new Unreadable('dynamic references have more than one meaning');
   met.add(name);
 }
 
-function anchorsOf(schema: Bag, id: string): string[] {
+function anchorsOf(schema: JsonObject, id: string): string[] {
   const name = schema[id];
   const older = typeof name === 'string' && name.startsWith('#') ? name.slice(1) : undefined;
   return [older, schema.$anchor, schema.$dynamicAnchor].filter(it => typeof it === 'string' && it !== '') as string[];
@@ -96,8 +96,8 @@ function pointed(whole: Located, pointer: string, baseOf: References['baseOf']):
   for (const part of pointer.slice(1).split('/')) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, name)) return undefined;
-    schema = (schema as Bag)[name];
-    if (isBag(schema)) base = baseOf(schema, base);
+    schema = (schema as JsonObject)[name];
+    if (isObject(schema)) base = baseOf(schema, base);
   }
   return { schema, base };
 }

@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { isBag } from '#base/json-tree.ts';
+import { isObject } from '#base/json-tree.ts';
 import { compilerOf } from './compile.ts';
 import { dialectOf } from './dialects.ts';
 import { type Check, Exhausted, type Fault, Run } from './run.ts';
@@ -9,7 +9,7 @@ export type Validate = (value: unknown) => readonly Fault[];
 
 /** A JSON Schema that stands by itself. Throws `Unreadable` when it means nothing. */
 export function schemaOf(schema: Json): Validate {
-  const dialect = dialectOf(isBag(schema) ? schema.$schema : undefined);
+  const dialect = dialectOf(isObject(schema) ? schema.$schema : undefined);
   return validating(compilerOf(schema, dialect).at(schema));
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { guarded, keyed, lists } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
@@ -34,9 +34,9 @@ const ways: readonly Way[] = [
 ];
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
-const classic = ({ list }: Way, template_data: Bag) =>
+const classic = ({ list }: Way, template_data: JsonObject) =>
   lists({ [list]: [{ path: '/thing', method: 'POST', disabled: false, template_data }] });
-const oas = ({ name }: Way, feature: Bag) => ({
+const oas = ({ name }: Way, feature: JsonObject) => ({
   paths: { '/thing': { post: { operationId: 'postThing', responses: {} } } },
   x: { middleware: { operations: { postThing: { [name]: { enabled: true, ...feature } } } } },
 });

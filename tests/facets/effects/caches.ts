@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import { global, lists } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
@@ -29,16 +29,16 @@ const classicOptions = {
   enableUpstreamCacheControl: 'enable_upstream_cache_control',
   controlTTLHeaderName: 'cache_control_ttl_header',
 } as const;
-const cacheOptions = (options: Bag) => ({
+const cacheOptions = (options: JsonObject) => ({
   cache_options: Object.fromEntries(
     Object.entries(options).map(([name, value]) => [classicOptions[name as keyof typeof classicOptions], value]),
   ),
 });
-const saying = (options: Bag): Pick<Effect, 'classic' | 'oas'> => ({
+const saying = (options: JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: () => cacheOptions(options),
   oas: () => global({ cache: options }),
 });
-const changing = ({ form }: Served, options: Bag): Bag =>
+const changing = ({ form }: Served, options: JsonObject): JsonObject =>
   form === 'classic' ? cacheOptions(options) : global({ cache: options }).x;
 
 /** What is kept of POST /thing, for so many seconds. */

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { errorBody } from '../../support/step-harness.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What is checked of calls, and what the gateway answers itself. */
-const lists = (extended_paths: Bag) => ({
+const lists = (extended_paths: JsonObject) => ({
   version_data: { versions: { Default: { use_extended_paths: true, extended_paths } } },
 });
-const operation = (feature: Bag, document: Bag = {}, method = 'post') => ({
+const operation = (feature: JsonObject, document: JsonObject = {}, method = 'post') => ({
   paths: { '/thing': { [method]: { operationId: 'effect', responses: {}, ...document } } },
   x: { middleware: { operations: { effect: feature } } },
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { calls, global, guarded, keyed, lists, operation, place, statuses, statusOf, version } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
@@ -14,7 +14,7 @@ const access = {
 
 const accessEffects = Object.entries(access).flatMap(([name, { list, here, there, promise }]): Effect[] => {
   const guards = name === 'ignoreAuthentication';
-  const classic = (entry: Bag) => ({ ...(guards ? keyed() : {}), ...lists({ [list]: [entry] }) });
+  const classic = (entry: JsonObject) => ({ ...(guards ? keyed() : {}), ...lists({ [list]: [entry] }) });
   return [
     {
       rows: `endpoints.${name}.path,method,enabled,ignoreCase`,
@@ -225,5 +225,5 @@ export const endpoints: readonly Effect[] = [
 ];
 
 /** A change in the words of the form that is looked at. */
-const on = ({ form }: Served, classic: Bag, oas: Bag): Bag =>
+const on = ({ form }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
   form === 'classic' ? classic : { middleware: { global: oas } };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { ecPair, mint, rsaPair } from '../../support/tokens.ts';
 import { eventually } from '../../support/upstream.ts';
 import {
@@ -26,8 +26,8 @@ import type { Effect, Ground, Served } from '../effect.ts';
 /** Callers send a JSON Web Token. */
 
 interface Said {
-  readonly classic?: Bag;
-  readonly oas: Bag;
+  readonly classic?: JsonObject;
+  readonly oas: JsonObject;
 }
 
 /** Tokens signed with the key of the definition, whose callers have the rights of a policy, and what is said on top. */
@@ -52,13 +52,13 @@ const tokens = (say: (at: Ground, policy: string) => Said | Promise<Said>): Pick
 });
 
 /** For what only the OpenAPI form can say. */
-const tokensOas = (say: (at: Ground, policy: string) => Bag | Promise<Bag>): Pick<Effect, 'oas'> => ({
+const tokensOas = (say: (at: Ground, policy: string) => JsonObject | Promise<JsonObject>): Pick<Effect, 'oas'> => ({
   oas: tokens(async (at, policy) => ({ oas: await say(at, policy) })).oas!,
 });
 
 /** What makes a token good and what makes it bad, claim by claim. */
 const claims =
-  (good: Bag, ...bad: readonly Bag[]) =>
+  (good: JsonObject, ...bad: readonly JsonObject[]) =>
   async (at: Served): Promise<void> => {
     await letsInWith(at, bearer({ sub: 'ann', ...good }));
     await keepsOutWith(at, ...bad.map(wrong => bearer({ sub: 'ann', ...good, ...wrong })));
@@ -240,7 +240,7 @@ const whoAndWhat: readonly Effect[] = [
         });
       assert.equal(await team(), '[]');
       const mapped = {
-        classic: { idp_client_id_mapping_disabled: false } as Bag,
+        classic: { idp_client_id_mapping_disabled: false } as JsonObject,
         oas: entryChange({ idpClientIdMappingDisabled: false }),
       };
       await at.change(mapped[at.form]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import {
   accessToken,
@@ -112,7 +112,7 @@ const provider: readonly Effect[] = [
   },
 ];
 
-const external = (provider: (at: Ground) => Bag): Pick<Effect, 'classic' | 'oas'> => ({
+const external = (provider: (at: Ground) => JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: at => classic('externalOAuth', { external_oauth: { enabled: true, providers: [provider(at)] } }),
   oas: at => guarded('externalOAuth', { header, providers: [provider(at)] }),
 });
@@ -121,13 +121,13 @@ const introspect = ({ id }: Ground) => `/${id}/introspect`;
 const timesAsked = (at: Ground) => at.upstream.requests.filter(({ url }) => url === introspect(at)).length;
 
 /** The server that issued a token: knows `good`, and whom it asks only by their credentials. */
-const introspected = (body: string): Bag => {
+const introspected = (body: string): JsonObject => {
   const form = new URLSearchParams(body);
   const trusted = form.get('client_id') === 'me' && form.get('client_secret') === 'mine';
   return { active: trusted && form.get('token') === 'good', user: 'ann' };
 };
 
-const introspection = (at: Ground, identity: string, cache: Bag): Bag => {
+const introspection = (at: Ground, identity: string, cache: JsonObject): JsonObject => {
   const said = { enabled: true, url: at.upstream.url + introspect(at), cache };
   return {
     introspection:

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import {
   bearer,
   classic,
@@ -20,7 +20,7 @@ interface Clients {
   readonly [client: string]: string;
 }
 
-const provider = ({ form }: Ground, issuer: string, clients: Clients): Bag => {
+const provider = ({ form }: Ground, issuer: string, clients: Clients): JsonObject => {
   const pairs = Object.entries(clients);
   return form === 'classic'
     ? { issuer, client_ids: Object.fromEntries(pairs.map(([client, policy]) => [btoa(client), policy])) }
@@ -29,7 +29,7 @@ const provider = ({ form }: Ground, issuer: string, clients: Clients): Bag => {
 const header = { enabled: true, name: 'Authorization' };
 
 /** An ID token of a provider of the API; `from` is which. */
-const idToken = (at: Ground, claims: Bag, from = 'issuer'): string =>
+const idToken = (at: Ground, claims: JsonObject, from = 'issuer'): string =>
   bearer({ iss: issuerOf(at, from), aud: 'app', sub: at.id, ...claims });
 
 /** Remaining calls of the quota, as the answer to a call says. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import { calls, global, guarded, keyed, snake, statusOf } from '../definitions.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What pages, clients and operators are told: origins, batches, errors, events and logs. */
 
-const cors = (rules: Bag): Pick<Effect, 'classic' | 'oas'> => {
+const cors = (rules: JsonObject): Pick<Effect, 'classic' | 'oas'> => {
   const { enabled, ...others } = rules;
   return {
     classic: () => ({ CORS: { enable: enabled, ...snake(others) } }),
@@ -14,7 +14,7 @@ const cors = (rules: Bag): Pick<Effect, 'classic' | 'oas'> => {
   };
 };
 /** What a page is told, by the names of its headers. */
-async function told({ call }: Served, method: string, headers: Record<string, string>): Promise<Bag> {
+async function told({ call }: Served, method: string, headers: Record<string, string>): Promise<JsonObject> {
   const answer = await call('/thing', { method, headers });
   const named = [...answer.headers].filter(([name]) => name.startsWith('access-control-'));
   return Object.fromEntries(named.map(([name, value]) => [name.slice('access-control-'.length), value]));

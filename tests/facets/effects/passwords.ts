@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import {
   basic,
@@ -103,7 +103,7 @@ export const passwords: readonly Effect[] = [
         header,
         allowedAlgorithms: ['hmac-sha384', 'hmac-sha512'],
         allowedClockSkew: 600_000,
-      } satisfies Bag),
+      } satisfies JsonObject),
     async observe(at) {
       for (const offset of [-500_000, 0, 500_000])
         await letsIn(at, '/thing', await signedAt(at, 'hmac-sha512', offset));

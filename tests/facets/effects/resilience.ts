@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { errorBody } from '../../support/step-harness.ts';
 import { eventually, type Upstream } from '../../support/upstream.ts';
 import { lists, operation, place, snake, statuses, statusOf, version } from '../definitions.ts';
@@ -10,7 +10,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Hosts are tested often, and what a registry says is believed for long where a definition does not say. */
 const settings = { 'uptime.interval_ms': '50', 'uptime.failures': '1', 'discovery.cache_seconds': '3600' };
-const upstream = (more: Bag) => ({ x: { upstream: more } });
+const upstream = (more: JsonObject) => ({ x: { upstream: more } });
 /** Servers of an effect by the id of its API. */
 const servers = new Map<string, Upstream>();
 async function server({ id, another }: Ground): Promise<Upstream> {
@@ -28,7 +28,11 @@ const balanced = (urls: readonly string[]) => ({
   },
 });
 /** An API with two hosts, or one, that are tested so. */
-const tested = (hosts: readonly string[], classic: Bag, oas: Bag = classic): { classic: Bag; oas: { x: Bag } } => ({
+const tested = (
+  hosts: readonly string[],
+  classic: JsonObject,
+  oas: JsonObject = classic,
+): { classic: JsonObject; oas: { x: JsonObject } } => ({
   classic: { proxy: balanced(hosts).classic, uptime_tests: { disabled: false, check_list: [classic] } },
   oas: upstream({ ...balanced(hosts).oas, uptimeTests: { enabled: true, tests: [oas] } }),
 });
@@ -48,7 +52,7 @@ const naming =
     request.url === '/who' ? response.end(name) : health(request, response, body);
 
 /** What a registry is asked for, in both forms: the same words for upstreams and for tests. */
-const discovery = (words: Bag, seconds: number) => ({
+const discovery = (words: JsonObject, seconds: number) => ({
   classic: { use_discovery_service: true, ...snake(words), cache_disabled: false, cache_timeout: seconds },
   oas: { enabled: true, ...words, cache: { enabled: true, timeout: seconds } },
 });
@@ -82,7 +86,7 @@ const askers = [
 ] as const;
 
 const discoveryEffects = askers.flatMap(({ facet, classic, oas, item, shows }): Effect[] => {
-  const said = (words: Bag) => {
+  const said = (words: JsonObject) => {
     const given = async (at: Ground) => {
       const registry = await server(at);
       return { ...words, queryEndpoint: `${registry.url}/registry` };

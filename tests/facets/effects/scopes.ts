@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { makeCertificate } from '../../support/certificates.ts';
 import { bearer, policyFor, publicSource, publishes, signedToken } from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
@@ -14,12 +14,17 @@ const components = {
   },
 };
 const header = { enabled: true, name: 'Authorization' };
-const thing = (security?: Bag[]) => ({
+const thing = (security?: JsonObject[]) => ({
   '/thing': { get: { operationId: 'getThing', responses: {}, ...(security && { security }) } },
 });
 
 /** A document whose callers send signed tokens; `mine` is what its scheme says of them, `places` where they are sent. */
-async function signedIn(at: Ground, mine: Bag, places: Bag = { header }, authentication: Bag = {}) {
+async function signedIn(
+  at: Ground,
+  mine: JsonObject,
+  places: JsonObject = { header },
+  authentication: JsonObject = {},
+) {
   const jwt = { enabled: true, ...places, source: publicSource, signingMethod: 'ecdsa' };
   const securitySchemes = {
     jwt: { ...jwt, defaultPolicies: [await policyFor(at)] },
@@ -32,7 +37,7 @@ async function signedIn(at: Ground, mine: Bag, places: Bag = { header }, authent
     x: { server: { authentication: { enabled: true, securitySchemes, ...authentication } } },
   };
 }
-const changed = (mine: Bag): Bag => ({ server: { authentication: { securitySchemes: { mine } } } });
+const changed = (mine: JsonObject): JsonObject => ({ server: { authentication: { securitySchemes: { mine } } } });
 
 async function gets(at: Served, status: number, headers: Record<string, string> = {}, path = '/thing') {
   const answer = await at.call(path, { headers });
@@ -50,7 +55,7 @@ const metadata = {
 };
 
 const endpointOf = ({ id }: Ground) => `/${id}/token`;
-const providerOf = (at: Ground, more: Bag = {}): Bag => ({
+const providerOf = (at: Ground, more: JsonObject = {}): JsonObject => ({
   name: 'one',
   grantType: 'token-exchange',
   issuers: ['me'],
@@ -62,7 +67,7 @@ const providerOf = (at: Ground, more: Bag = {}): Bag => ({
   cache: { enabled: true, mode: 'derived', maxTimeout: '1h', timeout: '0s', safetyMargin: '1m' },
   ...more,
 });
-const exchanging = (...providers: Bag[]) => ({ tokenExchange: { enabled: true, providers } });
+const exchanging = (...providers: JsonObject[]) => ({ tokenExchange: { enabled: true, providers } });
 
 /** Lets the upstream exchange tokens; what comes back is what it was asked so far. */
 function exchanges(at: Ground, lasts = 600): Record<string, string>[] {
@@ -77,7 +82,7 @@ function exchanges(at: Ground, lasts = 600): Record<string, string>[] {
 }
 
 /** What a caller's token became. */
-async function swapped(at: Served, claims: Bag = {}): Promise<string> {
+async function swapped(at: Served, claims: JsonObject = {}): Promise<string> {
   const { body } = await gets(at, 200, { authorization: bearer({ sub: 'ann', iss: 'me', ...claims }) });
   return body.headers.authorization;
 }
@@ -92,7 +97,7 @@ export const scopes: readonly Effect[] = [
       return { ...said, x: { ...said.x, middleware: { operations: { getThing: { scopeCheck: { enabled: true } } } } } };
     },
     async observe(at) {
-      const holding = (claims: Bag) => ({ 'x-token': signedToken({ sub: 'ann', ...claims }) });
+      const holding = (claims: JsonObject) => ({ 'x-token': signedToken({ sub: 'ann', ...claims }) });
       await gets(at, 200, holding({ rights: 'read,more' }));
       await gets(at, 403, holding({ rights: 'read more' }));
       await gets(at, 403, holding({ scope: 'read' }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TlsOptions } from 'node:tls';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import {
   type MadeCertificate,
   makeAuthority,
@@ -35,19 +35,19 @@ const withKey = ({ certPem, keyPem }: MadeCertificate) => certPem + keyPem;
 
 /** An API whose upstream is behind TLS; what is said of it stands beside its address. */
 const over = (
-  said: { classic(at: Ground): Bag | Promise<Bag>; oas(at: Ground): Bag | Promise<Bag> },
+  said: { classic(at: Ground): JsonObject | Promise<JsonObject>; oas(at: Ground): JsonObject | Promise<JsonObject> },
   server: TlsOptions = {},
 ): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
-    const { proxy, ...rest } = (await said.classic(at)) as { proxy?: Bag };
+    const { proxy, ...rest } = (await said.classic(at)) as { proxy?: JsonObject };
     return { ...rest, proxy: { target_url: await secured(at, server), ...proxy } };
   },
   oas: async at => ({ x: { upstream: { url: await secured(at, server), ...(await said.oas(at)) } } }),
 });
 
-const transport = (classic: Bag, oas: Bag, server: TlsOptions = {}) =>
+const transport = (classic: JsonObject, oas: JsonObject, server: TlsOptions = {}) =>
   over({ classic: () => ({ proxy: { transport: classic } }), oas: () => ({ tlsTransport: oas }) }, server);
-const transportChange = ({ form }: Served, classic: Bag, oas: Bag): Bag =>
+const transportChange = ({ form }: Served, classic: JsonObject, oas: JsonObject): JsonObject =>
   form === 'classic' ? { proxy: { transport: classic } } : { upstream: { tlsTransport: oas } };
 
 const suite = 'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384';

@@ -1,4 +1,4 @@
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import {
   basic,
@@ -20,7 +20,7 @@ import type { Effect, Served } from '../effect.ts';
 /** Each way in by what a definition calls it when it names the one that counts. Where it names none, the last does. */
 const last = 'auth_token';
 type Identity = 'basic_auth_user' | 'hmac_key' | typeof last;
-const stateOf = (identity: Identity, counts: Identity): Bag => ({ is_inactive: identity !== counts });
+const stateOf = (identity: Identity, counts: Identity): JsonObject => ({ is_inactive: identity !== counts });
 
 /** Callers who show all three, of which only the one that counts is in force. */
 async function shown(at: Served, counts: Identity): Promise<Record<string, string>> {

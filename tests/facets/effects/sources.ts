@@ -1,12 +1,12 @@
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import * as ways from '../auth-methods.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Where each way in looks for its credential. Keys have effects of their own. */
 interface WayIn {
   readonly name: Exclude<ways.WayName, 'token'>;
-  classic(at: Ground): Bag | Promise<Bag>;
-  oas(at: Ground): Bag | Promise<Bag>;
+  classic(at: Ground): JsonObject | Promise<JsonObject>;
+  oas(at: Ground): JsonObject | Promise<JsonObject>;
   credential(at: Served): Promise<{ text: string; headers?: Record<string, string> }>;
 }
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { classic, entryChange, keepsOut, guarded as keyGuarded, letsIn } from '../auth-methods.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** Callers send a key. */
 
-const guarded = (entry: Bag, component?: Bag) => keyGuarded('token', entry, {}, component);
-const keyed = (more: Bag = {}) => classic('token', more);
+const guarded = (entry: JsonObject, component?: JsonObject) => keyGuarded('token', entry, {}, component);
+const keyed = (more: JsonObject = {}) => classic('token', more);
 
 const signed = (key: string, secret: string, at = Date.now()) =>
   createHash('sha256')
@@ -26,7 +26,7 @@ const signature = {
 };
 
 /** `unnamed` takes the name of the parameter away: it is then called like the header. */
-const signatureAsked = (unnamed: Record<string, Bag>) => async (at: Served) => {
+const signatureAsked = (unnamed: Record<string, JsonObject>) => async (at: Served) => {
   const key = await at.key();
   /** A little ahead of the clock here, as the skew allows. */
   const good = () => signed(key, signature.secret, Date.now() + 4000);

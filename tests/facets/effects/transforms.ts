@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { eventually } from '../../support/upstream.ts';
 import type { Effect, Served } from '../effect.ts';
 
 /** What is changed of calls and answers on their way. */
-const version = (more: Bag) => ({ version_data: { versions: { Default: more } } });
-const lists = (extended_paths: Bag) => version({ use_extended_paths: true, extended_paths });
-const operation = (feature: Bag) => ({ x: { middleware: { operations: { getThing: feature } } } });
+const version = (more: JsonObject) => ({ version_data: { versions: { Default: more } } });
+const lists = (extended_paths: JsonObject) => version({ use_extended_paths: true, extended_paths });
+const operation = (feature: JsonObject) => ({ x: { middleware: { operations: { getThing: feature } } } });
 const place = { path: '/thing', method: 'GET', disabled: false };
-const global = (more: Bag) => ({ x: { middleware: { global: more } } });
+const global = (more: JsonObject) => ({ x: { middleware: { global: more } } });
 const upstreamGot = async ({ call, upstream }: Served, path = '/thing', headers: Record<string, string> = {}) => {
   await call(path, { headers });
   return upstream.requests.at(-1)!;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import { makeCertificate } from '../../support/certificates.ts';
 import type { Received, Upstream } from '../../support/upstream.ts';
 import { global, snake, statusOf, version } from '../definitions.ts';
@@ -87,7 +87,7 @@ const grantEffects = grants.map(
 );
 
 const signed = { enabled: true, keyId: 'my-key', headers: ['X-Own', '(request-target)'], signatureHeader: 'X-Signed' };
-const signing = (more: Bag): { classic: Bag; oas: { x: Bag } } => {
+const signing = (more: JsonObject): { classic: JsonObject; oas: { x: JsonObject } } => {
   const { enabled, headers, ...others } = { ...signed, ...more };
   return {
     classic: { request_signing: { is_enabled: enabled, header_list: headers, ...snake(others) } },

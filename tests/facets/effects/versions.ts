@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Bag } from '#base/json-tree.ts';
+import type { JsonObject } from '#base/json-tree.ts';
 import type { Effect, Ground, Served } from '../effect.ts';
 
 /** Which version of an API serves a call. */
@@ -41,19 +41,19 @@ async function child({ app, upstream, id, form }: Ground, name: string): Promise
 }
 
 /** The same words in both forms. */
-const saying = (words: (at: Ground) => Promise<Bag> | Bag): Pick<Effect, 'classic' | 'oas'> => ({
+const saying = (words: (at: Ground) => Promise<JsonObject> | JsonObject): Pick<Effect, 'classic' | 'oas'> => ({
   classic: async at => {
-    const { versions, ...rest } = (await words(at)) as Bag & { versions: Record<string, string> };
+    const { versions, ...rest } = (await words(at)) as JsonObject & { versions: Record<string, string> };
     return { definition: { ...snake(rest), versions } };
   },
   oas: async at => {
-    const { versions, ...rest } = (await words(at)) as Bag & { versions: Record<string, string> };
+    const { versions, ...rest } = (await words(at)) as JsonObject & { versions: Record<string, string> };
     return {
       x: { info: { versioning: { ...rest, versions: Object.entries(versions).map(([name, id]) => ({ name, id })) } } },
     };
   },
 });
-const snake = (bag: Bag): Bag =>
+const snake = (bag: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(bag).map(([name, value]) => [name.replaceAll(/[A-Z]/g, it => `_${it.toLowerCase()}`), value]),
   );
