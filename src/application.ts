@@ -6,10 +6,10 @@ import { limitFamilies } from '#analytics/metrics/limits.ts';
 import { addMetrics } from '#analytics/metrics/route.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
 import type { Clock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
-import { refuseWeakSecrets } from '#base/weak-secrets.ts';
+import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
 import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
@@ -116,7 +116,7 @@ function nodeOf(settings: Settings, directory: DataDirectory): string {
   if (settings.node_id || !settings['database.url']) return settings.node_id;
   const known = directory.read('node_id');
   if (known) return known;
-  const made = publicId();
+  const made = createPublicId();
   directory.write('node_id', made);
   return made;
 }
@@ -153,7 +153,7 @@ export const listeningFile = 'listening.json';
 
 /** Runs the parts the role asks for. Whatever fails while starting leaves nothing behind. */
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
-  refuseWeakSecrets(settings);
+  rejectWeakSecrets(settings);
   checkRole(settings);
   const mayWait = hasTraffic(settings) && settings['database.outage_copy'];
   const installation = await openInstallation(settings, around, { mayWait });

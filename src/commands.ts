@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { systemClock } from '#base/clock.ts';
-import { nearest } from '#base/closest-match.ts';
+import { closestMatch } from '#base/closest-match.ts';
 import { parseCommandLine } from '#base/command-line.ts';
-import { keepCompiled } from '#base/compile-cache.ts';
-import { secretText } from '#base/ids.ts';
+import { writeCompileCache } from '#base/compile-cache.ts';
+import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
-import { environment, finish, isTerminal, print, printFault, whenToldToStop } from '#base/process.ts';
-import { isSetting, isSwitch, readSettings, type Settings, shownSettings } from '#base/settings.ts';
+import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
+import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
 import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { knownFile } from '#gateway/runtime/config-backup/config-backup.ts';
@@ -71,7 +71,7 @@ const commands = new Map<string, Command>([
 const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
 
 async function main(given: readonly string[]): Promise<void> {
-  if (isClientCommand(given[0])) return clientCommand(given, { environment: environment(), print });
+  if (isClientCommand(given[0])) return clientCommand(given, { environment: readEnvironment(), print });
   const isKnown = (name: string) => name === 'config' || isSetting(name);
   const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name), isKnown);
   const [name] = words;
@@ -83,7 +83,7 @@ async function main(given: readonly string[]): Promise<void> {
   checkFlags(name, command, flags);
   const settingFlags = Object.fromEntries([...flags].filter(([flag]) => !own.has(flag)));
   const file = { path: flags.get('config') ?? 'gw.yaml', required: flags.has('config') };
-  const settings = readSettings({ file, environment: environment(), flags: settingFlags });
+  const settings = readSettings({ file, environment: readEnvironment(), flags: settingFlags });
   await command.run({ settings, flags });
 }
 
@@ -94,16 +94,16 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
     if (switches.includes(flag) && value !== 'true') throw problem.switch_value({ detail: { flag } });
     if (switches.includes(flag) || flag === 'config' || isSetting(flag)) continue;
     const known = [...switches, 'config'].map(it => `--${it}`).join(', ');
-    const nearby = nearest(flag, switches);
+    const nearby = closestMatch(flag, switches);
     const guess = nearby ? `; did you mean --${nearby}?` : '';
     throw problem.unknown_flag({ detail: { command: name, flag, known, guess } });
   }
 }
 
 function unknownCommand(name: string): void {
-  const guess = nearest(name, [...commands.keys(), ...clientCommandNames]);
-  printFault(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
-  finish(2);
+  const guess = closestMatch(name, [...commands.keys(), ...clientCommandNames]);
+  printError(`There is no command ${name}${guess ? `; did you mean ${guess}?` : ''} (gw --help lists them all)`);
+  setExitCode(2);
 }
 
 /** Loaded by the commands that need it: help and settings are shown at once. */
@@ -126,18 +126,18 @@ async function start({ settings }: Given): Promise<void> {
   const application = await startApplication(settings, around);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;
   // Before it is said to be ready: whoever waits for that may stop it at once.
-  whenToldToStop(
+  onShutdownSignal(
     async signal => {
       around.log.info({ signal }, 'stopping');
       application.drain();
       if (delayMs > 0) await wait(delayMs);
       await application.close();
-      finish(0);
+      setExitCode(0);
     },
     delayMs + settings['shutdown.grace_seconds'] * 1000,
   );
   const { urls, credentials: made, installation } = application;
-  keepCompiled();
+  writeCompileCache();
   const ready = installation.awaited ? `Gatewright is ready, ${withoutDatabase}` : 'Gatewright is ready.';
   const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${served[name]}`);
   print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, made)}`);
@@ -172,7 +172,7 @@ function displayCredentials(made: Credentials, path: string): string {
 }
 
 async function config({ settings }: Given): Promise<void> {
-  const lines = Object.entries(shownSettings(settings)).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const lines = Object.entries(maskSettings(settings)).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   print(`${lines.join('\n')}\n`);
 }
 
@@ -214,7 +214,7 @@ const rotatedMasterKeyFile = 'master.key.rotated';
 
 async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
   const current = masterKeys(directory, settings.master_key).kept()[0]!;
-  const next = secretText();
+  const next = createSecretText();
   async function rewrap(): Promise<void> {
     await rewrapDataKey(records, metaStore(records), current, next);
     // It has the data key under the old one; the next start writes it anew.
@@ -241,7 +241,7 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (error instanceof Problem) printFault(error.message);
-  else printFault(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  finish(1);
+  if (error instanceof Problem) printError(error.message);
+  else printError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  setExitCode(1);
 }

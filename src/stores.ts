@@ -13,10 +13,10 @@ import { apiStore } from '#apis/api/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
-import { outbound } from '#base/http-client/client.ts';
+import { createOutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
-import { vaultOf } from '#base/vault.ts';
+import { createVault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
 import { hookStore } from '#events/hooks/store.ts';
 import { auditStore } from '#people/audit/store.ts';
@@ -44,7 +44,7 @@ export function openTools(
 ) {
   const { clock } = around;
   const meta = metaStore(records);
-  const vault = vaultOf(dataKey);
+  const vault = createVault(dataKey);
   const organisations = organisationStore(records);
   const grants = createGrantStore(records, meta, settings);
   const users = userStore(records, vault);
@@ -109,7 +109,7 @@ export function openTools(
       return (await hooks.count(orgId)) > 0 ? 'webhooks' : undefined;
     },
     managementPorts,
-    outbound: outbound({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
+    outbound: createOutboundClient({ addresses, networksOf: async orgId => (await grants.find(orgId)).networks }),
   };
   return { ...tools, ...openPortal(tools) };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { documentOf, header, hook, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
 import { settled } from './support/traffic.ts';
@@ -50,7 +50,7 @@ onEveryEngine('several ways in, any of which will do', app => {
   });
 
   test('handlers hear of those whom none lets in, and once', async () => {
-    const path = `/${publicId()}`;
+    const path = `/${createPublicId()}`;
     const { id, call } = await published({ ...eitherOne, server: hook('AuthFailure', receiver.url + path) });
     assert.equal((await call('/x', { authorization: 'Bearer nonsense', 'x-key': await keyFor(id) })).status, 200);
     assert.equal((await call('/x', { authorization: 'Bearer other nonsense', 'x-key': 'wrong' })).status, 403);
@@ -157,7 +157,7 @@ onEveryEngine('several ways in, any of which will do', app => {
       [{}, `invalid multi-auth configuration: key auth ${words}`],
       [{ hmac: { enabled: true, header } }, `invalid multi-auth configuration: key, hmac auth methods ${words}`],
     ] as const) {
-      const body = documentOf(upstream, `o${publicId()}`, 'none', {
+      const body = documentOf(upstream, `o${createPublicId()}`, 'none', {
         schemes: { key: { enabled: true } },
         authentication: { securityProcessingMode: 'compliant', ...more },
       });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoggedCall } from '#analytics/schema.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import type { Published } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
@@ -115,7 +115,7 @@ describe('what is written down of calls', () => {
   test('callers are told until when an API is in service, and refused from then on', async () => {
     const published = async (expiration: string) => {
       const classic = openApi(upstream, { expiration });
-      const id = publicId();
+      const id = createPublicId();
       const gateway = {
         info: { id, name: id, state: { active: true }, expiration },
         server: { listenPath: { value: `/${id}`, strip: true } },

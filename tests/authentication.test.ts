@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
 import { makeAuthority } from './support/certificates.ts';
 import { type Definition, openApi, publish, settled } from './support/traffic.ts';
@@ -94,8 +94,8 @@ onEveryEngine(
       const [first, second] = [guarded(), guarded()];
       const [url, secondUrl] = [await publish(app(), first), await publish(app(), second)];
       const policy = {
-        name: publicId(),
-        id: publicId(),
+        name: createPublicId(),
+        id: createPublicId(),
         active: true,
         state: 'active',
         access_rights: rightsTo(first),
@@ -122,7 +122,7 @@ onEveryEngine(
     test('a user with a password signs in with it, and with nothing else', async () => {
       const api = guarded({ use_basic_auth: true });
       const url = await publish(app(), api);
-      const user = `user-${publicId()}`;
+      const user = `user-${createPublicId()}`;
       const withPassword = (password: string) => ({
         authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
       });
@@ -150,7 +150,7 @@ onEveryEngine(
 
     async function uploaded(): Promise<string> {
       const form = new FormData();
-      form.append('data', new Blob([makeAuthority(publicId()).certPem]), 'ca.pem');
+      form.append('data', new Blob([makeAuthority(createPublicId()).certPem]), 'ca.pem');
       const { body, text } = await app().ask('POST', '/api/certs', { body: form });
       assert.ok(body.id, text);
       return body.id;

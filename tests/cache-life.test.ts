@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type AppOptions, startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
 import {
@@ -71,7 +71,7 @@ async function keyFor(app: TestApp, apiIds: readonly string[], more: object = {}
 
 inPlace('one thread', {}, place => {
   const published = async (more: object = {}) => publish(place().app, openApi(place().upstream, { ...kept, ...more }));
-  const fresh = (url: string) => ({ id: publicId(), url: `${url}/a?case=` });
+  const fresh = (url: string) => ({ id: createPublicId(), url: `${url}/a?case=` });
 
   test('two keys never share an answer, and neither does a call without one', async () => {
     const { app, origin } = place();
@@ -91,7 +91,7 @@ inPlace('one thread', {}, place => {
     });
     const url = await publish(app, definition);
     const [one, two] = [await keyFor(app, [definition.api_id]), await keyFor(app, [definition.api_id])];
-    const id = publicId();
+    const id = createPublicId();
     const call = (path: string, key?: string) =>
       sent(`${url}${path}?case=${id}`, key ? { headers: { authorization: key } } : {});
     const bodies = [];
@@ -138,7 +138,7 @@ inPlace('one thread', {}, place => {
   test('of fifty calls at once one goes to the upstream, and all get its answer, in both forms', async () => {
     const { origin } = place();
     for (const { url, form } of await publishBoth(place().app, place().upstream, saidOf(options))) {
-      const id = publicId();
+      const id = createPublicId();
       const gate = held(place());
       const before = place().upstream.requests.length;
       const calls = Array.from({ length: 50 }, () => sent(`${url}/a?case=${id}`));
@@ -154,7 +154,7 @@ inPlace('one thread', {}, place => {
   test('who waits for an answer that is not kept goes on alone, and later nobody waits for one', async () => {
     const { origin } = place();
     const url = await published();
-    const id = publicId();
+    const id = createPublicId();
     origin.says.set(id, { headers: { 'cache-control': 'no-store' } });
     const heard = await Promise.all(Array.from({ length: 10 }, () => sent(`${url}/a?case=${id}`)));
     assert.equal(origin.count(id), 10);
@@ -258,7 +258,7 @@ inPlace('one thread', {}, place => {
     const query = `/api/logs?start=0&end=9999999999&api_id=${definition.api_id}`;
     // The log takes so many single calls at a time, and tests before this one may have used that up: it is asked again.
     await eventually(async () => {
-      const path = `${url}/${publicId()}`;
+      const path = `${url}/${createPublicId()}`;
       await sent(path);
       await sent(path);
       const { body, text } = await app.ask('GET', query);
@@ -289,11 +289,11 @@ inPlace('one thread', {}, place => {
 
   test('a call that goes round is kept by the API that answers it', async () => {
     const { app, upstream, origin } = place();
-    const inner = openApi(upstream, { ...kept, name: `inner${publicId()}` });
+    const inner = openApi(upstream, { ...kept, name: `inner${createPublicId()}` });
     await publish(app, inner);
     const outer = openApi(upstream, { ...kept, proxy: { target_url: `gw://${inner.name}` } });
     const url = await publish(app, outer);
-    const id = publicId();
+    const id = createPublicId();
     for (const expected of [false, true, true]) assert.equal(isKept(await sent(`${url}/case=${id}`)), expected);
     assert.equal(origin.count(id), 1);
   });
@@ -318,7 +318,7 @@ inPlace('one thread', {}, place => {
       cache_options: { enable_cache: true, cache_timeout: 60 },
       version_data: { not_versioned: true, versions: { Default: version } },
     });
-    const id = publicId();
+    const id = createPublicId();
     const twice = async (path: string, ask: Ask = {}) => {
       await sent(`${url}${path}?case=${id}`, ask);
       return isKept(await sent(`${url}${path}?case=${id}`, ask));
@@ -339,7 +339,7 @@ inPlace('one thread', {}, place => {
     const body = 'x'.repeat(11_000_000);
     for (const { url } of await publishBoth(app, upstream, saidOf(posted))) {
       for (const _time of [1, 2]) {
-        const heard = await sent(`${url}/posted?case=${publicId()}`, { method: 'POST', body });
+        const heard = await sent(`${url}/posted?case=${createPublicId()}`, { method: 'POST', body });
         assert.deepEqual([heard.status, isKept(heard)], [200, false]);
       }
       const asked = request(`${url}/posted`, {
@@ -373,7 +373,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
     const { app, upstream, origin } = place();
     const [one, other] = [openApi(upstream, kept), openApi(upstream, kept)];
     const urls = [await publish(app, one), await publish(app, other)];
-    const id = publicId();
+    const id = createPublicId();
     const everywhere = (url: string) =>
       Promise.all(
         Array.from({ length: 60 }, async () => {
@@ -399,7 +399,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
   test('a change is seen whichever thread is asked', async () => {
     const { app, upstream } = place();
     const url = await publish(app, openApi(upstream, kept));
-    const id = publicId();
+    const id = createPublicId();
     const call = (ask: Ask = {}) => sent(`${url}/a?case=${id}`, { ...ask, headers: { connection: 'close' } });
     await eventually(async () => {
       for (let n = 0; n < 20; n++) assert.ok(isKept(await call()));
@@ -418,13 +418,13 @@ inPlace('little room', { settings: { 'cache.memory_bytes': '20000', 'cache.entry
   test('memory is bounded: what was not asked for the longest goes first', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
-    const ids = Array.from({ length: 10 }, () => publicId());
+    const ids = Array.from({ length: 10 }, () => createPublicId());
     const call = (id: string) => sent(`${url}/a?case=${id}`);
     for (const id of ids) origin.says.set(id, { body: Buffer.alloc(4000) });
     for (const id of ids) await call(id);
     assert.deepEqual(await Promise.all(ids.slice(-3).map(async id => isKept(await call(id)))), [true, true, true]);
     assert.equal(isKept(await call(ids[0]!)), false);
-    const large = publicId();
+    const large = createPublicId();
     origin.says.set(large, { body: Buffer.alloc(5001) });
     await call(large);
     assert.equal(isKept(await call(large)), false);
@@ -435,7 +435,7 @@ inPlace('callers have a say', { settings: { 'cache.caller_control': 'true' } }, 
   test('a caller that wants a kept answer only gets none from the upstream', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
-    const id = publicId();
+    const id = createPublicId();
     const heard = await sent(`${url}/a?case=${id}`, { headers: { 'cache-control': 'only-if-cached' } });
     assert.equal(heard.status, 504);
     assert.equal(String(heard.body), '{\n    "error": "No kept answer"\n}');
@@ -454,7 +454,7 @@ test('gateways on one Redis share answers and forget them together; without Redi
     const api = openApi(origin.upstream, kept);
     await one.write('POST', '/api/apis', { api_definition: api });
     for (const it of gateways) await it.settled();
-    const id = publicId();
+    const id = createPublicId();
     const call = ({ gateway }: TestProcess) =>
       sent(`${gateway}${api.proxy.listen_path}/a?case=${id}`, { headers: { host: 'api.example' } });
     // What one finds again has been written: then the other finds it too.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { checkClassic } from '#definition/classic.ts';
 import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
 import { modelOfOas } from '#definition/model.ts';
@@ -94,7 +94,7 @@ function runs(engine: EngineName, whole: boolean): void {
 
     for (const sample of corpus) {
       const { fate } = sample;
-      const id = publicId();
+      const id = createPublicId();
       if ('refused' in fate)
         test(`${sample.name} is refused, with the place`, async () => {
           const { status, body, text } = await imported(sample, id);

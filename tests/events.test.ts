@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { eventHandlerList } from '#definition/facets/event-handlers.ts';
 import { type EventName, eventNames } from '#events/payload.ts';
@@ -47,7 +47,7 @@ interface Told {
 
 /** An API whose handler of an event calls a path of its own. */
 async function hooked(event: EventName, definition: object = {}, credential?: string) {
-  const path = `/${publicId()}`;
+  const path = `/${createPublicId()}`;
   const api = openApi(upstream, { ...handling(event, webhook(receiver.url + path)), ...definition });
   const asked = { body: { api_definition: api }, ...(credential && { credential }) };
   const { status, text } = await app.ask('POST', '/api/apis', asked);
@@ -89,7 +89,7 @@ const origin = '127.0.0.1';
 
 /** A call with a signed token, whose event has these words. */
 async function ofToken(event: EventName, message: string, wanted: Wanted): Promise<[told: Told, expected: Told]> {
-  const path = `/${publicId()}`;
+  const path = `/${createPublicId()}`;
   const { id, call, as } = await publishTokens(app, upstream, { ...wanted, server: hook(event, receiver.url + path) });
   await call('/x', as({}));
   const body: Told = JSON.parse((await receiver.take(path))[0]!.body);
@@ -197,7 +197,11 @@ const provoked: Partial<Record<EventName, () => Promise<[told: Told, expected: T
   async UpstreamOAuthError() {
     const tokens = await startUpstream();
     tokens.answer = (_request, response) => void response.writeHead(500).end();
-    const client_credentials = { client_id: 'gateway', client_secret: publicId(), token_url: `${tokens.url}/token` };
+    const client_credentials = {
+      client_id: 'gateway',
+      client_secret: createPublicId(),
+      token_url: `${tokens.url}/token`,
+    };
     const oauth = { enabled: true, allowed_authorize_types: ['clientCredentials'], client_credentials };
     const { call, told, listenPath } = await hooked('UpstreamOAuthError', { upstream_auth: { enabled: true, oauth } });
     assert.ok((await call()) >= 500);
@@ -302,7 +306,7 @@ async function ofBreaker(event: EventName, message: string, more: object = {}): 
 
 /** Uptime tests fire through the same door as every step; what is sent for them is held here. */
 async function handedIn(event: EventName, detail: object, expected: object): Promise<[Told, Told]> {
-  const path = `/${publicId()}`;
+  const path = `/${createPublicId()}`;
   const handlers = eventHandlerList.classic.read({ [event]: [webhook(receiver.url + path)] });
   const { events } = app.application.installation.tools;
   const orgId = app.credentials.organisation_id;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type AppOptions, type EngineName, rememberSecrets, startApp, type TestApp } from './support/app.ts';
 import { testRedis } from './support/services/engines.ts';
 import { eventually, startUpstream, type Upstream } from './support/upstream.ts';
@@ -31,7 +31,7 @@ async function asked({ control, secret }: Held, method: string, path: string, bo
 
 /** One way through everything, under names of its own. */
 function story(held: Held) {
-  const name = publicId();
+  const name = createPublicId();
   const ids = { guarded: `guarded-${name}`, shop: `shop-${name}`, policy: `policy-${name}` };
   const ask = async (method: string, path: string, body?: unknown): Promise<Body> => {
     const reply = await asked(held, method, path, body);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { rememberSecrets } from './support/app.ts';
 import { eventually, type TestProcess, testInstallation } from './support/installation.ts';
 import { startPostgres } from './support/services/postgres.ts';
@@ -42,7 +42,13 @@ test('what one process changes is served so by the others, without anybody telli
   await one.write('POST', '/api/apis', { api_definition: api });
   await eventuallyIs(401, two, api);
 
-  const policy = { name: publicId(), id: publicId(), active: true, state: 'active', access_rights: rightsTo(api) };
+  const policy = {
+    name: createPublicId(),
+    id: createPublicId(),
+    active: true,
+    state: 'active',
+    access_rights: rightsTo(api),
+  };
   await one.write('POST', '/api/portal/policies', policy);
   const key = await makeKey(one, { apply_policies: [policy.id] });
   await eventuallyIs(200, two, api, key);

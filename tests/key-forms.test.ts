@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { openApi, publish, settled } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -42,7 +42,7 @@ for (const at_rest of ['encrypted', 'hashed'])
 
       test('a key with a name of its own opens by the name and by its whole id, in every form', async () => {
         const { make, org, statuses } = await ground();
-        const name = `custom-${publicId()}`;
+        const name = `custom-${createPublicId()}`;
         const whole = await make(`/gw/keys/${name}`);
         assert.equal(whole, org + name);
         assert.deepEqual(await statuses(name, whole, tokenOf(org, name, 'sha256')), [200, 200, 200]);
@@ -59,7 +59,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         };
         // The order in which a database returns the two is its own, so there are several names and both orders.
         for (let n = 0; n < 8; n++) {
-          const name = `twice-${publicId()}`;
+          const name = `twice-${createPublicId()}`;
           const [today, older] = [tokenOf(org, name), tokenOf(org, name, 'sha256')];
           const forms = n % 2 === 0 ? [today, older] : [older, today];
           for (const form of forms) {
@@ -79,7 +79,7 @@ for (const at_rest of ['encrypted', 'hashed'])
       for (const algorithm of ['murmur32', 'murmur64', 'murmur128', 'sha256'])
         test(`a key brought in the JSON form with ${algorithm} keeps its id and opens by it and by its name`, async () => {
           const { make, org, statuses } = await ground();
-          const name = `brought-${publicId()}`;
+          const name = `brought-${createPublicId()}`;
           const id = tokenOf(org, name, algorithm);
           assert.equal(await make(`/gw/keys/${encodeURIComponent(id)}`), id);
           assert.deepEqual(await statuses(id, name, `Bearer ${id}`), [200, 200, 200]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { SettingName } from '#base/settings.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth } from './support/both-formats.ts';
@@ -65,7 +65,7 @@ const guarded = (more: Record<string, unknown> = {}): Definition => openApi(upst
 /** A key to these APIs, and a way to change it without forgetting what it used. */
 async function keyTo(app: TestApp, apis: readonly Definition[], key: object, right: object = {}) {
   const access_rights = Object.fromEntries(apis.map(({ api_id }) => [api_id, right]));
-  const id = publicId();
+  const id = createPublicId();
   const put = async (method: string, path: string, more: object) => {
     const made = await app.ask(method, path, { body: { access_rights, ...key, ...more } });
     assert.equal(made.status, 200, made.text);
@@ -211,7 +211,7 @@ limiting('limits', { 'limits.organisations': 'true' }, app => {
   });
 
   test('handlers are told of the API that was called too often by a name of its own', async () => {
-    const path = `/${publicId()}`;
+    const path = `/${createPublicId()}`;
     const hooks = handling('RatelimitExceeded', webhook(receiver.url + path));
     const api = openApi(upstream, { ...hooks, global_rate_limit: { rate: 1, ...forAnHour } });
     const url = await publish(app(), api);

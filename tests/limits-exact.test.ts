@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Agent } from 'undici';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { engines } from './support/app.ts';
 import { eventually, type TestProcess, testInstallation } from './support/installation.ts';
 import { testRedis } from './support/services/engines.ts';
@@ -33,7 +33,7 @@ async function limited(process: TestProcess, key: object) {
   const api = openApi(upstream, { use_keyless: false });
   await process.write('POST', '/api/apis', { api_definition: api });
   const body = { access_rights: { [api.api_id]: {} }, ...key };
-  const { key_id } = await process.write('POST', `/api/keys/${publicId()}`, body);
+  const { key_id } = await process.write('POST', `/api/keys/${createPublicId()}`, body);
   await process.settled();
   return { id: key_id as string, path: api.proxy.listen_path, body };
 }
@@ -115,7 +115,11 @@ test('four threads let through exactly the quota', async () => {
 });
 
 test('two processes on one Redis let through exactly the rate and the quota, together', async () => {
-  const shared = { 'redis.url': await testRedis(), 'redis.prefix': `${publicId()}:`, 'redis.timeout_ms': '10000' };
+  const shared = {
+    'redis.url': await testRedis(),
+    'redis.prefix': `${createPublicId()}:`,
+    'redis.timeout_ms': '10000',
+  };
   const { start } = await installation('postgres', { ...shared, threads: '2' });
   const one = await start('one');
   const two = await start('two');

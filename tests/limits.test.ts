@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 import { openApi, publish, settled } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -17,7 +17,7 @@ async function limitedApi(app: TestApp, key: object, definition: object = {}) {
   const api = openApi(upstreams.open!, { use_keyless: false, ...definition });
   const url = await publish(app, api);
   const rights = { [api.api_id]: {} };
-  const made = await app.ask('POST', `/api/keys/${publicId()}`, { body: { access_rights: rights, ...key } });
+  const made = await app.ask('POST', `/api/keys/${createPublicId()}`, { body: { access_rights: rights, ...key } });
   assert.equal(made.status, 200, made.text);
   await settled(app);
   const id: string = made.body.key_id;

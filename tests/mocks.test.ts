@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { publishBoth, type Said } from './support/both-formats.ts';
 import { errorBody } from './support/step-harness.ts';
@@ -81,7 +81,7 @@ describe('mock replies', () => {
     for (const { url, form, apiId } of await publishBoth(app, upstream, guarded)) {
       assert.equal((await fetch(`${url}/mock`)).status, 401, form);
       const body = { access_rights: { [apiId]: {} } };
-      const made = await app.ask('POST', `/api/keys/${publicId()}`, { body });
+      const made = await app.ask('POST', `/api/keys/${createPublicId()}`, { body });
       assert.equal(made.status, 200, made.text);
       await settled(app);
       const reply = await fetch(`${url}/mock`, { headers: { authorization: made.body.key_id } });
@@ -176,7 +176,7 @@ describe('mock replies', () => {
   const mockedAt = async (more: object = {}, shown: Record<string, unknown> = document) => {
     const fromOASExamples = { enabled: true, ...more };
     const mock = { mockResponse: { enabled: true, fromOASExamples } };
-    const id = `o${publicId()}`;
+    const id = `o${createPublicId()}`;
     const gateway = {
       info: { id, name: id, state: { active: true } },
       upstream: { url: upstream.url },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, startApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { policyFor } from './support/oauth2.ts';
@@ -27,7 +27,7 @@ onEveryEngine('OAuth consent', app => {
     const { body, text } = await app().ask('POST', '/admin/users', {
       body: {
         org_id: app().credentials.organisation_id,
-        email_address: `${publicId()}@example.org`,
+        email_address: `${createPublicId()}@example.org`,
         first_name: 'A',
         last_name: 'B',
         active: true,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { documentOf, header, hook, publishTokens, tokenOf } from './support/oauth2.ts';
 import { startPublisher } from './support/tokens.ts';
@@ -43,7 +43,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
     });
 
   test('a token without the scopes of operation and document is refused as RFC 6750 says, and handlers are told', async () => {
-    const path = `/${publicId()}`;
+    const path = `/${createPublicId()}`;
     const { id, call, as } = await published({}, { server: hook('OAuth2ScopeCheckFailed', receiver.url + path) });
     assert.equal((await call('/items', as({ scope: 'base read' }))).status, 200);
     const { status, headers, text } = await call('/items', as({ scope: 'other' }));
@@ -196,7 +196,7 @@ onEveryEngine('scopes and what tells clients of them', app => {
       [exchange({ ...provider, customParams: { scope: 'x' } }), /customParams: scope is written by the gateway/],
       [exchange({ ...provider, issuers: ['regex:('] }), /issuers: is not a regular expression/],
     ] as const) {
-      const body = documentOf(upstream, `o${publicId()}`, 'none', { scheme });
+      const body = documentOf(upstream, `o${createPublicId()}`, 'none', { scheme });
       const { status, text } = await app().ask('POST', '/gw/apis/oas', { body });
       assert.equal(status, 400, text);
       assert.match(text, message);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { publicId, secretText } from '#base/ids.ts';
-import { createDataKey, masterKeyOf, wrapDataKey } from '#base/vault.ts';
+import { createPublicId, createSecretText } from '#base/ids.ts';
+import { createDataKey, parseMasterKey, wrapDataKey } from '#base/vault.ts';
 import { rememberSecrets } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { runChild, startChild } from './support/gw-process.ts';
@@ -41,7 +41,7 @@ async function place(settings: Record<string, string> = {}) {
   closing.push(() => relay.cut().catch(() => undefined));
   const directory = freshDirectory();
   const lines: string[] = [];
-  const master = secretText();
+  const master = createSecretText();
   const given = { 'database.url': relay.url, data_dir: directory, master_key: master, ...settings };
   const installation = await testInstallation('sqlite', given, line => lines.push(line));
   closing.push(installation.close);
@@ -74,7 +74,7 @@ const databasePart = async (base: string | undefined) =>
     .status;
 const readiness = async (base: string | undefined) => (await fetch(`${base}/ready`)).status;
 
-const tokenSecret = `canary-${secretText()}`;
+const tokenSecret = `canary-${createSecretText()}`;
 const token = `Bearer ${mint({ sub: 'ann' }, tokenSecret, { alg: 'HS256' })}`;
 const rightsTo = (api: Definition) => ({ [api.api_id]: { versions: ['Default'] } });
 
@@ -93,7 +93,7 @@ async function publishAll(process: TestProcess) {
   const open = openApi(upstream);
   const certified = openApi(upstream, { upstream_certificates: { '*': await upload(process) } });
   const guarded = openApi(upstream, { use_keyless: false });
-  const policyId = publicId();
+  const policyId = createPublicId();
   const tokens = openApi(upstream, {
     use_keyless: false,
     enable_jwt: true,
@@ -218,7 +218,7 @@ describe('the file of what was last known', () => {
     const away = { code: 'database.away' };
     await assert.rejects(at.start('one', { 'database.url': url.href }), away);
     assert.equal(at.logged('it is of another database').length, 1);
-    await assert.rejects(at.start('one', { master_key: secretText() }), away);
+    await assert.rejects(at.start('one', { master_key: createSecretText() }), away);
     assert.equal(at.logged('the master key does not open it').length, 1);
     await assert.rejects(at.start('one', { 'database.outage_copy': 'false' }), away);
     await assert.rejects(at.start('one', { role: 'dashboard' }), away);
@@ -251,7 +251,7 @@ test('a database that is another one by now is never written to, and the known i
   await relay.cut();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const key = wrapDataKey(createDataKey(), masterKeyOf(master));
+  const key = wrapDataKey(createDataKey(), parseMasterKey(master));
   await client.query("update meta set value = $1 where name = 'data_key'", [key]);
   await client.end();
 
@@ -270,7 +270,7 @@ test('which master key is the right one is left to the database, and a new one t
   await first.stop();
   await relay.cut();
   const next = join(directory, 'master.key.next');
-  writeFileSync(next, secretText());
+  writeFileSync(next, createSecretText());
   const environment = { GW_DATABASE_URL: relay.url };
   const child = await startChild({ directory, environment });
   assert.match(child.out(), /ready, without its database: traffic is served as it was last known/);

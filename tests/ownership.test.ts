@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { AnyOperation } from '#operations/operation.ts';
 import { catalogue } from '../src/catalogue.ts';
 import { onEveryEngine } from './support/app.ts';
@@ -22,7 +22,7 @@ onEveryEngine('API ownership', app => {
     const { body, text } = await app().ask('POST', '/admin/users', {
       body: {
         org_id: app().credentials.organisation_id,
-        email_address: `${publicId()}@example.org`,
+        email_address: `${createPublicId()}@example.org`,
         first_name: 'A',
         last_name: 'B',
         active: true,
@@ -120,7 +120,7 @@ onEveryEngine('API ownership', app => {
   test('policies: hidden with all their APIs, shown without the hidden ones, changed by owners of all', async () => {
     const add = async (name: string, ...apis: { id: string }[]) => {
       const policy = {
-        name: `${name} ${publicId()}`,
+        name: `${name} ${createPublicId()}`,
         rate: 1,
         per: 1,
         quota_max: -1,
@@ -154,7 +154,7 @@ onEveryEngine('API ownership', app => {
       assert.equal((await app().ask('PUT', path(it), { ...as('other'), body: mine })).status, status);
       assert.equal((await app().ask('DELETE', path(it), as('other'))).status, status);
     }
-    const taken = { ...both.policy, name: publicId() };
+    const taken = { ...both.policy, name: createPublicId() };
     assert.equal((await app().ask('POST', '/api/portal/policies', { ...as('other'), body: taken })).status, 403);
     assert.equal((await app().ask('PUT', path(both), { ...as('owner'), body: both.policy })).status, 200);
     const key = { apply_policies: [hidden.id] };

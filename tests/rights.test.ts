@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from './support/app.ts';
 import { mint } from './support/tokens.ts';
 import { type Definition, eventually, openApi, publish, settled } from './support/traffic.ts';
@@ -38,7 +38,7 @@ onEveryEngine(
       return key_id;
     }
     async function makePolicy(body: object): Promise<string> {
-      const id = publicId();
+      const id = createPublicId();
       await write('POST', '/api/portal/policies', { name: id, id, state: 'active', access_rights: {}, ...body });
       return id;
     }
@@ -58,7 +58,7 @@ onEveryEngine(
     test('a draft policy makes no new keys and keeps the old ones; a denied one stops them, and an event tells', async () => {
       const api = guarded();
       const url = await publish(app(), api);
-      const policy = { name: publicId(), id: publicId(), access_rights: rights(api) };
+      const policy = { name: createPublicId(), id: createPublicId(), access_rights: rights(api) };
       await write('POST', '/api/portal/policies', { ...policy, state: 'active' });
       const key = await makeKey({ apply_policies: [policy.id] });
       const path = `/api/portal/policies/${policy.id}`;
@@ -143,7 +143,7 @@ onEveryEngine(
         auth_configs: { authToken: { auth_header_name: 'x-key' } },
       });
       const url = await publish(app(), api);
-      const user = `user-${publicId()}`;
+      const user = `user-${createPublicId()}`;
       const limits = { quota_max: 5, quota_renewal_rate: 3600 };
       const body = { access_rights: rights(api), ...limits, basic_auth_data: { password: 'word' } };
       await write('POST', `/api/apis/keys/basic/${user}`, body);
@@ -192,7 +192,7 @@ onEveryEngine(
     test('an API that gives its callers a policy is served while the policy is there, in both forms', async () => {
       const secret = Buffer.from('a secret of some length, shared').toString('base64');
       const token = mint({ sub: 'ann' }, 'a secret of some length, shared', { alg: 'HS256' });
-      const [classic, id, other] = [publicId(), `o${publicId()}`, publicId()];
+      const [classic, id, other] = [createPublicId(), `o${createPublicId()}`, createPublicId()];
       const api = guarded({ enable_jwt: true, jwt_source: secret, jwt_default_policies: [classic] });
       const scopes = { scopeToPolicyMapping: [{ scope: 'read', policyId: other }] };
       const header = { enabled: true, name: 'Authorization' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { type Definition, openApi, publish } from './support/traffic.ts';
 import { startUpstream, type Upstream } from './support/upstream.ts';
@@ -75,7 +75,7 @@ describe('which API answers', () => {
   });
 
   test('a domain is its own place, however the caller writes it', async () => {
-    const domain = `${publicId()}.example`;
+    const domain = `${createPublicId()}.example`;
     await serve(
       named('anywhere', '/where'),
       named('domain', '/where', { domain }),
@@ -111,7 +111,7 @@ describe('which API answers', () => {
   });
 
   test('a route that is taken is refused when it is written, and stays whose it was', async () => {
-    const domain = `${publicId()}.example`;
+    const domain = `${createPublicId()}.example`;
     await serve(named('first', '/taken/{id}'), named('first', '/taken', { domain }));
     const same = [
       named('second', 'taken/{other}/'),
@@ -128,8 +128,8 @@ describe('which API answers', () => {
   });
 
   test('what is inactive or internal has no route, and comes and goes with its definition', async () => {
-    const inactive = named('inactive', `/${publicId()}`, { active: false });
-    const internal = named('internal', `/${publicId()}`, { internal: true });
+    const inactive = named('inactive', `/${createPublicId()}`, { active: false });
+    const internal = named('internal', `/${createPublicId()}`, { internal: true });
     await serve(inactive, internal);
     const path = (api: Definition) => api.proxy.listen_path;
     await expect([
@@ -148,7 +148,7 @@ describe('which API answers', () => {
   });
 
   test('an API that moves leaves its old place at once, and another may take it', async () => {
-    const [from, to] = [`/${publicId()}`, `/${publicId()}`];
+    const [from, to] = [`/${createPublicId()}`, `/${createPublicId()}`];
     const mover = named('mover', from);
     await serve(mover);
     const moved = { ...mover, proxy: { ...mover.proxy, listen_path: to } };
@@ -161,7 +161,7 @@ describe('which API answers', () => {
   });
 
   test('APIs of one name are found by it as long as there is one', async () => {
-    const name = `Twin ${publicId()}`;
+    const name = `Twin ${createPublicId()}`;
     const twins = [named('one', '', { name, internal: true }), named('two', '', { name, internal: true })];
     await serve(...twins);
     const outer = openApi({ url: `gw://${name.toLowerCase().replace(' ', '-')}` });
@@ -175,7 +175,7 @@ describe('which API answers', () => {
   });
 
   test('what is inactive is not reached from inside either, and one of the same name is', async () => {
-    const name = `Sleeper ${publicId()}`;
+    const name = `Sleeper ${createPublicId()}`;
     const off = named('off', '', { name, internal: true, active: false });
     await serve(off);
     const loopsTo = async (id: string) => new URL(await publish(app, openApi({ url: `gw://${id}` }))).pathname;

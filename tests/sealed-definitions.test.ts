@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sql } from 'kysely';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { migrations } from '#storage/migrations/list.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import type { Application } from '../src/application.ts';
@@ -17,7 +17,7 @@ import { startUpstream, type Upstream } from './support/upstream.ts';
 
 /** Secrets inside definitions rest in the database as ciphertext. */
 
-const planted = (what: string) => `planted-${what}-${secretText()}`;
+const planted = (what: string) => `planted-${what}-${createSecretText()}`;
 const databaseText = async ({ engine, db }: Records, file: string): Promise<string> => {
   if (engine === 'postgres')
     return JSON.stringify((await sql`select apis::text, meta::text from apis, meta`.execute(db)).rows);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { foreignRouteQueries, type RouteSearch } from '../src/apis/api/store.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 import { openApi } from './support/traffic.ts';
@@ -14,7 +14,7 @@ interface Tenant {
 
 const upstreamUrl = { url: 'http://127.0.0.1:9/' };
 const extension = (orgId: string, path: string, active = true) => ({
-  info: { name: 'Routes', id: publicId(), orgId, state: { active } },
+  info: { name: 'Routes', id: createPublicId(), orgId, state: { active } },
   server: { listenPath: { value: path } },
   upstream: upstreamUrl,
 });
@@ -38,7 +38,7 @@ const write = async (app: TestApp, { accessKey }: Tenant, definition: object): P
 onEveryEngine('overlapping routes of organisations, in every form', app => {
   test('documents and streams are refused where classic definitions are', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
-    const path = `/form-${publicId()}/`;
+    const path = `/form-${createPublicId()}/`;
     assert.equal(await write(app(), a, classic(path)), 200);
     const inside = `${path}inside/`;
     const oas = (body: object) => app().ask('POST', '/gw/apis/oas', { body });
@@ -48,7 +48,7 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
     const post = (target: string) =>
       app().ask('POST', '/api/apis/streams', { ...asTenant, body: JSON.stringify(streams(b.orgId, target)) });
     assert.equal((await post(inside)).status, 409);
-    const own = await post(`/own-${publicId()}/`);
+    const own = await post(`/own-${createPublicId()}/`);
     assert.equal(own.status, 200, own.text);
     const moved = JSON.stringify(streams(b.orgId, inside)).replace(/"id":"\w+",/, '');
     const place = `/api/apis/streams/${own.body.ID}`;
@@ -58,7 +58,7 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
 
   test('a route that is switched off stays taken, and is switched on again by its organisation', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
-    const path = `/off-${publicId()}/`;
+    const path = `/off-${createPublicId()}/`;
     const made = classic(path, { active: false });
     assert.equal(await write(app(), a, made), 200);
     assert.equal(await write(app(), b, classic(`${path}x/`)), 409);
@@ -72,8 +72,8 @@ onEveryEngine('overlapping routes of organisations, in every form', app => {
 
   test('a document that overlapped from before goes on, but is not switched on again', async () => {
     const [a, b] = [await app().stranger(), await app().stranger()];
-    const path = `/before-${publicId()}/`;
-    const given = document(b.orgId, `/later-${publicId()}/`, false);
+    const path = `/before-${createPublicId()}/`;
+    const given = document(b.orgId, `/later-${createPublicId()}/`, false);
     assert.equal((await app().ask('POST', '/gw/apis/oas', { body: given })).status, 200);
     assert.equal(await write(app(), a, classic(path)), 200);
     const { records, tools } = app().application.installation;

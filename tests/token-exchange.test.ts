@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, hash, X509Certificate } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { jwtVerify } from 'jose';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { makeCertificate } from './support/certificates.ts';
 import { hook, issuer, publishTokens, tokenOf, type Wanted } from './support/oauth2.ts';
@@ -31,7 +31,7 @@ onEveryEngine(
     let given = 0;
 
     const provider = (more: object = {}) => ({
-      name: publicId(),
+      name: createPublicId(),
       tokenEndpoint: `${server.url}/token`,
       issuers: [issuer],
       clientAuth: { clientId: 'me', clientSecret: 'my secret' },
@@ -46,7 +46,7 @@ onEveryEngine(
     };
 
     test('the upstream gets a token of its own, which the provider gave for the caller’s, and handlers are told', async () => {
-      const path = `/${publicId()}`;
+      const path = `/${createPublicId()}`;
       const target = { audience: 'orders', scopes: ['a', 'b'] };
       const { call } = await published([provider({ defaultTarget: target, customParams: { resource: 'urn:x' } })], {
         server: hook('OAuth2ExchangeSucceeded', receiver.url + path),
@@ -189,7 +189,7 @@ onEveryEngine(
     });
 
     test('without a new token the call does not reach the upstream, and handlers are told why', async () => {
-      const path = `/${publicId()}`;
+      const path = `/${createPublicId()}`;
       const { call, as } = await published([provider({ timeout: '200ms' })], {
         server: hook('OAuth2ExchangeFailed', receiver.url + path),
       });

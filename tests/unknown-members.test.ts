@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 
 const asker = (app: () => TestApp) => (method: string, path: string, body?: unknown) =>
@@ -8,7 +8,7 @@ const asker = (app: () => TestApp) => (method: string, path: string, body?: unkn
 
 /** A key as the other product exports it: null for what was never set, and members without effect. */
 const exported = () => ({
-  alias: `exported ${publicId()}`,
+  alias: `exported ${createPublicId()}`,
   rate: 5,
   per: 60,
   certificate: null,
@@ -53,14 +53,14 @@ onEveryEngine('unknown members of management bodies', app => {
   const ask = asker(app);
 
   test('a misspelt limit is refused with the nearest name, and nothing is stored', async () => {
-    const name = `Misspelt ${publicId()}`;
+    const name = `Misspelt ${createPublicId()}`;
     const right = { a1: { api_id: 'a1', limit: { rte: 1 } } };
     for (const [path, body, status, message] of [
       ['/api/keys', { alias: name, rates: 5 }, 400, 'rates: no such member; did you mean rate?'],
       ['/gw/keys', { access_rights: right }, 400, 'access_rights.a1.limit.rte: no such member; did you mean rate?'],
       ['/admin/org/keys', { quotamax: 1 }, 400, 'quotamax: no such member; did you mean quota_max?'],
       ['/api/portal/policies', { name, Rate: 5 }, 400, 'Rate: no such member; did you mean rate?'],
-      ['/gw/policies', { id: publicId(), name, quota: 1 }, 400, 'quota: no such member'],
+      ['/gw/policies', { id: createPublicId(), name, quota: 1 }, 400, 'quota: no such member'],
       [
         '/portal-api/plans',
         { Name: name, ProviderID: 1, Rate: 5 },
@@ -112,7 +112,7 @@ onEveryEngine('unknown members of management bodies', app => {
 
   test('legacy members of policies are kept, returned and listed as warnings', async () => {
     const limit = { rate: 1, per: 1, set_by_policy: true };
-    const policy = { name: `Legacy ${publicId()}`, access_rights: { a1: { api_id: 'a1', limit } } };
+    const policy = { name: `Legacy ${createPublicId()}`, access_rights: { a1: { api_id: 'a1', limit } } };
     const made = await ask('POST', '/api/portal/policies', policy);
     assert.deepEqual(made.body.warnings, ['access_rights.a1.limit.set_by_policy: legacy member, kept without effect']);
     const { body: read } = await ask('GET', `/api/portal/policies/${made.body.Message}`);
@@ -168,7 +168,7 @@ onEveryEngine(
 
     test('wrong values are still refused', async () => {
       assert.equal((await ask('POST', '/api/keys', { ...key, rates: 9, rate: 'x' })).status, 400);
-      const plan = await ask('POST', '/portal-api/plans', { Name: publicId(), ProviderID: 1, Rate: 5 });
+      const plan = await ask('POST', '/portal-api/plans', { Name: createPublicId(), ProviderID: 1, Rate: 5 });
       assert.deepEqual(plan.body.warnings, ['Rate: no such member; did you mean RateLimit? (ignored)']);
     });
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { call, statusesIn } from './hostile/raw.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { errorBody } from './support/step-harness.ts';
@@ -216,7 +216,7 @@ describe('calls that are checked before they go on', () => {
     const on = { validateRequest: { enabled: true } };
     const everywhere = { pets: on, addPet: on, pet: on, picture: on, shop: on, shopByName: on };
     const published = async (operations: object, openapi = '3.0.3', more: object = {}) => {
-      const apiId = `o${publicId()}`;
+      const apiId = `o${createPublicId()}`;
       const gateway = {
         info: { id: apiId, name: apiId, state: { active: true } },
         upstream: { url: upstream.url },

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets, type TestApp } from './support/app.ts';
 import { walkOf } from './support/doc-commands.ts';
 import { openApi, settled } from './support/traffic.ts';
@@ -37,7 +37,7 @@ after(async () => {
 });
 
 const target = () => {
-  const path = `/${publicId()}`;
+  const path = `/${createPublicId()}`;
   return { path, url: receiver.url + path };
 };
 const idOf = ({ headers }: Received) => String(headers['x-gw-delivery']);
@@ -86,7 +86,7 @@ onEveryEngine(
     test('a stored hook, named by a definition of the OpenAPI form, is called as it says and signed', async () => {
       const app = current();
       const { path, url } = target();
-      const webhook_id = publicId();
+      const webhook_id = createPublicId();
       const hookId = await storedHook(app, {
         method: 'PUT',
         target_path: url,
@@ -95,7 +95,7 @@ onEveryEngine(
         template_path: '{"type":"{{.Type}}","at":"{{.Meta.Path}}","by":"{{.Meta.Key}}"}',
         webhook_id,
       });
-      const listenPath = `/${publicId()}`;
+      const listenPath = `/${createPublicId()}`;
       const handler = { enabled: true, trigger: 'AuthFailure', type: 'webhook', id: webhook_id, cooldownPeriod: '0s' };
       const extension = {
         info: { name: 'told', orgId: app.credentials.organisation_id, state: { active: true } },
@@ -141,7 +141,7 @@ onEveryEngine(
     test('a handler that the OpenAPI form says in full is called with its headers and its cool-down', async () => {
       const app = current();
       const { path, url } = target();
-      const listenPath = `/${publicId()}`;
+      const listenPath = `/${createPublicId()}`;
       const about = { enabled: true, trigger: 'VersionFailure', type: 'webhook' };
       const handler = {
         ...about,
@@ -352,7 +352,7 @@ onEveryEngine(
       const { path, url } = target();
       const template = '{"path":"{{.Meta.Path}}","request":"{{.Meta.OriginatingRequest}}"}';
       const { happen } = await telling(app, [webhook(url, { template_path: template })]);
-      const secret = `canary-${publicId()}`;
+      const secret = `canary-${createPublicId()}`;
       await happen(`/it's?api_key=${secret}`, secret, { cookie: secret, 'user-agent': 'tester' });
       const [call] = await receiver.take(path);
       const told = JSON.parse(call!.body) as { path: string; request: string };

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { environmentName, flagName, settingNames } from '#base/settings.ts';
+import { settingNames, toEnvironmentName, toFlagName } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
 import { rows } from '#definition/rows.ts';
@@ -31,8 +31,8 @@ function settingsPage(): string {
     const shown = secret || JSON.stringify(fallback) === '""' ? '' : `\`${JSON.stringify(fallback)}\``;
     return row(
       `\`${name}\``,
-      `\`${environmentName(name)}\``,
-      `\`${flagName(name)}\``,
+      `\`${toEnvironmentName(name)}\``,
+      `\`${toFlagName(name)}\``,
       rule,
       shown,
       about + (secret ? ' Secret.' : ''),

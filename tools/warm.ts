@@ -1,7 +1,7 @@
 import { globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepCompiled, useCompiled } from '../src/base/compile-cache.ts';
-import { keepCallsYoung } from '../src/base/v8-flags.ts';
+import { useCompileCache, writeCompileCache } from '../src/base/compile-cache.ts';
+import { disablePretenuring } from '../src/base/v8-flags.ts';
 
 /**
  * Run once after `npm ci`. Removes the C++ headers that come with Node (67 MB: nothing here is compiled natively), and
@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, '..');
 for (const headers of globSync('node_modules/node/node_modules/node-*/include', { cwd: root }))
   rmSync(join(root, headers), { recursive: true, force: true });
 
-keepCallsYoung();
-useCompiled();
+disablePretenuring();
+useCompileCache();
 await import('../src/application.ts');
 await import('../src/gateway/runtime/thread.ts');
-keepCompiled();
+writeCompileCache();

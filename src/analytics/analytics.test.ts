@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Pool } from 'undici';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../tests/support/app.ts';
 import { eventually, openApi, publish, settled } from '../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../tests/support/upstream.ts';
@@ -322,7 +322,7 @@ onEveryEngine(
         assert.equal(status, 400, path);
         assert.match(body.Message, message);
       }
-      assert.equal((await usageOf(app(), publicId())).status, 404);
+      assert.equal((await usageOf(app(), createPublicId())).status, 404);
     });
 
     test('metrics are for those who hold a secret of the installation, and not on the traffic port', async () => {

@@ -1,4 +1,4 @@
-import { isoTime } from '#base/clock.ts';
+import { formatIsoTime } from '#base/clock.ts';
 import { type CallRecord, tagSeparator } from './batch.ts';
 import type { LogEntry } from './log-store.ts';
 
@@ -24,7 +24,7 @@ export function logEntry(record: CallRecord, retentionMs: number): LogEntry {
     failed: status >= 400 || refusal !== '',
     expiresAt: ownMs && at + ownMs,
     call: {
-      timestamp: isoTime(at),
+      timestamp: formatIsoTime(at),
       day: time.getUTCDate(),
       month: time.getUTCMonth() + 1,
       year: time.getUTCFullYear(),
@@ -54,7 +54,7 @@ export function logEntry(record: CallRecord, retentionMs: number): LogEntry {
       tags: [`key-${key}`, `org-${api.orgId}`, `api-${api.id}`, ...api.tags, ...(tags ? tags.split(tagSeparator) : [])],
       raw_request: record.word('rawRequest'),
       raw_response: record.word('rawResponse'),
-      expireAt: isoTime(at + Math.min(ownMs || foreverMs, retentionMs || foreverMs)),
+      expireAt: formatIsoTime(at + Math.min(ownMs || foreverMs, retentionMs || foreverMs)),
     },
   };
 }

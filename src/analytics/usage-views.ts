@@ -1,4 +1,4 @@
-import { isoTime } from '#base/clock.ts';
+import { formatIsoTime } from '#base/clock.ts';
 import type { UsageItem } from './schema.ts';
 import type { UsageSum } from './usage-store.ts';
 
@@ -33,7 +33,7 @@ export function usageView(sum: UsageSum): UsageItem {
     hits,
     success: hits - error,
     error,
-    last_hit: isoTime(Number(sum.last_hit)),
+    last_hit: formatIsoTime(Number(sum.last_hit)),
     request_time: latency,
     latency,
     upstream_latency: average(Number(sum.upstream_us), Number(sum.upstream_hits)),

@@ -1,8 +1,8 @@
 import { lookup as lookupSystem } from 'node:dns';
 import { isIP, isIPv6, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { addressKind, addressValue, readCidr } from './http-client/ssrf-guard.ts';
-import { SettingFault } from './settings-rows.ts';
+import { classifyAddress, parseCidr, toAddressValue } from './http-client/ssrf-guard.ts';
+import { SettingError } from './settings-rows.ts';
 
 /**
  * Address policy: which addresses an outbound connection may be opened to. It is asked with the address that is connected
@@ -37,24 +37,24 @@ export class AddressRefused extends Error {
 export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
   const { networks, managementPorts, localAddresses = readLocalAddresses } = options;
   const named = new Set(networks);
-  const ranges = networks.filter(network => network.includes('/')).map(readCidr);
-  const refused = (options.refused ?? []).map(readRefused);
+  const ranges = networks.filter(network => network.includes('/')).map(parseCidr);
+  const refused = (options.refused ?? []).map(parseRefusedAddress);
   const isAll = networkNames.every(name => named.has(name));
 
   function isLocal(address: string, about: string): boolean {
     if (about === 'loopback') return true;
-    const value = addressValue(address);
-    return localAddresses().some(own => addressValue(own) === value);
+    const value = toAddressValue(address);
+    return localAddresses().some(own => toAddressValue(own) === value);
   }
 
   return {
     key: isAll ? '' : `networks ${[...named].sort().join(',')}`,
     refuse(address, port) {
-      const { reach, about } = addressKind(address);
+      const { reach, about } = classifyAddress(address);
       if (reach === 'forbidden') return about;
       // Interfaces change while a process runs; they are read only for a port that is one of ours.
       if (managementPorts().includes(port) && isLocal(address, about)) return 'a management listener';
-      const value = addressValue(address);
+      const value = toAddressValue(address);
       if (refused.some(it => value >> it.shift === it.value && (it.port === 0 || it.port === port)))
         return 'refused by a setting';
       if (isAll || ranges.some(it => value >> it.shift === it.value)) return undefined;
@@ -67,27 +67,27 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
 const readLocalAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(({ address }) => address));
 
-const refusedForm = /^(?:\[([^\]]+)\]|([^[\]:]+)|([0-9A-Fa-f:.]+(?:\/\d{1,3})?))(?::(\d{1,5}))?$/;
+const refusedPattern = /^(?:\[([^\]]+)\]|([^[\]:]+)|([0-9A-Fa-f:.]+(?:\/\d{1,3})?))(?::(\d{1,5}))?$/;
 
 /** `10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `fd00::/8`, `[fd00::5]:3000`. */
-function readRefused(text: string): { value: bigint; shift: bigint; port: number } {
-  const [, bracketed, plain, bare, port = '0'] = refusedForm.exec(text) ?? [];
+function parseRefusedAddress(text: string): { value: bigint; shift: bigint; port: number } {
+  const [, bracketed, plain, bare, port = '0'] = refusedPattern.exec(text) ?? [];
   const range = bracketed ?? plain ?? bare ?? '';
   const [address = '', bits] = range.split('/');
   const family = isIP(address);
-  const most = family === 4 ? 32 : 128;
+  const maxBits = family === 4 ? 32 : 128;
   if (
     family === 0 ||
-    (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)) ||
+    (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)) ||
     Number(port) > 65_535
   )
-    throw new SettingFault(`${JSON.stringify(text)} is not an address or a network, with or without a port`);
-  return { ...readCidr(`${address}/${bits ?? most}`), port: Number(port) };
+    throw new SettingError(`${JSON.stringify(text)} is not an address or a network, with or without a port`);
+  return { ...parseCidr(`${address}/${bits ?? maxBits}`), port: Number(port) };
 }
 
 /** Throws a `SettingFault` for an entry that cannot be read. */
-export function checkRefusedAddresses(entries: readonly string[]): void {
-  for (const entry of entries) readRefused(entry);
+export function validateRefusedAddresses(entries: readonly string[]): void {
+  for (const entry of entries) parseRefusedAddress(entry);
 }
 
 /** Asks the system; replaced in tests. */
@@ -104,14 +104,14 @@ const metadataHosts = new Set(['metadata.google.internal', 'metadata.goog', 'ins
 
 export const isMetadataHost = (host: string): boolean => metadataHosts.has(host.toLowerCase().replace(/\.+$/, ''));
 
-const addressRefused = (host: string, port: number, about: string) =>
+const createAddressRefused = (host: string, port: number, about: string) =>
   new AddressRefused(`connection to ${host}:${port} refused: its address is ${about}`);
 
 /** A host that is refused without a lookup: a literal address, or the name of a cloud's metadata. */
 export function refuseHost(policy: AddressPolicy, host: string, port: number): AddressRefused | undefined {
   const bare = host.replace(/^\[|\]$/g, '');
   const about = isMetadataHost(bare) ? 'cloud metadata' : isIP(bare) === 0 ? undefined : policy.refuse(bare, port);
-  return about === undefined ? undefined : addressRefused(host, port, about);
+  return about === undefined ? undefined : createAddressRefused(host, port, about);
 }
 
 /**
@@ -125,7 +125,7 @@ export function createGuardedLookup(policy: AddressPolicy, port: number, resolve
       const family = options.family === 4 || options.family === 6 ? options.family : 0;
       for (const address of addresses) {
         const about = policy.refuse(address, port);
-        if (about !== undefined) return answer(addressRefused(host, port, about), '', 0);
+        if (about !== undefined) return answer(createAddressRefused(host, port, about), '', 0);
       }
       const entries = addresses
         .map(address => ({ address, family: isIPv6(address) ? 6 : 4 }))

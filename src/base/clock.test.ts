@@ -1,25 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isoTime, portalTime, systemClock, unixSeconds, zeroTime } from './clock.ts';
+import { formatIsoTime, formatPortalTime, systemClock, toUnixSeconds, zeroTime } from './clock.ts';
 
 test('a time is printed in UTC, with milliseconds only when there are some', () => {
-  assert.equal(isoTime(0), '1970-01-01T00:00:00Z');
-  assert.equal(isoTime(1_700_000_000_123), '2023-11-14T22:13:20.123Z');
-  assert.equal(Date.parse(isoTime(1_700_000_000_123)), 1_700_000_000_123);
+  assert.equal(formatIsoTime(0), '1970-01-01T00:00:00Z');
+  assert.equal(formatIsoTime(1_700_000_000_123), '2023-11-14T22:13:20.123Z');
+  assert.equal(Date.parse(formatIsoTime(1_700_000_000_123)), 1_700_000_000_123);
 });
 
 test('“never” is a time before every other', () => {
   assert.ok(Date.parse(zeroTime) < 0);
-  assert.equal(isoTime(Date.parse(zeroTime)), zeroTime);
+  assert.equal(formatIsoTime(Date.parse(zeroTime)), zeroTime);
 });
 
 test('Unix seconds are whole and never ahead', () => {
-  assert.equal(unixSeconds(1999), 1);
-  assert.equal(unixSeconds(-1), -1);
+  assert.equal(toUnixSeconds(1999), 1);
+  assert.equal(toUnixSeconds(-1), -1);
 });
 
 test('a time of the portal keeps its form, however far away', () => {
-  for (const ms of [8e15, 1e18, Number.MAX_SAFE_INTEGER]) assert.match(portalTime(ms), /^9999-12-\d\d \d\d:\d\d$/);
+  for (const ms of [8e15, 1e18, Number.MAX_SAFE_INTEGER])
+    assert.match(formatPortalTime(ms), /^9999-12-\d\d \d\d:\d\d$/);
 });
 
 test('the portal’s times are minutes in the zone of the server', () => {
@@ -30,7 +31,7 @@ test('the portal’s times are minutes in the zone of the server', () => {
       ['Asia/Kolkata', '2023-11-15 03:43'],
     ] as const) {
       process.env.TZ = name;
-      assert.equal(portalTime(1_700_000_000_123), shown);
+      assert.equal(formatPortalTime(1_700_000_000_123), shown);
     }
   } finally {
     if (zone === undefined) delete process.env.TZ;

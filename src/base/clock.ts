@@ -9,20 +9,20 @@ export const systemClock: Clock = { now: () => Date.now() };
 /** The time management surfaces print for "never". */
 export const zeroTime = '0001-01-01T00:00:00Z';
 
-export const isoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
+export const formatIsoTime = (ms: number): string => new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
 
 /** As people and HTTP write it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
-export const dateText = (ms: number): string => new Date(ms).toUTCString();
+export const formatHttpDate = (ms: number): string => new Date(ms).toUTCString();
 
-export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
+export const toUnixSeconds = (ms: number): number => Math.floor(ms / 1000);
 
-const two = (value: number) => String(value).padStart(2, '0');
+const padTwo = (value: number) => String(value).padStart(2, '0');
 
 /** The last minute with a year of four digits. */
-const lastMs = Date.UTC(9999, 11, 30, 23, 59);
+const maxPortalTimeMs = Date.UTC(9999, 11, 30, 23, 59);
 
 /** The portal's `YYYY-MM-DD HH:MM`, in the server's own zone. */
-export function portalTime(ms: number): string {
-  const at = new Date(Math.min(ms, lastMs));
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+export function formatPortalTime(ms: number): string {
+  const at = new Date(Math.min(ms, maxPortalTimeMs));
+  return `${at.getFullYear()}-${padTwo(at.getMonth() + 1)}-${padTwo(at.getDate())} ${padTwo(at.getHours())}:${padTwo(at.getMinutes())}`;
 }

@@ -3,25 +3,25 @@ const partDistance = 1.5;
 const minPartLength = 4;
 
 /** The known name closest to a mistyped one, or nothing when none is close enough to be meant: some of it must agree. */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
+export function closestMatch(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 1) + 1;
   for (const candidate of known) {
-    const distance = distanceOf(name, candidate);
+    const distance = computeDistance(name, candidate);
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }
 
 /** Case and `_` count little: they only decide between names that differ in nothing else. */
-function distanceOf(name: string, candidate: string): number {
-  const [a, b] = [toPlain(name), toPlain(candidate)];
+function computeDistance(name: string, candidate: string): number {
+  const [a, b] = [normalizeName(name), normalizeName(candidate)];
   const edits = a === b && name !== candidate ? 0.5 : editDistance(a, b);
   const isPart = a.length >= minPartLength && (b.startsWith(a) || b.endsWith(a));
   return isPart ? Math.min(edits, partDistance) : edits;
 }
 
-const toPlain = (name: string) => name.toLowerCase().replaceAll('_', '');
+const normalizeName = (name: string) => name.toLowerCase().replaceAll('_', '');
 
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -13,13 +13,13 @@ export interface CommandLine {
 
 /** A flag that is not known keeps what follows it, or nothing: what it is refused for is that it is unknown. */
 export function parseCommandLine(
-  given: readonly string[],
+  args: readonly string[],
   isSwitch: (name: string) => boolean,
   isKnown: (name: string) => boolean = () => true,
 ): CommandLine {
   const words: string[] = [];
   const flags = new Map<string, string>();
-  const rest = [...given];
+  const rest = [...args];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const flag = /^--([^=]+)(?:=(.*))?$/s.exec(word);
     if (!flag) {
@@ -27,13 +27,16 @@ export function parseCommandLine(
       continue;
     }
     const [, name = '', value] = flag;
-    flags.set(name, value ?? (isSwitch(name) ? 'true' : (nextValue(rest) ?? (isKnown(name) ? missing(name) : ''))));
+    flags.set(
+      name,
+      value ?? (isSwitch(name) ? 'true' : (takeValue(rest) ?? (isKnown(name) ? throwMissingValue(name) : ''))),
+    );
   }
   return { words, flags };
 }
 
-const nextValue = (rest: string[]) => (rest[0]?.startsWith('--') ? undefined : rest.shift());
+const takeValue = (rest: string[]) => (rest[0]?.startsWith('--') ? undefined : rest.shift());
 
-function missing(name: string): never {
+function throwMissingValue(name: string): never {
   throw problem.needs_value({ detail: { flag: `--${name}` } });
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sameSecret } from './constant-time.ts';
+import { constantTimeEqual } from './constant-time.ts';
 
 test('equal secrets are the same, whatever their length', () => {
-  for (const text of ['', 'a', 'päss', 'x'.repeat(10_000)]) assert.equal(sameSecret(text, `${text}`), true);
+  for (const text of ['', 'a', 'päss', 'x'.repeat(10_000)]) assert.equal(constantTimeEqual(text, `${text}`), true);
 });
 
 test('secrets that differ anywhere, or in length only, are not the same', () => {
@@ -14,6 +14,6 @@ test('secrets that differ anywhere, or in length only, are not the same', () => 
     ['secret', ''],
     ['secret', 'secret\0'],
   ] as const) {
-    assert.equal(sameSecret(a, b), false);
+    assert.equal(constantTimeEqual(a, b), false);
   }
 });

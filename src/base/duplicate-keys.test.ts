@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { findDuplicateMember, repeatsName } from './duplicate-keys.ts';
+import { findDuplicateMember, hasDuplicateKeys } from './duplicate-keys.ts';
 
 test('a name that comes twice in one object is found, however it is spelt and however deep', () => {
   for (const text of [
@@ -12,7 +12,7 @@ test('a name that comes twice in one object is found, however it is spelt and ho
     '{"__proto__":1,"__proto__":2}',
     '{"":1,"":2}',
   ])
-    assert.ok(repeatsName(text), text);
+    assert.ok(hasDuplicateKeys(text), text);
 });
 
 test('a duplicate member is named with its path', () => {
@@ -22,7 +22,7 @@ test('a duplicate member is named with its path', () => {
 });
 
 test('what JSON itself writes never repeats a name', () => {
-  fc.assert(fc.property(fc.json(), text => !repeatsName(JSON.stringify(JSON.parse(text)))));
+  fc.assert(fc.property(fc.json(), text => !hasDuplicateKeys(JSON.stringify(JSON.parse(text)))));
   for (const text of ['{"a":"a","b":["a","a"],"c":{"a":1}}', '[{"a":1},{"a":2}]', '"a"', '{"a":"\\"a\\":1"}'])
-    assert.ok(!repeatsName(text), text);
+    assert.ok(!hasDuplicateKeys(text), text);
 });

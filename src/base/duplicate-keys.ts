@@ -28,7 +28,7 @@ export function findDuplicateMember(text: string): (string | number)[] | undefin
       expectsName = frame?.names !== undefined;
       if (frame && typeof frame.at === 'number') frame.at++;
     } else if (character === '"') {
-      const end = findTextEnd(text, at);
+      const end = findStringEnd(text, at);
       if (expectsName && frame?.names) {
         const raw = text.slice(at + 1, end);
         frame.at = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
@@ -42,9 +42,9 @@ export function findDuplicateMember(text: string): (string | number)[] | undefin
   return undefined;
 }
 
-export const repeatsName = (text: string): boolean => findDuplicateMember(text) !== undefined;
+export const hasDuplicateKeys = (text: string): boolean => findDuplicateMember(text) !== undefined;
 
-function findTextEnd(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;
     else if (text[at] === '"') return at;

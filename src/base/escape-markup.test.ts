@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { markupText } from './escape-markup.ts';
+import { escapeMarkup } from './escape-markup.ts';
 
 test('text inside markup begins neither a tag, an entity nor the end of an attribute', () => {
-  assert.equal(markupText(`<a b="c" d='e'>&amp;`), '&lt;a b=&#34;c&#34; d=&#39;e&#39;&gt;&amp;amp;');
+  assert.equal(escapeMarkup(`<a b="c" d='e'>&amp;`), '&lt;a b=&#34;c&#34; d=&#39;e&#39;&gt;&amp;amp;');
 });

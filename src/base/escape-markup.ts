@@ -7,4 +7,4 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** Text that can begin nothing new inside HTML or XML, between tags and inside quotes. */
-export const markupText = (plain: string): string => plain.replaceAll(/[&<>'"]/g, it => escapes[it]!);
+export const escapeMarkup = (plain: string): string => plain.replaceAll(/[&<>'"]/g, it => escapes[it]!);

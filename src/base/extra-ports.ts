@@ -21,5 +21,5 @@ export function isExtraPort(settings: Pick<Settings, 'gateway.extra_ports'>, por
 }
 
 /** The port an API that asks for one answers on; 0 for the gateway's own. */
-export const servedPort = (settings: Settings, port: number): number =>
+export const extraPortOf = (settings: Settings, port: number): number =>
   port === settings['gateway.port'] || !isExtraPort(settings, port) ? 0 : port;

@@ -65,12 +65,12 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueBounds, cre
   }
 
   function dropAbandoned(): void {
-    const kept: Job[] = [];
+    const remaining: Job[] = [];
     for (let job = takeNext(); job; job = takeNext()) {
       if (job.isWanted?.() === false) job.reject(new Abandoned('the client has disconnected'));
-      else kept.push(job);
+      else remaining.push(job);
     }
-    for (const job of kept) add(job);
+    for (const job of remaining) add(job);
   }
 
   /** Makes room for a job of this client, or throws where the client itself has the most waiting. */

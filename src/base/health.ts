@@ -1,4 +1,4 @@
-import { isoTime } from './clock.ts';
+import { formatIsoTime } from './clock.ts';
 
 /** Health report, the same on every listener: `pass` when no part fails, `fail` when all do, `warn` otherwise. */
 export interface HealthReport {
@@ -23,12 +23,12 @@ export function toHealthReport(
   description: string,
   nowMs: number,
 ): HealthReport {
-  const found = Object.entries(parts);
-  const time = isoTime(nowMs);
+  const entries = Object.entries(parts);
+  const time = formatIsoTime(nowMs);
   const details: Record<string, PartReport> = {};
-  for (const [name, output] of found)
+  for (const [name, output] of entries)
     details[name] = { status: output ? 'fail' : 'pass', componentType: 'datastore', time, ...(output && { output }) };
-  const failing = found.filter(([, output]) => output).length;
-  const status = failing === 0 ? 'pass' : failing === found.length ? 'fail' : 'warn';
+  const failing = entries.filter(([, output]) => output).length;
+  const status = failing === 0 ? 'pass' : failing === entries.length ? 'fail' : 'warn';
   return { status, version, description, details };
 }

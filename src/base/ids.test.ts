@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { databaseId, publicId, secretText, sortableId } from './ids.ts';
+import { createDatabaseId, createPublicId, createSecretText, createSortableId } from './ids.ts';
 
 const many = (make: () => string) => Array.from({ length: 10_000 }, make);
 
 test('each kind of id has its form', () => {
-  assert.match(databaseId(), /^[0-9a-f]{24}$/);
-  assert.match(publicId(), /^[0-9a-f]{32}$/);
-  assert.match(secretText(), /^[\w-]{43}$/);
-  assert.match(sortableId(), /^[0-9A-Za-z]{27}$/);
-  assert.equal(databaseId(0).slice(0, 8), '00000000');
-  assert.equal(databaseId(1_700_000_000_999).slice(0, 8), (1_700_000_000).toString(16));
+  assert.match(createDatabaseId(), /^[0-9a-f]{24}$/);
+  assert.match(createPublicId(), /^[0-9a-f]{32}$/);
+  assert.match(createSecretText(), /^[\w-]{43}$/);
+  assert.match(createSortableId(), /^[0-9A-Za-z]{27}$/);
+  assert.equal(createDatabaseId(0).slice(0, 8), '00000000');
+  assert.equal(createDatabaseId(1_700_000_000_999).slice(0, 8), (1_700_000_000).toString(16));
 });
 
 test('ids made at the same moment differ', () => {
   const nowMs = 1_700_000_000_000;
-  for (const make of [() => databaseId(nowMs), publicId, secretText, () => sortableId(nowMs)])
+  for (const make of [() => createDatabaseId(nowMs), createPublicId, createSecretText, () => createSortableId(nowMs)])
     assert.equal(new Set(many(make)).size, 10_000);
 });
 
@@ -35,9 +35,9 @@ test('threads that begin to count at the same moment make different ids', async 
 });
 
 test('database ids sort in the order they were made, sortable ids by their second', () => {
-  const made = Array.from({ length: 1000 }, (_, index) => databaseId(1_700_000_000_000 + index * 10));
+  const made = Array.from({ length: 1000 }, (_, index) => createDatabaseId(1_700_000_000_000 + index * 10));
   assert.deepEqual(made, made.toSorted());
   const moments = [1_400_000_000_000, 1_700_000_000_000, 1_700_000_001_000, 4_000_000_000_000];
-  const ids = moments.map(moment => sortableId(moment));
+  const ids = moments.map(moment => createSortableId(moment));
   assert.deepEqual(ids, ids.toSorted());
 });

@@ -6,7 +6,7 @@ let sequence = 0;
 const process5 = randomBytes(5).toString('hex');
 
 /** A database id: 24 hexadecimal characters, the first eight of which are the time in seconds. */
-export function databaseId(nowMs: number = Date.now()): string {
+export function createDatabaseId(nowMs: number = Date.now()): string {
   sequence = (sequence + 1) & 0xffffff;
   return (
     Math.floor(nowMs / 1000)
@@ -18,15 +18,15 @@ export function databaseId(nowMs: number = Date.now()): string {
 }
 
 /** A public id or token: 32 hexadecimal characters, 128 random bits. */
-export function publicId(): string {
+export function createPublicId(): string {
   return randomBytes(16).toString('hex');
 }
 
 /** An id in the form that other programs expect of ids: a random UUID. */
-export const uuid = (): string => randomUUID();
+export const createUuid = (): string => randomUUID();
 
 /** A secret a person copies: 256 random bits as URL-safe text. */
-export function secretText(): string {
+export function createSecretText(): string {
   return randomBytes(32).toString('base64url');
 }
 
@@ -34,7 +34,7 @@ const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ksuidEpochSeconds = 1_400_000_000;
 
 /** A persistent id that sorts by time: 27 characters of base 62 over four bytes of time and sixteen random ones. */
-export function sortableId(nowMs: number = Date.now()): string {
+export function createSortableId(nowMs: number = Date.now()): string {
   const bytes = Buffer.alloc(20);
   bytes.writeUInt32BE(Math.floor(nowMs / 1000) - ksuidEpochSeconds, 0);
   randomFillSync(bytes, 4);

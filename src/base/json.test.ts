@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseJson, valueAt } from './json.ts';
+import { getByPath, parseJson } from './json.ts';
 
 test('what JSON can say is read as it is', () => {
   fc.assert(
@@ -80,8 +80,8 @@ test('a text of more values than allowed is refused, wherever they stand', () =>
 
 test('a path leads to members and items that a value has itself, and to nothing else', () => {
   const value = { a: [{ b: 1 }], c: null };
-  assert.equal(valueAt(value, ['a', '0', 'b']), 1);
-  assert.equal(valueAt(value, []), value);
+  assert.equal(getByPath(value, ['a', '0', 'b']), 1);
+  assert.equal(getByPath(value, []), value);
   for (const path of [['x'], ['c', 'd'], ['a', 'length', 'x'], ['toString'], ['__proto__'], ['a', '1']])
-    assert.equal(valueAt(value, path), undefined, path.join('.'));
+    assert.equal(getByPath(value, path), undefined, path.join('.'));
 });

@@ -1,6 +1,6 @@
 import { findDuplicateMember } from './duplicate-keys.ts';
 import { canExceedValues, findJsonExcess } from './json-scan.ts';
-import { problems, shortened } from './problems.ts';
+import { problems, truncateText } from './problems.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -33,9 +33,9 @@ export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): J
   try {
     value = JSON.parse(text) as Json;
   } catch (error) {
-    throw problem.malformed({ detail: { reason: reasonOf(error as Error) } });
+    throw problem.malformed({ detail: { reason: describeSyntaxError(error as Error) } });
   }
-  inspect(value, 0);
+  rejectUnstorable(value, 0);
   return value;
 }
 
@@ -43,32 +43,32 @@ export function parseJson(text: string, maxValues = Number.POSITIVE_INFINITY): J
 const maxPathCharacters = 200;
 
 /** Path of a member as people write it: `access_rights.a1.versions[2]`. */
-export const dottedPath = (path: readonly PropertyKey[]): string =>
+export const formatPath = (path: readonly PropertyKey[]): string =>
   path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
     return text ? `${text}.${String(step)}` : String(step);
   }, '');
 
-export const duplicateMember = (path: readonly PropertyKey[]) =>
-  problem.duplicate_member({ detail: { path: shortened(dottedPath(path), maxPathCharacters) } });
+export const createDuplicateMemberProblem = (path: readonly PropertyKey[]) =>
+  problem.duplicate_member({ detail: { path: truncateText(formatPath(path), maxPathCharacters) } });
 
 /** `parseJson`, and refuses an object that has two members of one name: only one of them would count. */
-export function parseUniqueJson(text: string, most?: number): Json {
-  const value = parseJson(text, most);
+export function parseUniqueJson(text: string, maxValues?: number): Json {
+  const value = parseJson(text, maxValues);
   const duplicate = findDuplicateMember(text);
-  if (duplicate) throw duplicateMember(duplicate);
+  if (duplicate) throw createDuplicateMemberProblem(duplicate);
   return value;
 }
 
 /** The engine's own message repeats the text it could not read, which may hold a secret: keep the place only. */
-function reasonOf({ message }: Error): string {
+function describeSyntaxError({ message }: Error): string {
   if (message.startsWith('Unexpected end')) return 'it ends too early';
   const place = /^[^"]* at position (\d+)/.exec(message)?.[1];
   return place === undefined ? 'it is not JSON' : `it is not JSON at character ${place}`;
 }
 
-function inspect(value: Json, depth: number): void {
-  if (typeof value === 'string') return refuseNul(value);
+function rejectUnstorable(value: Json, depth: number): void {
+  if (typeof value === 'string') return rejectNul(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw problem.forbidden_number();
     return;
@@ -76,18 +76,18 @@ function inspect(value: Json, depth: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth >= maxJsonDepth) throw problem.too_deep();
   if (Array.isArray(value)) {
-    for (const item of value) inspect(item, depth + 1);
+    for (const item of value) rejectUnstorable(item, depth + 1);
     return;
   }
   for (const name of Object.keys(value)) {
     if (name === '__proto__') throw problem.forbidden_name({ detail: { name } });
-    refuseNul(name);
-    inspect(value[name]!, depth + 1);
+    rejectNul(name);
+    rejectUnstorable(value[name]!, depth + 1);
   }
 }
 
 /** Members by their names, items of lists by their number; undefined where there is none. */
-export function valueAt(root: unknown, path: readonly string[]): unknown {
+export function getByPath(root: unknown, path: readonly string[]): unknown {
   let value = root;
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
@@ -96,6 +96,6 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-export function refuseNul(text: string): void {
+export function rejectNul(text: string): void {
   if (text.includes('\u0000')) throw problem.forbidden_text();
 }

@@ -20,22 +20,22 @@ export function createLog(options: LogOptions): Log {
     level,
     base: null,
     timestamp: stdTimeFunctions.isoTime,
-    redact: { paths: redacted, censor: '***' },
-    serializers: { err: (error: unknown) => redactDeep(described(error), redact) },
-    ...(redact === keepText ? { formatters: { level: levelName } } : redacting(redact)),
+    redact: { paths: redactedPaths, censor: '***' },
+    serializers: { err: (error: unknown) => redactDeep(serializeError(error), redact) },
+    ...(redact === keepText ? { formatters: { level: formatLevel } } : buildRedactionOptions(redact)),
   };
-  const stream = { write: (line: string) => void write(format === 'text' ? readable(line) : line) };
+  const stream = { write: (line: string) => void write(format === 'text' ? formatTextLine(line) : line) };
   return pino(settings, stream);
 }
 
 type Redact = NonNullable<LogOptions['redact']>;
 
 /** Level names in place of pino's numbers: the words of the setting `log.level`. */
-const levelName = (level: string) => ({ level });
+const formatLevel = (level: string) => ({ level });
 
-const redacting = (redact: Redact) => ({
+const buildRedactionOptions = (redact: Redact) => ({
   formatters: {
-    level: levelName,
+    level: formatLevel,
     log: (fields: Record<string, unknown>) => redactDeep(fields, redact) as Record<string, unknown>,
   },
   hooks: {
@@ -54,15 +54,14 @@ function redactDeep(value: unknown, redact: Redact): unknown {
 }
 
 /** A last net under the rule above: these members are masked wherever they appear one or two levels deep. */
-const redacted = ['authorization', 'cookie', 'password', 'secret', 'token', 'access_key', 'key_id'].flatMap(name => [
-  name,
-  `*.${name}`,
-]);
+const redactedPaths = ['authorization', 'cookie', 'password', 'secret', 'token', 'access_key', 'key_id'].flatMap(
+  name => [name, `*.${name}`],
+);
 
-const deepestCause = 3;
+const maxCauseDepth = 3;
 
 /** Libraries hang requests, rows and settings on their errors; only what explains the failure is written. */
-function described(error: unknown, depth = 0): unknown {
+function serializeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return String(error);
   const { name, message, stack, cause, code } = error as Error & { code?: unknown };
   return {
@@ -70,19 +69,19 @@ function described(error: unknown, depth = 0): unknown {
     ...(code === undefined ? {} : { code }),
     message,
     stack,
-    ...(cause === undefined || depth >= deepestCause ? {} : { cause: described(cause, depth + 1) }),
+    ...(cause === undefined || depth >= maxCauseDepth ? {} : { cause: serializeError(cause, depth + 1) }),
   };
 }
 
-function readable(line: string): string {
+function formatTextLine(line: string): string {
   const { time, level, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
-  const tail = Object.entries(rest).map(([name, value]) => `${name}=${oneWord(value)}`);
-  return `${[time, String(level).padEnd(5), oneLine(String(msg ?? '')), ...tail].join(' ')}\n`;
+  const tail = Object.entries(rest).map(([name, value]) => `${name}=${formatField(value)}`);
+  return `${[time, String(level).padEnd(5), escapeControls(String(msg ?? '')), ...tail].join(' ')}\n`;
 }
 
 /** Text from outside must not be able to look like another member or another line, nor move a terminal's cursor. */
-const oneWord = (value: unknown) =>
-  typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value) ? value : oneLine(JSON.stringify(value));
+const formatField = (value: unknown) =>
+  typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value) ? value : escapeControls(JSON.stringify(value));
 
-const oneLine = (text: string) =>
+const escapeControls = (text: string) =>
   text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, it => `\\u${it.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -7,8 +7,8 @@ export class Lru<K, V extends NonNullable<unknown> | null> {
   #young = new Map<K, V>();
   #old = new Map<K, V>();
 
-  constructor(most: number) {
-    this.#half = Math.max(1, Math.floor(most / 2));
+  constructor(maxEntries: number) {
+    this.#half = Math.max(1, Math.floor(maxEntries / 2));
   }
 
   get(key: K): V | undefined {
@@ -34,9 +34,9 @@ export class Lru<K, V extends NonNullable<unknown> | null> {
   }
 
   /** Everything that fits is forgotten. */
-  deleteWhere(fits: (value: V, key: K) => boolean): void {
+  deleteWhere(matches: (value: V, key: K) => boolean): void {
     for (const generation of [this.#young, this.#old])
-      for (const [key, value] of generation) if (fits(value, key)) generation.delete(key);
+      for (const [key, value] of generation) if (matches(value, key)) generation.delete(key);
   }
 
   clear(): void {

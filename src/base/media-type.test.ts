@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isJsonType, mediaType } from './media-type.ts';
+import { isJsonType, parseMediaType } from './media-type.ts';
 
 test('a media type is told without its parameters and its case', () => {
-  assert.equal(mediaType('Application/JSON; charset=utf-8'), 'application/json');
-  assert.equal(mediaType(' text/plain '), 'text/plain');
-  assert.equal(mediaType(undefined), '');
+  assert.equal(parseMediaType('Application/JSON; charset=utf-8'), 'application/json');
+  assert.equal(parseMediaType(' text/plain '), 'text/plain');
+  assert.equal(parseMediaType(undefined), '');
 });
 
 test('JSON is what ends in json, and nothing that goes on behind it', () => {

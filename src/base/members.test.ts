@@ -4,16 +4,16 @@ import { z } from 'zod';
 import {
   checkMembers,
   defaultMemberBounds,
+  formatUnknownMember,
   freeForm,
   legacyMembers,
   meaningfulNull,
   readOnlyMembers,
-  unknownMemberMessage,
 } from './members.ts';
 import { publishMembers } from './members-schema.ts';
 
 const texts = (schema: z.ZodType, value: unknown, bounds?: Parameters<typeof checkMembers>[2]) =>
-  checkMembers(schema, value, bounds).unknown.map(member => `${member.path}: ${unknownMemberMessage(member)}`);
+  checkMembers(schema, value, bounds).unknown.map(member => `${member.path}: ${formatUnknownMember(member)}`);
 
 const inner = z.looseObject({ listen_path: z.string().optional(), strip: z.boolean().optional() });
 const places: Record<string, [z.ZodType, (value: unknown) => unknown, string]> = {

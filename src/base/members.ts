@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from './closest-match.ts';
+import { closestMatch } from './closest-match.ts';
 
 /** A member that the schema does not declare. */
 export interface UnknownMember {
@@ -32,7 +32,7 @@ export const defaultMemberBounds: MemberBounds = { maxReported: 100, maxDepth: 1
 const maxNameLength = 100;
 
 /** Places of a schema that are searched for a misplaced name. */
-const maxIndexedPlaces = 50_000;
+const maxIndexedSchemas = 50_000;
 
 type Path = readonly (string | number)[];
 type Def = z.core.$ZodTypes['_zod']['def'];
@@ -74,21 +74,21 @@ export function meaningfulNull<S extends z.ZodType>(schema: S): S {
 export const freeForm = <S extends z.ZodObject>(schema: S): S => schema.catchall(freeMark) as unknown as S;
 
 /** The schema of the members that an object does not name; undefined where it may hold no others. */
-function restOf({ catchall }: z.core.$ZodObjectDef): z.core.$ZodType | undefined {
+function restSchemaOf({ catchall }: z.core.$ZodObjectDef): z.core.$ZodType | undefined {
   if (!catchall || catchall === freeMark) return catchall;
-  return isUnspecific(catchall) || defOf(catchall).type === 'never' ? undefined : catchall;
+  return isUnspecific(catchall) || definitionOf(catchall).type === 'never' ? undefined : catchall;
 }
 
 /** Whether an object refuses the members it does not declare: a loose object does, unless it is marked as free. */
 export const isClosed = (schema: z.core.$ZodType): boolean =>
-  defOf(schema).type === 'object' && restOf(defOf(schema) as z.core.$ZodObjectDef) === undefined;
+  definitionOf(schema).type === 'object' && restSchemaOf(definitionOf(schema) as z.core.$ZodObjectDef) === undefined;
 
 /** The message of an unknown member, without its path. */
-export const unknownMemberMessage = ({ nearest: guess }: UnknownMember): string =>
+export const formatUnknownMember = ({ nearest: guess }: UnknownMember): string =>
   `no such member${guess === undefined ? '' : `; did you mean ${guess}?`}`;
 
 /** `proxy.target_list[2]`, `paths["/a b"].get` */
-export function memberPath(path: readonly PropertyKey[]): string {
+export function formatMemberPath(path: readonly PropertyKey[]): string {
   let text = '';
   for (const segment of path) {
     if (typeof segment === 'number') text += `[${segment}]`;
@@ -112,7 +112,7 @@ interface Walk {
   readonly legacy: string[];
 }
 
-const defOf = (schema: z.core.$ZodType): Def => schema._zod.def as Def;
+const definitionOf = (schema: z.core.$ZodType): Def => schema._zod.def as Def;
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -121,7 +121,7 @@ const dropped = Symbol('dropped');
 
 function walkValue(walk: Walk, schema: z.core.$ZodType, value: unknown, path: Path): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const def = defOf(schema);
+  const def = definitionOf(schema);
   switch (def.type) {
     case 'object':
       return isObject(value) ? walkObject(walk, def as z.core.$ZodObjectDef, value, path) : value;
@@ -136,15 +136,15 @@ function walkValue(walk: Walk, schema: z.core.$ZodType, value: unknown, path: Pa
     case 'intersection':
       return walkIntersection(walk, def, value, path);
     default: {
-      const inner = innerOf(schema);
+      const inner = innerSchemaOf(schema);
       return inner ? walkValue(walk, inner, value, path) : value;
     }
   }
 }
 
 /** The schema inside a wrapper: what a pipe reads, or what a preprocessing step hands its result to. */
-function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  const def = defOf(schema);
+function innerSchemaOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const def = definitionOf(schema);
   switch (def.type) {
     case 'optional':
     case 'nullable':
@@ -158,7 +158,7 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
     case 'lazy':
       return def.getter();
     case 'pipe':
-      return defOf(def.in).type === 'transform' ? def.out : def.in;
+      return definitionOf(def.in).type === 'transform' ? def.out : def.in;
     default:
       return undefined;
   }
@@ -166,9 +166,9 @@ function innerOf(schema: z.core.$ZodType): z.core.$ZodType | undefined {
 
 /** Whether `any` or `unknown` stands there: `null` is then a value like others. */
 function isUnspecific(schema: z.core.$ZodType): boolean {
-  const { type } = defOf(schema);
+  const { type } = definitionOf(schema);
   if (type === 'unknown' || type === 'any') return true;
-  const inner = innerOf(schema);
+  const inner = innerSchemaOf(schema);
   return inner !== undefined && type !== 'lazy' && isUnspecific(inner);
 }
 
@@ -184,12 +184,12 @@ function walkMember(walk: Walk, schema: z.core.$ZodType, value: unknown, path: P
 
 function walkObject(walk: Walk, def: z.core.$ZodObjectDef, value: Record<string, unknown>, path: Path): unknown {
   const { shape } = def;
-  const rest = restOf(def);
+  const rest = restSchemaOf(def);
   return mapMembers(walk, value, path, (name, member, at) => {
     const declared = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (declared === readOnlyMark) return dropped;
     if (declared === legacyMark) {
-      if (walk.legacy.length < walk.bounds.maxReported && !isEmpty(member)) walk.legacy.push(memberPath(at));
+      if (walk.legacy.length < walk.bounds.maxReported && !isEmpty(member)) walk.legacy.push(formatMemberPath(at));
       return member;
     }
     if (declared) return walkMember(walk, declared, member, at);
@@ -288,10 +288,10 @@ const objectTypes = new Set(['object', 'record', 'unknown', 'any']);
 
 /** Whether a value of one of these types can pass the schema at all; a union inside a union counts by its own options. */
 function canHold(schema: z.core.$ZodType, types: ReadonlySet<string>): boolean {
-  const def = defOf(schema);
+  const def = definitionOf(schema);
   if (def.type === 'union') return def.options.some(option => canHold(option, types));
   if (def.type === 'intersection') return canHold(def.left, types) && canHold(def.right, types);
-  const inner = innerOf(schema);
+  const inner = innerSchemaOf(schema);
   return inner ? canHold(inner, types) : types.has(def.type);
 }
 
@@ -316,18 +316,18 @@ function reportUnknown(walk: Walk, path: Path, name: string, known: () => readon
   if (walk.unknown.length >= walk.bounds.maxReported) return;
   if (name.length > maxNameLength) {
     const short = `${name.slice(0, maxNameLength)}…`;
-    walk.unknown.push({ path: memberPath([...path.slice(0, -1), short]), name: short, nearest: undefined });
+    walk.unknown.push({ path: formatMemberPath([...path.slice(0, -1), short]), name: short, nearest: undefined });
     return;
   }
-  const at = memberPath(path);
-  walk.unknown.push({ path: at, name, nearest: nearest(name, known()) ?? elsewhere(walk.root, name, at) });
+  const at = formatMemberPath(path);
+  walk.unknown.push({ path: at, name, nearest: closestMatch(name, known()) ?? findDeclaredPath(walk.root, name, at) });
 }
 
 /** Per root schema: where each declared name stands, or null for a name of several places. */
 const indexes = new WeakMap<z.core.$ZodType, Map<string, string | null>>();
 
 /** The one place at which a misplaced member is declared: `global` belongs at `middleware.global`. */
-function elsewhere(root: z.core.$ZodType, name: string, path: string): string | undefined {
+function findDeclaredPath(root: z.core.$ZodType, name: string, path: string): string | undefined {
   const index = indexes.get(root) ?? buildIndex(root);
   indexes.set(root, index);
   const place = index.get(name) ?? undefined;
@@ -337,11 +337,11 @@ function elsewhere(root: z.core.$ZodType, name: string, path: string): string | 
 function buildIndex(root: z.core.$ZodType): Map<string, string | null> {
   const index = new Map<string, string | null>();
   const waiting: [z.core.$ZodType, Path][] = [[root, []]];
-  for (let at = 0; at < waiting.length && at < maxIndexedPlaces; at++) {
+  for (let at = 0; at < waiting.length && at < maxIndexedSchemas; at++) {
     const [schema, path] = waiting[at]!;
-    for (const [name, child] of placesIn(schema)) {
+    for (const [name, child] of childSchemas(schema)) {
       if (name !== undefined && isSuggested(child))
-        index.set(name, index.has(name) ? null : memberPath([...path, name]));
+        index.set(name, index.has(name) ? null : formatMemberPath([...path, name]));
       waiting.push([child, name === undefined ? path : [...path, name]]);
     }
   }
@@ -349,11 +349,11 @@ function buildIndex(root: z.core.$ZodType): Map<string, string | null> {
 }
 
 /** The schemas one step below, with the member name where the step has one. Maps and lists have no name to suggest. */
-function placesIn(schema: z.core.$ZodType): [string | undefined, z.core.$ZodType][] {
-  const def = defOf(schema);
+function childSchemas(schema: z.core.$ZodType): [string | undefined, z.core.$ZodType][] {
+  const def = definitionOf(schema);
   if (def.type === 'object') return Object.entries((def as z.core.$ZodObjectDef).shape);
   if (def.type === 'union') return def.options.map(option => [undefined, option]);
   if (def.type === 'intersection') return [def.left, def.right].map(side => [undefined, side]);
-  const inner = innerOf(schema);
+  const inner = innerSchemaOf(schema);
   return inner ? [[undefined, inner]] : [];
 }

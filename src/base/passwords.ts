@@ -18,15 +18,15 @@ export interface PasswordCost {
   readonly p: number;
 }
 
-export const passwordCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 };
+export const defaultPasswordCost: PasswordCost = { N: 2 ** 14, r: 8, p: 5 };
 
 export const maxPasswordBytes = 1024;
 /** The pool that runs scrypt also serves files and DNS, and has four threads: leave half of it to the others. */
-export const maxPasswordsAtOnce = 2;
-export const maxPasswordsWaiting = 200;
+export const maxConcurrentHashes = 2;
+export const maxWaitingHashes = 200;
 /** A stored text that asks for more than this was not written by us. */
 const maxStoredMemoryBytes = 256 * 1024 * 1024;
-const maxStoredParallel = 16;
+const maxStoredParallelism = 16;
 const saltBytes = 16;
 const hashBytes = 32;
 
@@ -37,13 +37,17 @@ interface StoredPassword {
 }
 
 /** Stands in for the password of somebody who does not exist. No password has this hash: it is not one of scrypt's. */
-const nobody: StoredPassword = { cost: passwordCost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
+const dummyPassword: StoredPassword = {
+  cost: defaultPasswordCost,
+  salt: randomBytes(saltBytes),
+  hash: randomBytes(hashBytes),
+};
 
 /** Hashing and checks of the management side, where no client address is at hand. */
 const managementFlow: Flow = { client: '', account: '' };
 
-export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
-  const bytes = bytesOf(password);
+export async function hashPassword(password: string, cost: PasswordCost = defaultPasswordCost): Promise<string> {
+  const bytes = toNormalizedBytes(password);
   if (bytes.length > maxPasswordBytes) throw passwordProblem.too_long({ detail: { maxBytes: maxPasswordBytes } });
   const salt = randomBytes(saltBytes);
   const hash = await derive(bytes, salt, cost, hashBytes, managementFlow);
@@ -54,29 +58,29 @@ export async function hashPassword(password: string, cost: PasswordCost = passwo
  * Whether the password is the stored one. A stored text nobody can match (empty, foreign) costs as much as a wrong
  * password.
  */
-export async function passwordMatches(password: string, stored: string, flow: Flow = managementFlow): Promise<boolean> {
-  const known = readStored(stored);
-  const bytes = bytesOf(password);
+export async function verifyPassword(password: string, stored: string, flow: Flow = managementFlow): Promise<boolean> {
+  const known = parseStoredPassword(stored);
+  const bytes = toNormalizedBytes(password);
   const possible = known !== undefined && bytes.length <= maxPasswordBytes;
-  const { cost, salt, hash } = known ?? nobody;
+  const { cost, salt, hash } = known ?? dummyPassword;
   const given = await derive(bytes.subarray(0, maxPasswordBytes), salt, cost, hash.length, flow);
   return timingSafeEqual(given, hash) && possible;
 }
 
 /** For a user nobody knows: takes as long as a wrong password does, so that time does not tell who exists. */
-export async function wastePasswordTime(password: string, flow: Flow = managementFlow): Promise<false> {
-  await passwordMatches(password, '', flow);
+export async function hashDummyPassword(password: string, flow: Flow = managementFlow): Promise<false> {
+  await verifyPassword(password, '', flow);
   return false;
 }
 
 /** The same password typed on two keyboards may be composed differently; one form is hashed. */
-const bytesOf = (password: string): Buffer => Buffer.from(password.normalize('NFC'), 'utf8');
+const toNormalizedBytes = (password: string): Buffer => Buffer.from(password.normalize('NFC'), 'utf8');
 
-function readStored(stored: string): StoredPassword | undefined {
+function parseStoredPassword(stored: string): StoredPassword | undefined {
   const found = /^scrypt\$(\d{1,9})\$(\d{1,3})\$(\d{1,3})\$([\w-]{11,})\$([\w-]{22,})$/.exec(stored);
   if (!found) return undefined;
   const [N = 0, r = 0, p = 0] = found.slice(1, 4).map(Number);
-  const sound = N >= 2 && Number.isInteger(Math.log2(N)) && r >= 1 && p >= 1 && p <= maxStoredParallel;
+  const sound = N >= 2 && Number.isInteger(Math.log2(N)) && r >= 1 && p >= 1 && p <= maxStoredParallelism;
   if (!sound || 128 * N * r > maxStoredMemoryBytes) return undefined;
   return {
     cost: { N, r, p },
@@ -85,7 +89,7 @@ function readStored(stored: string): StoredPassword | undefined {
   };
 }
 
-const queue = createFairQueue({ maxRunning: maxPasswordsAtOnce, maxWaiting: maxPasswordsWaiting }, () =>
+const queue = createFairQueue({ maxRunning: maxConcurrentHashes, maxWaiting: maxWaitingHashes }, () =>
   passwordProblem.too_busy(),
 );
 
@@ -120,13 +124,13 @@ export interface PasswordPolicy {
 export const defaultPasswordPolicy: PasswordPolicy = { minLength: 6 };
 
 /** What a policy finds wrong with a password, as sentences; an empty list is a good password. */
-export function passwordFaults(password: string, policy: PasswordPolicy = defaultPasswordPolicy): string[] {
+export function findPasswordFaults(password: string, policy: PasswordPolicy = defaultPasswordPolicy): string[] {
   const characters = [...password.normalize('NFC')];
   const count = (pattern: RegExp) => characters.filter(character => pattern.test(character)).length;
   const { minLength, multiCase = false, minNumeric = 0, minSpecial = 0, disableSequential = false } = policy;
   const rules: [broken: boolean, sentence: string][] = [
     [characters.length < minLength, `Password must have at least ${minLength} characters`],
-    [bytesOf(password).length > maxPasswordBytes, `Password may have at most ${maxPasswordBytes} bytes`],
+    [toNormalizedBytes(password).length > maxPasswordBytes, `Password may have at most ${maxPasswordBytes} bytes`],
     [
       multiCase && (count(/\p{Lu}/u) === 0 || count(/\p{Ll}/u) === 0),
       'Password must have both upper and lower case letters',

@@ -25,7 +25,7 @@ export class Problem extends Error {
   constructor(code: string, kind: ProblemKind, options: ProblemOptions = {}) {
     const detail = options.detail ?? {};
     super(
-      options.message ?? fill(kind.message, detail),
+      options.message ?? interpolate(kind.message, detail),
       options.cause === undefined ? undefined : { cause: options.cause },
     );
     this.name = 'Problem';
@@ -36,34 +36,34 @@ export class Problem extends Error {
 }
 
 /** Makes the error; carries its declaration so that operations can list it and documents can show it. */
-export interface ProblemMaker extends ProblemKind {
+export interface ProblemFactory extends ProblemKind {
   (options?: ProblemOptions): Problem;
   readonly code: string;
 }
 
 export function problems<const T extends Record<string, ProblemKind>>(
-  room: string,
+  module: string,
   table: T,
-): { readonly [K in keyof T]: ProblemMaker } {
-  const makers: Record<string, ProblemMaker> = {};
+): { readonly [K in keyof T]: ProblemFactory } {
+  const factories: Record<string, ProblemFactory> = {};
   for (const [name, kind] of Object.entries(table)) {
-    const code = `${room}.${name}`;
+    const code = `${module}.${name}`;
     const make = (options?: ProblemOptions) => new Problem(code, kind, options);
-    makers[name] = Object.assign(make, { code, status: kind.status, message: kind.message });
+    factories[name] = Object.assign(make, { code, status: kind.status, message: kind.message });
   }
-  return makers as { [K in keyof T]: ProblemMaker };
+  return factories as { [K in keyof T]: ProblemFactory };
 }
 
 /** A list of faults is ours and has bounds of its own. */
-function fill(message: string, detail: Detail): string {
+function interpolate(message: string, detail: Detail): string {
   return message.replace(/\{(\w+)\}/g, (whole, name: string) => {
     if (!Object.hasOwn(detail, name)) return whole;
     const value = String(detail[name]);
-    return name === 'faults' ? value : shortened(value);
+    return name === 'faults' ? value : truncateText(value);
   });
 }
 
 /** What a sentence repeats of what somebody sent: enough to know it again, never an answer of any length. */
-export function shortened(text: string, most = 300): string {
-  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text;
+export function truncateText(text: string, maxCharacters = 300): string {
+  return text.length > maxCharacters ? `${text.slice(0, maxCharacters).toWellFormed()}…` : text;
 }

@@ -7,28 +7,28 @@ export const print = (text: string): void => {
 /** Whether a person reads what is printed, and neither a file nor a log collector does. */
 export const isTerminal = (): boolean => process.stdout.isTTY === true;
 
-export const printFault = (text: string): void => {
+export const printError = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-export const environment = (): Record<string, string | undefined> => process.env;
+export const readEnvironment = (): Record<string, string | undefined> => process.env;
 
-export const finish = (code: number): void => {
+export const setExitCode = (code: number): void => {
   process.exitCode = code;
 };
 
 /** Stops once, whatever was asked how often; a second signal, or more time than given, ends the process at once. */
-export function whenToldToStop(stop: (signal: string) => Promise<void>, graceMs: number): void {
+export function onShutdownSignal(stop: (signal: string) => Promise<void>, graceMs: number): void {
   let stopping = false;
-  const told = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1);
     stopping = true;
     setTimeout(() => process.exit(1), graceMs).unref();
     stop(signal).catch(error => {
-      printFault(`could not stop cleanly: ${(error as Error).message}`);
+      printError(`could not stop cleanly: ${(error as Error).message}`);
       process.exit(1);
     });
   };
-  process.on('SIGTERM', told);
-  process.on('SIGINT', told);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
 }

@@ -14,9 +14,9 @@ export function createReadGuard(): ReadGuard {
   let generation = 0;
   return {
     begin() {
-      const begun = generation;
+      const startGeneration = generation;
       return store => {
-        if (begun === generation) store();
+        if (startGeneration === generation) store();
       };
     },
     invalidate: () => void generation++,

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { asBytes } from './http-syntax.ts';
+import { toLatin1 } from './http-syntax.ts';
 
 /** Redaction: secrets are replaced in log lines, error texts and traces, in every spelling they take on the way. */
 export interface Redactor {
@@ -19,8 +19,8 @@ export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?
   let pattern: RegExp | undefined;
 
   function compile(): RegExp {
-    const spellings = [...new Set([...secrets].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
-    return new RegExp(spellings.map(escapePattern).join('|'), 'gi');
+    const spellings = [...new Set([...secrets].flatMap(listSpellings))].sort((a, b) => b.length - a.length);
+    return new RegExp(spellings.map(escapeRegex).join('|'), 'gi');
   }
 
   return {
@@ -38,24 +38,24 @@ export function createRedactor({ maxSecrets = defaultMaxSecrets }: { maxSecrets?
   };
 }
 
-const escapePattern = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+const escapeRegex = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 
 /** As it is, escaped for URLs, JSON and headers, and, of an address, the parts that system errors name on their own. */
-function spellingsOf(secret: string): string[] {
+function listSpellings(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   const parts = [
     secret,
     encodeURIComponent(wellFormed),
     encodeURI(wellFormed),
     JSON.stringify(secret).slice(1, -1),
-    asBytes(secret),
+    toLatin1(secret),
     domainToASCII(secret),
-    ...addressParts(secret),
+    ...listAddressParts(secret),
   ];
   return parts.filter(it => it.length >= minSecretCharacters);
 }
 
-function addressParts(secret: string): string[] {
+function listAddressParts(secret: string): string[] {
   const url = secret.includes('://') ? URL.parse(secret) : null;
   if (!url) return [];
   const { href, origin, host, hostname, username, password, pathname, search } = url;

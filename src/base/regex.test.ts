@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compiledPattern, patternFault } from './regex.ts';
+import { compileRegex, findRegexError } from './regex.ts';
 
 const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
 const slow = 'would take too long: it repeats too much';
@@ -19,17 +19,17 @@ const refused: readonly (readonly [pattern: string, why: string])[] = [
   [Array.from({ length: 2000 }, (_, at) => `word${at}`).join('|'), long],
 ];
 for (const [pattern, why] of refused)
-  test(`${pattern.slice(0, 40)} is refused, with the reason`, () => assert.equal(patternFault(pattern), why));
+  test(`${pattern.slice(0, 40)} is refused, with the reason`, () => assert.equal(findRegexError(pattern), why));
 
 for (const pattern of ['', '^/v\\d+/', '(a+)+$', '[a-z]{1,64}', '(?i)abc', '\\u00e9', 'a{1000}'])
-  test(`${pattern} can be run`, () => assert.equal(patternFault(pattern), undefined));
+  test(`${pattern} can be run`, () => assert.equal(findRegexError(pattern), undefined));
 
 test('escapes of other dialects mean the character, and case counts unless said otherwise', () => {
-  assert.ok(compiledPattern('^\\u00e9$').test('é'));
-  assert.ok(!compiledPattern('^a$').test('A'));
-  assert.ok(compiledPattern('^a$', { ignoreCase: true }).test('A'));
+  assert.ok(compileRegex('^\\u00e9$').test('é'));
+  assert.ok(!compileRegex('^a$').test('A'));
+  assert.ok(compileRegex('^a$', { ignoreCase: true }).test('A'));
 });
 
 test('where more is searched, less may be asked', () => {
-  assert.throws(() => compiledPattern('a{100}', { most: 50 }), /repeats too much/);
+  assert.throws(() => compileRegex('a{100}', { maxInstructions: 50 }), /repeats too much/);
 });

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { secretsOf } from './secrets.ts';
-import { readSettings, shownSettings } from './settings.ts';
+import { createSecretResolver } from './secrets.ts';
+import { maskSettings, readSettings } from './settings.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'gw-secrets-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
@@ -15,7 +15,7 @@ writeFileSync(join(inside, 'password'), 'from a file\n');
 writeFileSync(join(inside, 'large'), 'x'.repeat(70_000));
 
 const flags = { 'secrets.values': '{"key":"from settings"}', 'secrets.directory': inside };
-const secrets = secretsOf(readSettings({ flags }), { GW_SECRET_KEY: 'from the environment', PATH: '/bin' });
+const secrets = createSecretResolver(readSettings({ flags }), { GW_SECRET_KEY: 'from the environment', PATH: '/bin' });
 
 test('a secret is found where it is kept, and nowhere else', () => {
   assert.equal(secrets.find('conf', 'key'), 'from settings');
@@ -33,12 +33,12 @@ test('a secret is found where it is kept, and nowhere else', () => {
     ['file', '.hidden'],
   ] as const)
     assert.equal(secrets.find(place, name), undefined, `${place} ${name}`);
-  assert.equal(secretsOf(readSettings({}), {}).find('file', 'password'), undefined);
+  assert.equal(createSecretResolver(readSettings({}), {}).find('file', 'password'), undefined);
 });
 
 test('secrets in settings are texts by name, are not repeated when refused, and only their names are shown', () => {
   const settings = readSettings({ flags });
-  assert.deepEqual(shownSettings(settings)['secrets.values'], { key: '********' });
+  assert.deepEqual(maskSettings(settings)['secrets.values'], { key: '********' });
   for (const value of ['canary', '["canary"]', '{"key":{"a":"canary"}}'])
     assert.throws(
       () => readSettings({ flags: { 'secrets.values': value } }),

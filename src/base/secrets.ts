@@ -3,40 +3,40 @@ import { join } from 'node:path';
 import type { Settings } from './settings.ts';
 
 /** Where operators keep what definitions may name and nobody should write into them. */
-export const secretPlaces = ['conf', 'env', 'file'] as const;
-export type SecretPlace = (typeof secretPlaces)[number];
+export const secretSources = ['conf', 'env', 'file'] as const;
+export type SecretSource = (typeof secretSources)[number];
 
-export interface Secrets {
+export interface SecretResolver {
   /** Undefined where nothing of that name is kept. */
-  find(place: SecretPlace, name: string): string | undefined;
+  find(place: SecretSource, name: string): string | undefined;
 }
 
 /** A definition can reach no variable without this in front of its name: the others are not meant for APIs. */
 export const secretVariablePrefix = 'GW_SECRET_';
-const plainName = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}$/;
+const fileNamePattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}$/;
 /** A secret that is larger is something else. */
-const longestSecret = 65_536;
+const maxSecretCharacters = 65_536;
 
 /** Read anew whenever a definition is loaded, so that a changed secret needs no new start. */
-export function secretsOf(
+export function createSecretResolver(
   settings: Pick<Settings, 'secrets.values' | 'secrets.directory'>,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): Secrets {
+): SecretResolver {
   const values = new Map(Object.entries(settings['secrets.values']));
   const directory = settings['secrets.directory'];
-  const places: Readonly<Record<SecretPlace, (name: string) => string | undefined>> = {
+  const sources: Readonly<Record<SecretSource, (name: string) => string | undefined>> = {
     conf: name => values.get(name),
     env: name => environment[secretVariablePrefix + name.toUpperCase()],
-    file: name => (directory === '' || !plainName.test(name) ? undefined : fileText(join(directory, name))),
+    file: name => (directory === '' || !fileNamePattern.test(name) ? undefined : readSecretFile(join(directory, name))),
   };
-  return { find: (place, name) => places[place](name) };
+  return { find: (place, name) => sources[place](name) };
 }
 
 /** Without the line break that editors put at its end. */
-function fileText(path: string): string | undefined {
+function readSecretFile(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');
-    return text.length > longestSecret ? undefined : text.replace(/\r?\n$/, '');
+    return text.length > maxSecretCharacters ? undefined : text.replace(/\r?\n$/, '');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'EISDIR' || code === 'EACCES') return undefined;

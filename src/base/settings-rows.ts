@@ -10,10 +10,10 @@ export interface Setting<T> {
 }
 
 /** Why a value is refused; the reader adds which setting and where it came from. */
-export class SettingFault extends Error {}
+export class SettingError extends Error {}
 
 const refuse = (message: string): never => {
-  throw new SettingFault(message);
+  throw new SettingError(message);
 };
 
 export const text = (fallback: string, about: string): Setting<string> => ({
@@ -44,8 +44,8 @@ export function count(fallback: number, about: string, range: { least?: number; 
 
 export const port = (fallback: number, about: string): Setting<number> => count(fallback, about, { most: 65_535 });
 
-const truths = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));
-for (const word of ['false', 'no', 'off', '0']) truths.set(word, false);
+const booleanWords = new Map(['true', 'yes', 'on', '1'].map(word => [word, true]));
+for (const word of ['false', 'no', 'off', '0']) booleanWords.set(word, false);
 
 export const flag = (fallback: boolean, about: string): Setting<boolean> => ({
   rule: 'true or false',
@@ -53,7 +53,7 @@ export const flag = (fallback: boolean, about: string): Setting<boolean> => ({
   about,
   secret: false,
   needsValue: false,
-  read: value => truths.get(String(value).trim().toLowerCase()) ?? refuse('must be true or false'),
+  read: value => booleanWords.get(String(value).trim().toLowerCase()) ?? refuse('must be true or false'),
 });
 
 export function choice<const T extends string>(options: readonly T[], fallback: NoInfer<T>, about: string): Setting<T> {
@@ -98,31 +98,34 @@ export function checkedList(check: (items: readonly string[]) => void, about: st
 }
 
 /** How a refusal reads in place of its usual status and words; what is left out stays as it is. */
-export interface Wording {
+export interface MessageOverride {
   readonly status?: number;
   readonly message?: string;
 }
 
 /** Wordings by name: an object in a file, JSON in the environment. */
-export const wordings = (about: string): Setting<Readonly<Record<string, Wording>>> => ({
+export const wordings = (about: string): Setting<Readonly<Record<string, MessageOverride>>> => ({
   rule: '`status` and `message` by code (JSON in the environment)',
   default: {},
   about,
   secret: false,
   read: value =>
     Object.fromEntries(
-      members(typeof value === 'string' ? parsedJson(value) : value).map(([code, it]) => [code, wording(code, it)]),
+      members(typeof value === 'string' ? parseJsonText(value) : value).map(([code, it]) => [
+        code,
+        toMessageOverride(code, it),
+      ]),
     ),
 });
 
-function wording(code: string, given: unknown): Wording {
+function toMessageOverride(code: string, given: unknown): MessageOverride {
   const { status, message, ...rest } = Object.fromEntries(members(given)) as Record<string, unknown>;
   if (Object.keys(rest).length > 0) refuse(`${code} may hold status and message only`);
   if (status !== undefined && !(Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599))
     refuse(`${code}.status must be from 400 to 599`);
   if (message !== undefined && typeof message !== 'string') refuse(`${code}.message must be text`);
   if (status === undefined && message === undefined) refuse(`${code} must hold status or message`);
-  return given as Wording;
+  return given as MessageOverride;
 }
 
 const members = (value: unknown): [string, unknown][] =>
@@ -130,7 +133,7 @@ const members = (value: unknown): [string, unknown][] =>
     ? Object.entries(value)
     : refuse('must be values by name');
 
-function parsedJson(text: string): unknown {
+function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -145,7 +148,7 @@ export const secretValues = (about: string): Setting<Readonly<Record<string, str
   about,
   secret: true,
   read(value) {
-    const given = members(typeof value === 'string' ? parsedJson(value) : value);
+    const given = members(typeof value === 'string' ? parseJsonText(value) : value);
     for (const [name, it] of given) if (typeof it !== 'string') refuse(`${name} must be text`);
     return Object.fromEntries(given) as Record<string, string>;
   },
@@ -157,7 +160,7 @@ export const values = (about: string): Setting<Readonly<Record<string, unknown>>
   default: {},
   about,
   secret: false,
-  read: value => Object.fromEntries(members(typeof value === 'string' ? parsedJson(value) : value)),
+  read: value => Object.fromEntries(members(typeof value === 'string' ? parseJsonText(value) : value)),
 });
 
 /** Lists of things by name: an object in a file, JSON in the environment. What they hold is for their reader to know. */
@@ -168,7 +171,7 @@ export const lists = (about: string): Setting<Readonly<Record<string, readonly o
   secret: true,
   read: value =>
     Object.fromEntries(
-      members(typeof value === 'string' ? parsedJson(value) : value).map(([name, it]) => {
+      members(typeof value === 'string' ? parseJsonText(value) : value).map(([name, it]) => {
         const isList = Array.isArray(it) && it.every(entry => typeof entry === 'object' && entry !== null);
         return [name, isList ? (it as object[]) : refuse(`${name} must be a list of objects`)];
       }),

@@ -1,4 +1,4 @@
-import { checkRefusedAddresses } from './address-policy.ts';
+import { validateRefusedAddresses } from './address-policy.ts';
 import {
   checkedList,
   choice,
@@ -209,7 +209,7 @@ export const settingsTable = {
     { most: 17_179_869_184 },
   ),
   'outbound.refused_addresses': checkedList(
-    checkRefusedAddresses,
+    validateRefusedAddresses,
     'Addresses or networks, with or without a port (`10.0.0.5`, `10.0.0.0/8`, `10.0.0.5:3000`, `[fd00::5]:3000`), that nothing connects to: no upstream, no webhook, no key set. Unspecified, link-local and cloud metadata addresses and the management listeners of the process are refused anyway.',
   ),
   'uptime.interval_ms': count(10_000, 'How often upstream hosts are tested, where a definition asks for it.', {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import {
-  environmentName,
-  flagName,
   isSwitch,
+  maskSettings,
   readSettings,
   type SettingSources,
   settingNames,
-  shownSettings,
+  toEnvironmentName,
+  toFlagName,
 } from './settings.ts';
 import { settingsTable } from './settings-table.ts';
 
@@ -52,13 +52,13 @@ test('the file wins over defaults, the environment over the file, flags over the
 });
 
 test('every setting has one name in the file, one in the environment and one flag, and no two share any', () => {
-  for (const spell of [environmentName, flagName])
+  for (const spell of [toEnvironmentName, toFlagName])
     assert.equal(new Set(settingNames.map(spell)).size, settingNames.length);
   for (const name of settingNames) {
     const { default: fallback } = settingsTable[name];
     const value = typeof fallback === 'object' && !Array.isArray(fallback) ? JSON.stringify(fallback) : `${fallback}`;
-    readSettings({ environment: { [environmentName(name)]: value } });
-    readSettings({ flags: { [flagName(name).slice(2)]: value, [name]: value } });
+    readSettings({ environment: { [toEnvironmentName(name)]: value } });
+    readSettings({ flags: { [toFlagName(name).slice(2)]: value, [name]: value } });
   }
 });
 
@@ -217,12 +217,12 @@ test('secrets are masked when settings are shown, and what is not set is shown a
   const secrets = settingNames.filter(name => settingsTable[name].secret && settingsTable[name].default === '');
   assert.ok(secrets.length >= 8);
   const given = readSettings({ flags: Object.fromEntries(secrets.map(name => [name, 'canary'] as const)) });
-  assert.doesNotMatch(JSON.stringify(shownSettings(given)), /canary/);
+  assert.doesNotMatch(JSON.stringify(maskSettings(given)), /canary/);
   for (const name of secrets) {
-    assert.equal(shownSettings(given)[name], '********');
-    assert.equal(shownSettings(readSettings({}))[name], '');
+    assert.equal(maskSettings(given)[name], '********');
+    assert.equal(maskSettings(readSettings({}))[name], '');
   }
-  assert.equal(shownSettings(given)['gateway.port'], 8080);
+  assert.equal(maskSettings(given)['gateway.port'], 8080);
 });
 
 test('the flags of true-or-false settings need no value, in any spelling', () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { nearest } from './closest-match.ts';
+import { closestMatch } from './closest-match.ts';
 import { problems } from './problems.ts';
-import { type Setting, SettingFault } from './settings-rows.ts';
+import { type Setting, SettingError } from './settings-rows.ts';
 import { type SettingName, type Settings, settingsTable } from './settings-table.ts';
 
 export type { SettingName, Settings };
@@ -20,18 +20,18 @@ export interface SettingSources {
 }
 
 export const settingNames = Object.keys(settingsTable) as SettingName[];
-export const environmentName = (name: string): string => `GW_${name.toUpperCase().replaceAll('.', '_')}`;
-export const flagName = (name: string): string => `--${name.replaceAll('.', '-').replaceAll('_', '-')}`;
+export const toEnvironmentName = (name: string): string => `GW_${name.toUpperCase().replaceAll('.', '_')}`;
+export const toFlagName = (name: string): string => `--${name.replaceAll('.', '-').replaceAll('_', '-')}`;
 
 const rows = settingsTable as Record<SettingName, Setting<unknown>>;
-const plain = (name: string) => name.toLowerCase().replaceAll(/[._-]/g, '-');
-const byPlainName = new Map(settingNames.map(name => [plain(name), name]));
+const normalizeName = (name: string) => name.toLowerCase().replaceAll(/[._-]/g, '-');
+const byNormalizedName = new Map(settingNames.map(name => [normalizeName(name), name]));
 
-export const isSetting = (flag: string): boolean => byPlainName.has(plain(flag));
+export const isSetting = (flag: string): boolean => byNormalizedName.has(normalizeName(flag));
 
 /** The flags that mean `true` when no value is given with `=`. */
 export const isSwitch = (flag: string): boolean => {
-  const name = byPlainName.get(plain(flag));
+  const name = byNormalizedName.get(normalizeName(flag));
   return name !== undefined && rows[name].needsValue === false;
 };
 
@@ -40,11 +40,11 @@ export const isSwitch = (flag: string): boolean => {
  * nobody's setting, even where the name is one (`GW_PORTAL_PORT=tcp://10.0.0.7:3001`). Nor are `GW_URL` and `GW_SECRET`,
  * by which the commands that are clients of a gateway find it, nor `GW_SECRET_…`, which definitions may name.
  */
-const notOurs = (name: string, value: string) =>
+const isForeignVariable = (name: string, value: string) =>
   /^GW_(URL$|SECRET$|SECRET_|TEST_|(.+_)?SERVICE_(HOST|PORT)(_|$)|(.+_)?PORT_\d+_(TCP|UDP|SCTP)(_|$))/.test(name) ||
   (/^GW_(.+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value));
 
-interface Given {
+interface SourcedValue {
   name: string;
   value: unknown;
   from: string;
@@ -55,16 +55,16 @@ export function readSettings(sources: SettingSources): Settings {
   const values: Partial<Record<SettingName, unknown>> = {};
   const faults: string[] = [];
   for (const name of settingNames) values[name] = rows[name].default;
-  for (const { name, value, from } of given(sources)) {
-    const known = byPlainName.get(plain(name));
+  for (const { name, value, from } of readSources(sources)) {
+    const known = byNormalizedName.get(normalizeName(name));
     if (!known) {
-      faults.push(unknownSentence(name, from));
+      faults.push(formatUnknownSetting(name, from));
       continue;
     }
     try {
       values[known] = rows[known].read(value);
     } catch (fault) {
-      if (!(fault instanceof SettingFault)) throw fault;
+      if (!(fault instanceof SettingError)) throw fault;
       faults.push(`${known} (${from}): ${fault.message}`);
     }
   }
@@ -72,22 +72,22 @@ export function readSettings(sources: SettingSources): Settings {
   return Object.freeze(values) as Settings;
 }
 
-function unknownSentence(name: string, from: string): string {
-  const guess = nearest(plain(name), byPlainName.keys());
-  const known = guess === undefined ? undefined : byPlainName.get(guess);
+function formatUnknownSetting(name: string, from: string): string {
+  const guess = closestMatch(normalizeName(name), byNormalizedName.keys());
+  const known = guess === undefined ? undefined : byNormalizedName.get(guess);
   return `${name} (${from}): no such setting${known ? `; did you mean ${known}?` : ' (gw config lists them all)'}`;
 }
 
-function* given({ file, environment, flags }: SettingSources): Generator<Given> {
-  if (file) yield* fromFile(file.path, file.required);
+function* readSources({ file, environment, flags }: SettingSources): Generator<SourcedValue> {
+  if (file) yield* readFileValues(file.path, file.required);
   for (const [name, value] of Object.entries(environment ?? {})) {
-    if (!name.startsWith('GW_') || value === undefined || notOurs(name, value)) continue;
+    if (!name.startsWith('GW_') || value === undefined || isForeignVariable(name, value)) continue;
     yield { name: name.slice(3).toLowerCase(), value, from: `environment ${name}` };
   }
   for (const [name, value] of Object.entries(flags ?? {})) yield { name, value, from: `flag --${name}` };
 }
 
-function* fromFile(path: string, required: boolean): Generator<Given> {
+function* readFileValues(path: string, required: boolean): Generator<SourcedValue> {
   const content = readOptional(path, required);
   if (content === undefined) return;
   let document: unknown;
@@ -106,11 +106,11 @@ function* fromFile(path: string, required: boolean): Generator<Given> {
   yield* flatten(document, '', path);
 }
 
-function* flatten(node: object, prefix: string, from: string): Generator<Given> {
+function* flatten(node: object, prefix: string, from: string): Generator<SourcedValue> {
   for (const [name, value] of Object.entries(node)) {
     const whole = prefix + name;
     const nested = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (nested && !byPlainName.has(plain(whole))) yield* flatten(value, `${whole}.`, from);
+    if (nested && !byNormalizedName.has(normalizeName(whole))) yield* flatten(value, `${whole}.`, from);
     else yield { name: whole, value, from };
   }
 }
@@ -128,13 +128,13 @@ function readOptional(path: string, required: boolean): string | undefined {
 }
 
 /** The settings as an operator may see them: secrets are masked. */
-export function shownSettings(settings: Settings): Record<SettingName, unknown> {
-  const shown = settingNames.map(name => [name, rows[name].secret ? masked(settings[name]) : settings[name]]);
+export function maskSettings(settings: Settings): Record<SettingName, unknown> {
+  const shown = settingNames.map(name => [name, rows[name].secret ? maskValue(settings[name]) : settings[name]]);
   return Object.fromEntries(shown) as Record<SettingName, unknown>;
 }
 
 /** What is unset is shown as that. */
-function masked(value: unknown): unknown {
+function maskValue(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value && '********';
-  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, masked(it)]));
+  return Object.fromEntries(Object.entries(value).map(([name, it]) => [name, maskValue(it)]));
 }

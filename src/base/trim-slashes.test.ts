@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutFinalSlashes } from './trim-slashes.ts';
+import { trimTrailingSlashes } from './trim-slashes.ts';
 
 test('slashes at the end go, others stay', () => {
   for (const [given, left] of [
@@ -9,5 +9,5 @@ test('slashes at the end go, others stay', () => {
     ['a//b///', 'a//b'],
     ['a', 'a'],
   ] as const)
-    assert.equal(withoutFinalSlashes(given), left);
+    assert.equal(trimTrailingSlashes(given), left);
 });

@@ -6,6 +6,6 @@ import { setFlagsFromString } from 'node:v8';
  * collection of the whole memory finds them, the longer the more APIs and keys are remembered. Holds for all threads
  * that are started after it.
  */
-export function keepCallsYoung(): void {
+export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createDataKey, masterKeyOf, unwrapDataKey, vaultOf, wrapDataKey } from './vault.ts';
+import { createDataKey, createVault, parseMasterKey, unwrapDataKey, wrapDataKey } from './vault.ts';
 
-const vault = vaultOf(createDataKey());
+const vault = createVault(createDataKey());
 
 test('what is sealed opens again, whatever the text', () => {
   fc.assert(
@@ -25,7 +25,7 @@ test('a sealed secret does not open for another purpose, with another key, or wh
   const cannot = { code: 'vault.cannot_open' };
   const sealed = vault.seal('secret', 'user.access_key');
   assert.throws(() => vault.open(sealed, 'client.secret'), cannot);
-  assert.throws(() => vaultOf(createDataKey()).open(sealed, 'user.access_key'), cannot);
+  assert.throws(() => createVault(createDataKey()).open(sealed, 'user.access_key'), cannot);
   const body = Buffer.from(sealed.slice(3), 'base64url');
   for (let at = 0; at < body.length; at++) {
     const changed = Buffer.from(body);
@@ -48,36 +48,36 @@ test('a digest is the same for the same secret and purpose only, and differs bet
   assert.match(digest, /^[0-9a-f]{64}$/);
   assert.equal(vault.digest('secret', 'key'), digest);
   assert.notEqual(vault.digest('secret', 'token'), digest);
-  assert.notEqual(vaultOf(createDataKey()).digest('secret', 'key'), digest);
+  assert.notEqual(createVault(createDataKey()).digest('secret', 'key'), digest);
   assert.notEqual(vault.digest('c', 'ab'), vault.digest('bc', 'a'));
   assert.notEqual(vault.digest('b:c', 'a'), vault.digest('c', 'a:b'));
 });
 
 test('a data key opens under the master key that wrapped it and under no other', () => {
   const dataKey = createDataKey();
-  const master = masterKeyOf(randomBytes(32).toString('hex'));
+  const master = parseMasterKey(randomBytes(32).toString('hex'));
   const wrapped = wrapDataKey(dataKey, master);
   assert.deepEqual(unwrapDataKey(wrapped, master), dataKey);
   const wrong = { code: 'vault.wrong_master_key' };
-  assert.throws(() => unwrapDataKey(wrapped, masterKeyOf(randomBytes(32).toString('hex'))), wrong);
+  assert.throws(() => unwrapDataKey(wrapped, parseMasterKey(randomBytes(32).toString('hex'))), wrong);
   assert.throws(() => unwrapDataKey('', master), wrong);
-  assert.throws(() => unwrapDataKey(vaultOf(master).seal('x'.repeat(32), 'data-key'), master), wrong);
+  assert.throws(() => unwrapDataKey(createVault(master).seal('x'.repeat(32), 'data-key'), master), wrong);
 });
 
 test('one master key is the same key in hexadecimal, base64 and base64url', () => {
   const bytes = randomBytes(32);
   for (const encoding of ['hex', 'base64', 'base64url'] as const)
-    assert.deepEqual(masterKeyOf(`${bytes.toString(encoding)}\n`), bytes);
+    assert.deepEqual(parseMasterKey(`${bytes.toString(encoding)}\n`), bytes);
 });
 
 test('longer keys and passphrases become 32 bytes, the same ones each time', () => {
   for (const text of [randomBytes(48).toString('base64'), 'correct horse battery staple, and some more of it']) {
-    assert.equal(masterKeyOf(text).length, 32);
-    assert.deepEqual(masterKeyOf(text), masterKeyOf(text));
+    assert.equal(parseMasterKey(text).length, 32);
+    assert.deepEqual(parseMasterKey(text), parseMasterKey(text));
   }
 });
 
 test('a master key below 32 bytes or characters is refused', () => {
   for (const text of ['', 'secret', 'x'.repeat(31), ` ${'y'.repeat(31)} `, randomBytes(16).toString('base64')])
-    assert.throws(() => masterKeyOf(text), { code: 'vault.weak_master_key' }, text);
+    assert.throws(() => parseMasterKey(text), { code: 'vault.weak_master_key' }, text);
 });

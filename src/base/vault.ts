@@ -41,18 +41,18 @@ export function createDataKey(): Buffer {
 }
 
 export function wrapDataKey(dataKey: Buffer, masterKey: Buffer): string {
-  return encrypt(dataKey, subkey(masterKey, 'wrap'), 'data-key');
+  return encrypt(dataKey, deriveSubkey(masterKey, 'wrap'), 'data-key');
 }
 
 export function unwrapDataKey(wrapped: string, masterKey: Buffer): Buffer {
-  const dataKey = decrypt(wrapped, subkey(masterKey, 'wrap'), 'data-key');
+  const dataKey = decrypt(wrapped, deriveSubkey(masterKey, 'wrap'), 'data-key');
   if (dataKey?.length !== keyBytes) throw vaultProblem.wrong_master_key();
   return dataKey;
 }
 
-export function vaultOf(dataKey: Buffer): Vault {
-  const sealKey = subkey(dataKey, 'seal');
-  const digestKey = subkey(dataKey, 'digest');
+export function createVault(dataKey: Buffer): Vault {
+  const sealKey = deriveSubkey(dataKey, 'seal');
+  const digestKey = deriveSubkey(dataKey, 'digest');
   return {
     seal: (text, purpose) => encrypt(Buffer.from(text, 'utf8'), sealKey, purpose),
     open(sealed, purpose) {
@@ -70,22 +70,22 @@ export function vaultOf(dataKey: Buffer): Vault {
  * A master key from a setting: 32 bytes or more as base64, base64url or hexadecimal, or a passphrase. Exactly 32 bytes
  * are taken as they are; anything else is condensed to 32.
  */
-export function masterKeyOf(text: string): Buffer {
+export function parseMasterKey(text: string): Buffer {
   const given = text.trim();
-  const bytes = encodedBytes(given);
+  const bytes = decodeKeyBytes(given);
   if (bytes?.length === keyBytes) return bytes;
-  if (bytes) return subkey(bytes, 'master');
+  if (bytes) return deriveSubkey(bytes, 'master');
   if ([...given].length < minMasterKeyCharacters) throw vaultProblem.weak_master_key();
-  return subkey(Buffer.from(given, 'utf8'), 'master');
+  return deriveSubkey(Buffer.from(given, 'utf8'), 'master');
 }
 
-function encodedBytes(text: string): Buffer | undefined {
+function decodeKeyBytes(text: string): Buffer | undefined {
   const encoding = /^([0-9a-f]{2})+$/i.test(text) ? 'hex' : /^[\w+/-]+={0,2}$/.test(text) ? 'base64' : undefined;
   const bytes = encoding && Buffer.from(text, encoding);
   return bytes && bytes.length >= keyBytes ? bytes : undefined;
 }
 
-function subkey(key: Buffer, use: string): Buffer {
+function deriveSubkey(key: Buffer, use: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `gatewright/${use}/v1`, keyBytes));
 }
 

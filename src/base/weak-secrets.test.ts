@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secretText } from './ids.ts';
+import { createSecretText } from './ids.ts';
 import { readSettings } from './settings.ts';
-import { refuseWeakSecrets } from './weak-secrets.ts';
+import { rejectWeakSecrets } from './weak-secrets.ts';
 
 const guarded = ['admin.secret', 'gateway.secret', 'portal.token', 'master_key', 'bootstrap.access_key'];
 const all = (value: () => string) => Object.fromEntries(guarded.map(name => [name, value()]));
 const refused = (flags: Record<string, string>) => () =>
-  refuseWeakSecrets(readSettings({ flags: { production: 'true', ...flags } }));
+  rejectWeakSecrets(readSettings({ flags: { production: 'true', ...flags } }));
 
 test('each short secret is refused with a sentence of its own that does not repeat it', () => {
   assert.throws(refused(all(() => `Zk4${'q'.repeat(2)}7`)), (error: Error) => {
@@ -18,7 +18,7 @@ test('each short secret is refused with a sentence of its own that does not repe
     );
     return true;
   });
-  assert.throws(refused({ 'admin.secret': secretText().slice(0, 31) }), /admin\.secret: has only 31 bytes/);
+  assert.throws(refused({ 'admin.secret': createSecretText().slice(0, 31) }), /admin\.secret: has only 31 bytes/);
 });
 
 test('long but well-known secrets are refused', () => {
@@ -36,10 +36,10 @@ test('long but well-known secrets are refused', () => {
 });
 
 test('random secrets, and those that are made at the first start, are accepted', () => {
-  refused(all(secretText))();
+  refused(all(createSecretText))();
   refused({})();
 });
 
 test('outside of production any secret will do', () => {
-  refuseWeakSecrets(readSettings({ flags: all(() => 'x') }));
+  rejectWeakSecrets(readSettings({ flags: all(() => 'x') }));
 });

@@ -5,10 +5,10 @@ const problem = problems('production', {
   weak_secrets: { status: 500, message: '{faults}' },
 });
 
-const leastBytes = 32;
+const minSecretBytes = 32;
 
 /** The settings somebody could guess their way in with. Those that are unset are made at random. */
-const guarded = [
+const guardedSettings = [
   'admin.secret',
   'gateway.secret',
   'portal.token',
@@ -17,34 +17,35 @@ const guarded = [
 ] as const satisfies readonly SettingName[];
 
 /** Long enough, and yet everybody knows them: the keys other gateways were published with. */
-const published = new Set([
+const publishedSecrets = new Set([
   '352d20ee67be67f6340b4c0605b044b7',
   'edd1c9f034335f136f87ad84b625c8f1',
   '4054f7cf07e344346cd3f287985e76a2',
 ]);
-const placeholder = new RegExp(
+const placeholderPattern = new RegExp(
   [
     'change.?(me|this)|replace.?(me|this)|placeholder|example|insecure|do.?not.?use|default',
     '(your|my|the|super|very)[^a-z]?(secret|token|key|password)|0123456789|abcdefgh|qwerty',
   ].join('|'),
   'i',
 );
-const repeated = /^(.{1,16}?)\1+.{0,15}$/s;
+const repetitionPattern = /^(.{1,16}?)\1+.{0,15}$/s;
 
 /** In production mode, refuses to start with secrets that are short or well known. Says so once for each. */
-export function refuseWeakSecrets(settings: Settings): void {
+export function rejectWeakSecrets(settings: Settings): void {
   if (!settings.production) return;
-  const faults = guarded.flatMap(name => {
-    const weakness = settings[name] ? weaknessOf(settings[name]) : undefined;
-    return weakness ? [`${name}: ${weakness}; production needs at least ${leastBytes} random bytes`] : [];
+  const faults = guardedSettings.flatMap(name => {
+    const weakness = settings[name] ? describeWeakness(settings[name]) : undefined;
+    return weakness ? [`${name}: ${weakness}; production needs at least ${minSecretBytes} random bytes`] : [];
   });
   if (faults.length > 0) throw problem.weak_secrets({ detail: { faults: faults.join('\n') } });
 }
 
-function weaknessOf(secret: string): string | undefined {
+function describeWeakness(secret: string): string | undefined {
   const given = secret.trim();
   const bytes = Buffer.byteLength(given, 'utf8');
-  if (bytes < leastBytes) return `has only ${bytes} bytes`;
-  const known = published.has(given.toLowerCase()) || placeholder.test(given) || repeated.test(given);
+  if (bytes < minSecretBytes) return `has only ${bytes} bytes`;
+  const known =
+    publishedSecrets.has(given.toLowerCase()) || placeholderPattern.test(given) || repetitionPattern.test(given);
   return known ? 'is well known' : undefined;
 }

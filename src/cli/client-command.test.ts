@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
 import { rememberSecrets, startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeCertificate } from '../../tests/support/certificates.ts';
@@ -33,7 +33,7 @@ describe('gw as a client of a gateway', () => {
     return said;
   }
   const gwJson = async (args: string) => JSON.parse(await gw(`${args} -o json`));
-  const file = (content: unknown, name = `${publicId()}.yaml`) => {
+  const file = (content: unknown, name = `${createPublicId()}.yaml`) => {
     const path = join(folder, name);
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return path;
@@ -54,7 +54,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('an API is applied, listed, read back so that it can be applied again, and removed', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const path = file(classic(id));
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} added\n`);
     assert.equal(await gw(`apis apply -f ${path}`), `API ${id} modified\n`);
@@ -74,7 +74,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('an API in the OpenAPI form keeps its form', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const document = {
       openapi: '3.0.3',
       info: { title: 'Pets', version: '1' },
@@ -103,7 +103,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('a plain OpenAPI document is imported once, applied again it brings the newer document', async () => {
-    const word = publicId().slice(0, 8);
+    const word = createPublicId().slice(0, 8);
     const [made] = await gwJson(`apis apply -f ${file(plain(`Pets of ${word}`))}`);
     assert.deepEqual([made.action, made.key.startsWith(`pets-of-${word}-`)], ['added', true], made.key);
     const next = plain(`Pets of ${word}`, {
@@ -134,7 +134,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('import takes upstream, listen path, id and what to make of the document', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const path = file(plain('Pets', { servers: undefined }));
     const flags = `--id ${id} --upstream http://127.0.0.1:10 --listen-path /${id}/ --domain ${id}.example --validate --allow-list`;
     assert.equal(await gw(`apis import -f ${path} ${flags}`), `API ${id} added\n`);
@@ -147,7 +147,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('documents without an id make one API, however often they are applied', async () => {
-    const path = publicId();
+    const path = createPublicId();
     const { api_id: _id, ...definition } = classic(path);
     const extension = { info: { name: 'Pets', state: { active: true } }, upstream: { url: 'http://127.0.0.1:9' } };
     const oas = {
@@ -171,12 +171,12 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('an unknown member of a file is named with the file, and members without effect are warned of', async () => {
-    const path = file({ id: publicId(), name: publicId(), rates: 5 });
+    const path = file({ id: createPublicId(), name: createPublicId(), rates: 5 });
     await refused(
       `policies apply -f ${path}`,
       new RegExp(`^${path}, document 1: rates: no such member; did you mean rate\\?$`),
     );
-    const legacy = file({ key_id: publicId(), quota_used: 3, access_rights: { a1: {} }, rate: 1, per: 1 });
+    const legacy = file({ key_id: createPublicId(), quota_used: 3, access_rights: { a1: {} }, rate: 1, per: 1 });
     assert.match(
       await gw(`keys apply -f ${legacy}`),
       new RegExp(`added\\nwarning: ${legacy}, document 1: quota_used: legacy member, kept without effect\\n$`),
@@ -184,7 +184,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('several documents of a file are applied in order, and the one that is refused is named', async () => {
-    const [one, two] = [publicId(), publicId()];
+    const [one, two] = [createPublicId(), createPublicId()];
     const yaml = `id: ${one}\nrate: 5\nper: 60\n---\nid: ${two}\nquota_max: 10\nquota_renewal_rate: 3600\n`;
     assert.equal(await gw(`policies apply -f ${file(yaml)}`), `policy ${one} added\npolicy ${two} added\n`);
     const listed = await gw('policies ls');
@@ -202,9 +202,9 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('keys with a name are made and replaced, keys without one are new each time', async () => {
-    const apiId = publicId();
+    const apiId = createPublicId();
     const rights = { access_rights: { [apiId]: { api_id: apiId } } };
-    const name = publicId();
+    const name = createPublicId();
     const id = app.credentials.organisation_id + name;
     rememberSecrets({ id });
     const path = file({ key_id: name, alias: 'one', ...rights });
@@ -234,7 +234,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('a file that cannot be read changes nothing, and its text is not repeated', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const good = file({ id });
     await refused(`policies apply -f ${good} -f ${join(folder, 'none')}`, /none cannot be read \(ENOENT\)$/);
     await refused(`policies apply -f ${good} -f ${file('a: b: secret')}`, /cannot be read as JSON or YAML \(line 1\)$/);
@@ -287,7 +287,7 @@ describe('gw as a client of a gateway', () => {
   });
 
   test('names others chose cannot move the cursor of a terminal', async () => {
-    const id = publicId();
+    const id = createPublicId();
     await gw(`policies apply -f ${file({ id, name: 'a\u001b[2Jb' })}`);
     assert.ok(!(await gw('policies ls')).includes('\u001b'));
     await gw(`policies rm ${id}`);

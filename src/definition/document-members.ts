@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { nearest } from '#base/closest-match.ts';
+import { closestMatch } from '#base/closest-match.ts';
 import { isObject } from '#base/json-tree.ts';
-import { memberPath, unknownMemberMessage } from '#base/members.ts';
+import { formatMemberPath, formatUnknownMember } from '#base/members.ts';
 import { methods } from './endpoints/paths.ts';
 import type { DefinitionMembers, UnknownMembers } from './members.ts';
 import { checkDefinitionMembers } from './members.ts';
@@ -27,8 +27,8 @@ function documentFaults(document: unknown): Fault[] {
   return Object.keys(document).flatMap(name => {
     const isOurs = /^x-gw/i.test(name) && !ownNames.includes(name);
     if (!isOurs && !misplaced.includes(name)) return [];
-    const guess = isOurs ? nearest(name, ownNames) : `${extensionName}.${name}`;
-    return [{ path: name, message: unknownMemberMessage({ path: name, name, nearest: guess }) }];
+    const guess = isOurs ? closestMatch(name, ownNames) : `${extensionName}.${name}`;
+    return [{ path: name, message: formatUnknownMember({ path: name, name, nearest: guess }) }];
   });
 }
 
@@ -49,7 +49,7 @@ function ownNamesIn(value: unknown, place: readonly string[]): Fault[] {
   return Object.keys(value)
     .filter(name => /^x-gw/i.test(name) && name !== publishedName)
     .map(name => ({
-      path: memberPath([...place, name]),
+      path: formatMemberPath([...place, name]),
       message: `no such member; did you mean ${extensionName}.middleware.operations?`,
     }));
 }

@@ -1,7 +1,7 @@
-import { nearest } from '#base/closest-match.ts';
+import { closestMatch } from '#base/closest-match.ts';
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
-import { memberPath } from '#base/members.ts';
+import { formatMemberPath } from '#base/members.ts';
 import { extensionName } from './document-members.ts';
 import { operationsOf } from './endpoints/paths.ts';
 import { ownSchemeNames } from './security-requirements.ts';
@@ -53,7 +53,7 @@ function unknownRequirements(document: JsonObject): Fault[] {
         ? []
         : [
             {
-              path: memberPath([extensionName, ...path, index, position]),
+              path: formatMemberPath([extensionName, ...path, index, position]),
               message: `${undeclared}${suggest(name)}`,
             },
           ],
@@ -69,7 +69,7 @@ function unknownEntries(document: JsonObject, path: JsonPath, known: readonly st
     .filter(([name, entry]) => !names.has(name) && !isZeroValue(entry))
     .slice(0, maxUnknownNames)
     .map(([name]) => ({
-      path: memberPath([extensionName, ...path, name]),
+      path: formatMemberPath([extensionName, ...path, name]),
       message: `${message}${suggest(name)}`,
     }));
 }
@@ -81,7 +81,7 @@ export function createSuggester(known: readonly string[]): (name: string) => str
   return name => {
     if (name.length > maxComparedLength || left === 0) return '';
     left -= 1;
-    const found = nearest(name, compared);
+    const found = closestMatch(name, compared);
     return found === undefined ? '' : `; did you mean ${found}?`;
   };
 }

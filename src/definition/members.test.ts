@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { z } from 'zod';
 import type { JsonObject } from '#base/json-tree.ts';
-import { isClosed, isNullAbsent, memberPath } from '#base/members.ts';
+import { formatMemberPath, isClosed, isNullAbsent } from '#base/members.ts';
 import { checkClassic, classicSchema } from './classic.ts';
 import { classicOfOas, oasOfClassic } from './convert.ts';
 import { legacyPlaces } from './legacy-members.ts';
@@ -71,7 +71,7 @@ describe('unknown members of definitions', () => {
       for (const { path, shape } of places)
         for (const name of Object.keys(shape).filter(it => it.length > 3 && !isLegacy(shape[it]!))) {
           const wrong = misspelt(name);
-          const at = memberPath([...path, wrong]);
+          const at = formatMemberPath([...path, wrong]);
           const [message = 'accepted'] = faultsAt(check(holding([...path, wrong], true)), at);
           assert.match(message, /^no such member; did you mean [\w-]+\?$/, `${at}: ${message}`);
           const guess = /mean (.+)\?/.exec(message)![1]!;
@@ -83,7 +83,7 @@ describe('unknown members of definitions', () => {
       for (const { path, shape } of places)
         for (const [name, member] of Object.entries(shape)) {
           if (!isNullAbsent(member)) continue;
-          const at = memberPath([...path, name]);
+          const at = formatMemberPath([...path, name]);
           // What is needed is missing: absent is what null means.
           const faults = faultsAt(check(holding([...path, name], null)), at);
           assert.deepEqual(

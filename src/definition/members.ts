@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { checkMembers, unknownMemberMessage } from '#base/members.ts';
+import { checkMembers, formatUnknownMember } from '#base/members.ts';
 import type { Checked, Fault } from './validation-error.ts';
 
 /** What becomes of members that a definition may not have: the write is refused, or they are kept and reported. */
@@ -20,7 +20,7 @@ export function checkDefinitionMembers(
   more: readonly Fault[] = [],
 ): DefinitionMembers {
   const { value, unknown, legacy } = checkMembers(schema, given);
-  const found = [...unknown.map(member => ({ path: member.path, message: unknownMemberMessage(member) })), ...more];
+  const found = [...unknown.map(member => ({ path: member.path, message: formatUnknownMember(member) })), ...more];
   const refused = unknownMembers === 'refuse' ? found : [];
   const reported = [
     ...(unknownMembers === 'warn' ? found : []),

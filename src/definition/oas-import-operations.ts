@@ -1,6 +1,6 @@
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
-import { mediaType } from '#base/media-type.ts';
+import { parseMediaType } from '#base/media-type.ts';
 import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
 import type { ImportAsked } from './oas-import.ts';
 
@@ -73,7 +73,7 @@ export function forgetGoneOperations(extension: JsonObject, document: JsonObject
 function canBeValidated(document: JsonObject, item: JsonObject, operation: JsonObject): boolean {
   if (arrayOrEmpty(operation.parameters).length + arrayOrEmpty(item.parameters).length > 0) return true;
   const { content } = objectOrEmpty(resolved(document, operation.requestBody));
-  return Object.keys(objectOrEmpty(content)).some(type => mediaType(type) === 'application/json');
+  return Object.keys(objectOrEmpty(content)).some(type => parseMediaType(type) === 'application/json');
 }
 
 const canBeMocked = (document: JsonObject, operation: JsonObject): boolean =>

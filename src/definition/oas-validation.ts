@@ -1,5 +1,5 @@
 import { getAt, isObject } from '#base/json-tree.ts';
-import { memberPath } from '#base/members.ts';
+import { formatMemberPath } from '#base/members.ts';
 import { isAddressRange, openFaults, portFaults } from './classic-validation.ts';
 import { facets } from './definition.ts';
 import { createSuggester } from './document-names.ts';
@@ -18,7 +18,7 @@ type Bag = Record<string, unknown>;
 const root = 'x-gw-api-gateway';
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const missing = (...path: string[]): Fault => ({ path: memberPath([root, ...path]), message: 'is required' });
+const missing = (...path: string[]): Fault => ({ path: formatMemberPath([root, ...path]), message: 'is required' });
 const said = (value: unknown) => typeof value === 'string' && value.trim() !== '';
 
 /** Members without which there is no API to serve. Wrong types are told by the schema. */
@@ -163,7 +163,7 @@ export function operationLaws({ paths }: OasDefinition): Fault[] {
       if (!isObject(operation)) continue;
       const id = idOf(operation, path, method);
       if (seen.has(id))
-        faults.push({ path: memberPath(['paths', path, method, 'operationId']), message: 'is not unique' });
+        faults.push({ path: formatMemberPath(['paths', path, method, 'operationId']), message: 'is not unique' });
       seen.add(id);
     }
   return faults;

@@ -1,4 +1,4 @@
-import { patternFault } from '#base/regex.ts';
+import { findRegexError } from '#base/regex.ts';
 import type { Model } from './model.ts';
 import type { Fault } from './validation-error.ts';
 
@@ -68,7 +68,7 @@ function providerFaults(provider: Provider): Fault[] {
   if (clientMethod === 'private_key_jwt' && certificateId === '')
     wrong('clientAuth.certId', 'is required for private_key_jwt');
   for (const issuer of issuers) {
-    const fault = issuer.startsWith(issuerPattern) && patternFault(issuer.slice(issuerPattern.length));
+    const fault = issuer.startsWith(issuerPattern) && findRegexError(issuer.slice(issuerPattern.length));
     if (fault) wrong('issuers', fault);
   }
   for (const parameter of Object.keys(customParams))

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
+import { compileRegex, InvalidRegex } from '#base/regex.ts';
 
 /** A segment of a listen path, or a host, with parameters in it. */
 export interface OpenPattern {
@@ -32,9 +32,9 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
     groups.push([name, place]);
     source += `(${rule ?? usual})`;
     // A pattern may have groups of its own. It must be readable by itself, or it could close what it did not open.
-    place += 1 + (rule === undefined ? 0 : compiledPattern(rule).groupCount());
+    place += 1 + (rule === undefined ? 0 : compileRegex(rule).groupCount());
   }
-  const compiled = compiledPattern(source);
+  const compiled = compileRegex(source);
   return {
     names: groups.map(([name]) => name),
     match(given) {
@@ -75,7 +75,7 @@ export function openFault(text: string, divider: '/' | ''): string | undefined {
     try {
       openPattern(segment);
     } catch (error) {
-      if (error instanceof UnreadablePattern) return `${segment} ${error.message}`;
+      if (error instanceof InvalidRegex) return `${segment} ${error.message}`;
       throw error;
     }
   }

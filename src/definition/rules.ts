@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patternFault } from '#base/regex.ts';
+import { findRegexError } from '#base/regex.ts';
 import { longestDurationMs } from './duration.ts';
 
 /** The rules most fields share. Every rule carries the value that silence means. */
@@ -32,7 +32,7 @@ export function choice<const T extends readonly [string, ...string[]]>(...words:
 
 /** A regular expression the linear-time engine can run; anything else could be made to hang the gateway. */
 export const patternText = z.string().superRefine((source, context) => {
-  const fault = patternFault(source);
+  const fault = findRegexError(source);
   if (fault) context.addIssue({ code: 'custom', message: fault });
 });
 export const pattern = patternText.default('');

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { memberPath } from '#base/members.ts';
+import { formatMemberPath } from '#base/members.ts';
 
 /** What is wrong with a definition, and where: `proxy.target_list[2]`. */
 export interface Fault {
@@ -15,7 +15,9 @@ export type Checked<T> =
 export const mostFaults = 200;
 
 export function faultsOf(error: z.ZodError): Fault[] {
-  return error.issues.slice(0, mostFaults).map(issue => ({ path: memberPath(issue.path), message: messageOf(issue) }));
+  return error.issues
+    .slice(0, mostFaults)
+    .map(issue => ({ path: formatMemberPath(issue.path), message: messageOf(issue) }));
 }
 
 const named: Record<string, string> = {

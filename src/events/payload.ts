@@ -1,4 +1,4 @@
-import { isoTime } from '#base/clock.ts';
+import { formatIsoTime } from '#base/clock.ts';
 import { objectOrEmpty } from '#base/json-tree.ts';
 
 /** Something that happened, with what is known of it under our own names. */
@@ -87,7 +87,7 @@ const token: Kind = { ...call, meta: it => ({ Org: of(it, 'org_id') || it.orgId,
 /** The details of certificates have the names that are sent. */
 const certificate: Kind = {
   meta: ({ detail: { message: _message, ...detail } }) => ({ ...detail }),
-  body: it => ({ ...named(it), ...certificate.meta(it), timestamp: isoTime(it.atMs) }),
+  body: it => ({ ...named(it), ...certificate.meta(it), timestamp: formatIsoTime(it.atMs) }),
   line: it => `:${of(it, 'cert_id')}`,
 };
 
@@ -133,7 +133,7 @@ export const eventObject = (happened: Happened): EventObject => ({
     OriginatingRequest: of(happened, 'request'),
     ...kindOf(happened).meta(happened),
   },
-  TimeStamp: isoTime(happened.atMs),
+  TimeStamp: formatIsoTime(happened.atMs),
 });
 
 export const defaultBody = (happened: Happened): string => JSON.stringify(kindOf(happened).body(happened));

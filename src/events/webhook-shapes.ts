@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { maxUrlCharacters } from '#base/http-client/target.ts';
-import { fieldValue, token } from '#base/http-syntax.ts';
+import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 
 /** What any webhook of ours may be told to do, whoever keeps it. */
 
@@ -19,6 +19,6 @@ export const webhookUrl = z
   .refine(isAbsolute, 'must be an absolute http or https URL without user name or password');
 
 /** Characters of an HTTP field name; anything else would be refused when the hook is called. */
-export const headerName = z.string().max(256).regex(token, 'is not a header name');
-export const headerValue = z.string().max(8192).regex(fieldValue, 'holds characters a header cannot carry');
+export const headerName = z.string().max(256).regex(tokenPattern, 'is not a header name');
+export const headerValue = z.string().max(8192).regex(fieldValuePattern, 'holds characters a header cannot carry');
 export const maxHeaders = 100;

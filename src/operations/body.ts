@@ -1,6 +1,6 @@
 import type { Json } from '#base/json.ts';
-import { duplicateMember, problem as jsonProblem, parseUniqueJson, refuseNul } from '#base/json.ts';
-import { mediaType } from '#base/media-type.ts';
+import { createDuplicateMemberProblem, problem as jsonProblem, parseUniqueJson, rejectNul } from '#base/json.ts';
+import { parseMediaType } from '#base/media-type.ts';
 import { Problem } from '#base/problems.ts';
 import { parseYaml } from '#base/yaml.ts';
 import type { BodyKind } from './operation.ts';
@@ -14,7 +14,7 @@ export interface Upload {
 
 /** Refuses a media type the operation does not take: known from the head, before the body is read. */
 export function checkMediaType(kind: BodyKind, contentType: string | undefined): void {
-  if (typeof kind !== 'object' || kind.only.includes(mediaType(contentType))) return;
+  if (typeof kind !== 'object' || kind.only.includes(parseMediaType(contentType))) return;
   throw problem.wrong_type({ detail: { accepted: kind.only.join(' or ') } });
 }
 
@@ -37,8 +37,8 @@ export async function readBody(
   if (kind === 'upload') return uploadOf(bytes, contentType);
   const most = Math.ceil(mostBytes / bytesPerValue);
   if (kind !== 'document') return parseUniqueJson(textOf(bytes), most);
-  if (mediaType(contentType) === formType) return uploadedDocument(await uploadOf(bytes, contentType), most);
-  return parseDocument(textOf(bytes), mediaType(contentType), most);
+  if (parseMediaType(contentType) === formType) return uploadedDocument(await uploadOf(bytes, contentType), most);
+  return parseDocument(textOf(bytes), parseMediaType(contentType), most);
 }
 
 /** A document in the notation its media type names; where that names neither, the first character decides. */
@@ -81,8 +81,8 @@ function textOf(bytes: Buffer): string {
 function formOf(text: string): Json {
   const form: { [name: string]: Json } = {};
   for (const [name, value] of new URLSearchParams(text)) {
-    refuseNul(value);
-    if (Object.hasOwn(form, name)) throw duplicateMember([name]);
+    rejectNul(value);
+    if (Object.hasOwn(form, name)) throw createDuplicateMemberProblem([name]);
     if (name !== '__proto__') form[name] = value;
   }
   return form;
@@ -90,7 +90,7 @@ function formOf(text: string): Json {
 
 async function uploadOf(bytes: Buffer, contentType: string | undefined): Promise<Upload | undefined> {
   if (bytes.length === 0) return undefined;
-  if (mediaType(contentType) !== formType) return { name: '', bytes };
+  if (parseMediaType(contentType) !== formType) return { name: '', bytes };
   let form: FormData;
   try {
     form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType! } }).formData();

@@ -1,4 +1,4 @@
-import { markupText } from '#base/escape-markup.ts';
+import { escapeMarkup } from '#base/escape-markup.ts';
 import type { AnyOperation, SurfaceName } from './operation.ts';
 import { surfaces } from './surfaces.ts';
 
@@ -31,15 +31,15 @@ export function docsPage(
 function surfacePart(name: SurfaceName, operations: readonly AnyOperation[]): string {
   const { title, about, credentialHeader } = surfaces[name];
   const nouns = Map.groupBy(operations, it => it.noun);
-  const body = [...nouns].map(([noun, list]) => `<h3>${markupText(noun)}</h3>${list.map(operationPart).join('')}`);
+  const body = [...nouns].map(([noun, list]) => `<h3>${escapeMarkup(noun)}</h3>${list.map(operationPart).join('')}`);
   const credential = `Credential in the header <code>${credentialHeader}</code>.`;
-  return `<h2>${markupText(title)}</h2><p>${markupText(about)} ${credential}</p>${body.join('')}`;
+  return `<h2>${escapeMarkup(title)}</h2><p>${escapeMarkup(about)} ${credential}</p>${body.join('')}`;
 }
 
 function operationPart(it: AnyOperation): string {
   const failures = (it.problems ?? []).map(
-    ({ status, message }) => `<p class="small">${status}: ${markupText(message)}</p>`,
+    ({ status, message }) => `<p class="small">${status}: ${escapeMarkup(message)}</p>`,
   );
-  return `<article id="${markupText(it.name)}"><span class="method">${it.method}</span><code>${markupText(it.path)}</code>
-<p>${markupText(it.about)}</p><p class="small">Needs: ${markupText(it.permission)}</p>${failures.join('')}</article>`;
+  return `<article id="${escapeMarkup(it.name)}"><span class="method">${it.method}</span><code>${escapeMarkup(it.path)}</code>
+<p>${escapeMarkup(it.about)}</p><p class="small">Needs: ${escapeMarkup(it.permission)}</p>${failures.join('')}</article>`;
 }

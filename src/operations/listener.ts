@@ -1,5 +1,5 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { refuseNul } from '#base/json.ts';
+import { rejectNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
@@ -174,7 +174,7 @@ function checkedAnswer(it: AnyOperation, value: unknown): unknown {
 /** Query and path text reaches the database: what it could not hold is refused as the body is. */
 function clean(given: unknown): Record<string, unknown> {
   const values = { ...(given as Record<string, unknown>) };
-  for (const value of Object.values(values)) for (const text of [value].flat()) refuseNul(String(text));
+  for (const value of Object.values(values)) for (const text of [value].flat()) rejectNul(String(text));
   return values;
 }
 

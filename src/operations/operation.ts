@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ProblemMaker } from '#base/problems.ts';
+import type { ProblemFactory } from '#base/problems.ts';
 import type { Actor } from './actor.ts';
 
 export type SurfaceName = 'gateway' | 'dashboard' | 'admin' | 'portal';
@@ -65,7 +65,7 @@ export interface Operation<
   readonly status?: number;
   /** The answer is sent as this media type, the handler's text as it is. JSON unless said. */
   readonly produces?: string;
-  readonly problems?: readonly ProblemMaker[];
+  readonly problems?: readonly ProblemFactory[];
   handle(call: Call<Out<P>, Out<Q>, Out<B>>, tools: Tools): Promise<z.input<R>>;
 }
 

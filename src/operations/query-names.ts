@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '#base/closest-match.ts';
+import { closestMatch } from '#base/closest-match.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Fault, faultText, invalid } from './validation-error.ts';
 
@@ -16,7 +16,7 @@ export function checkQueryNames(
   if (!(schema instanceof z.ZodObject)) return [];
   const known = Object.keys(schema.shape);
   const faults = Object.keys(given).flatMap((name): Fault[] => {
-    const meant = known.includes(name) ? undefined : nearest(name, known);
+    const meant = known.includes(name) ? undefined : closestMatch(name, known);
     return meant === undefined ? [] : [{ path: name, message: `no such parameter; did you mean ${meant}?` }];
   });
   if (faults.length > 0 && unknownMembers === 'refuse') throw invalid(faults);

@@ -1,4 +1,4 @@
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import { databaseProblem } from '#storage/database-errors.ts';
@@ -39,7 +39,7 @@ function foreseen(error: unknown): Problem | undefined {
 }
 
 function unforeseen(error: unknown, log: Log): Problem {
-  const reference = publicId();
+  const reference = createPublicId();
   log.error({ err: error, reference }, 'unexpected failure');
   return problem.unexpected({ detail: { reference }, cause: error });
 }

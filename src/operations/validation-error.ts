@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { dottedPath, valueAt } from '#base/json.ts';
-import { shortened } from '#base/problems.ts';
+import { formatPath, getByPath } from '#base/json.ts';
+import { truncateText } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
 /** More than anybody reads; a hostile body could otherwise make an answer of any length. */
@@ -12,13 +12,13 @@ export interface Fault {
   readonly message: string;
 }
 
-export const pathText = dottedPath;
+export const pathText = formatPath;
 
 export const faultText = ({ path, message }: Fault): string => (path ? `${path}: ${message}` : message);
 
 /** Every fault at once, each with its place. */
 export function invalid(faults: readonly Fault[]) {
-  const lines = faults.slice(0, faultsShown).map(fault => shortened(faultText(fault), longestFault));
+  const lines = faults.slice(0, faultsShown).map(fault => truncateText(faultText(fault), longestFault));
   if (faults.length > faultsShown) lines.push(`and ${faults.length - faultsShown} more`);
   return problem.invalid({ detail: { lines }, message: lines.join('; ') });
 }
@@ -38,7 +38,7 @@ export const schemaFaults = (shape: z.ZodType, value: unknown, { issues }: z.Zod
 /** The library's message for a missing member names a type or, after a conversion, `NaN`: neither says that it is missing. */
 function messageOf(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
   const isType = issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
-  if (isType && issue.path.length > 0 && valueAt(value, issue.path.map(String)) === undefined) {
+  if (isType && issue.path.length > 0 && getByPath(value, issue.path.map(String)) === undefined) {
     const about = describeMember(shape, issue.path);
     return about ? `is required (${about})` : 'is required';
   }

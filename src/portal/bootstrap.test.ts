@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passwordMatches } from '#base/passwords.ts';
+import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../tests/support/app.ts';
 import { made } from '../../tests/support/portal.ts';
 import { bootstrapPortal } from './bootstrap.ts';
@@ -31,7 +31,7 @@ onEveryEngine('a fresh portal', app => {
 
   test('lets the first administrator of the dashboard in with the same password', async () => {
     const stored = await app().application.installation.tools.portal.users.get(1);
-    assert.ok(await passwordMatches(app().credentials.admin_password, stored!.Password));
+    assert.ok(await verifyPassword(app().credentials.admin_password, stored!.Password));
   });
 
   test('is made once, however often and by how many it is started', async () => {

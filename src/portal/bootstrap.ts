@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { UserStore } from '#people/users/store.ts';
 import type { Meta } from '#storage/meta.ts';
@@ -42,14 +42,14 @@ export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void
     await createAdministrator(tools);
     for (const [Name, VisibilityStatus] of firstCatalogues)
       await portal.catalogues.insert({
-        CID: sortableId(now),
+        CID: createSortableId(now),
         Name,
         NameWithSlug: slugOf(Name),
         VisibilityStatus,
         ...dates,
       });
     await portal.providers.insert({
-      CID: sortableId(now),
+      CID: createSortableId(now),
       Name: localProviderName,
       Type: providerType,
       Status: 'Unknown',
@@ -75,7 +75,7 @@ async function createAdministrator(tools: PortalBootstrapTools): Promise<void> {
   const administrator = items.find(user => user.email_address === email);
   const now = clock.now();
   await portal.users.insert({
-    CID: sortableId(now),
+    CID: createSortableId(now),
     Email: email,
     First: administrator?.first_name ?? '',
     Last: administrator?.last_name ?? '',

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Outbound } from '#base/http-client/client.ts';
-import type { OutboundAnswer } from '#base/http-client/response.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
+import type { OutboundResponse } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
 import { problem } from './problems.ts';
 import type { StoredProvider } from './providers/schema.ts';
@@ -12,14 +12,14 @@ const maxBytes = 32 * 1024 * 1024;
 const reasonLength = 300;
 
 /** Calls to the dashboard interface of a provider; what goes wrong is told in its words, never with its secret. */
-export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider, outbound: Outbound) {
+export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider, outbound: OutboundClient) {
   const base = withoutSlashes(MetaData.URL);
   const masked = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, reasonLength);
   const refused = (reason: string) => problem.provider_refused({ detail: { name, reason: masked(reason) } });
   const away = (reason: string, cause?: unknown) =>
     problem.provider_away({ detail: { name, reason: masked(reason) }, cause });
 
-  async function send(method: string, path: string, body?: unknown): Promise<OutboundAnswer> {
+  async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
     try {
       return await outbound.fetch({
         url: base + path,
@@ -42,7 +42,7 @@ export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider,
     }
   }
 
-  function read<S extends z.ZodType>(shape: S, { status, body }: OutboundAnswer): z.output<S> {
+  function read<S extends z.ZodType>(shape: S, { status, body }: OutboundResponse): z.output<S> {
     const text = body.toString('utf8');
     if (status >= 300) {
       const willNotHaveUs = status === 401 || status === 403 || status >= 500;

@@ -3,7 +3,7 @@ import { checkedPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { modelOf } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
-import { unixSeconds } from '#base/clock.ts';
+import { toUnixSeconds } from '#base/clock.ts';
 import { Problem } from '#base/problems.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
@@ -50,7 +50,7 @@ export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
             id: known.id,
             org_id: known.org_id,
             date_created: known.date_created,
-            last_updated: String(unixSeconds(clock.now())),
+            last_updated: String(toUnixSeconds(clock.now())),
           }));
           if (!changed) throw refused(`there is no policy ${id}`);
           return changed;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Policy } from '#access/policies/schema.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
 import { dashboardCalls } from './control-plane-calls.ts';
 
@@ -29,7 +29,7 @@ const ApiWrapper = z.object({
 const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
 
 /** Another installation, through its dashboard interface. */
-export function remoteControlPlanes(outbound: Outbound): ControlPlaneOf {
+export function remoteControlPlanes(outbound: OutboundClient): ControlPlaneOf {
   return provider => {
     const { ask, askMaybe } = dashboardCalls(provider, outbound);
     return {

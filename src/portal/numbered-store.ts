@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ProblemMaker } from '#base/problems.ts';
+import type { ProblemFactory } from '#base/problems.ts';
 import { type Fault, invalid } from '#operations/validation-error.ts';
 import { type Columns, collection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
@@ -16,7 +16,7 @@ export function numberedStore<T extends NumberedTable, Doc extends { ID: number;
   records: Records,
   table: T,
   columnsOf: (doc: Doc) => Omit<Columns<T>, 'id'>,
-  conflict?: ProblemMaker,
+  conflict?: ProblemFactory,
 ) {
   const rows = collection<T, Doc>(records, table, columnsOf, conflict);
   // What a reference, or a number alone, says in columns; the compiler cannot see which columns a table parameter has.

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { deliveryStore } from '#events/deliveries/store.ts';
@@ -60,7 +60,7 @@ export interface PortalTools {
 interface Openings extends LocalPlaneTools {
   records: Records;
   vault: Vault;
-  outbound: Outbound;
+  outbound: OutboundClient;
 }
 
 /** The portal's own tools, made of those of the installation. */

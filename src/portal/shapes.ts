@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { portalTime } from '#base/clock.ts';
+import { formatPortalTime } from '#base/clock.ts';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 
 /**
@@ -103,7 +103,7 @@ export function withoutSlashes(address: string): string {
 }
 
 /** Unset is the empty text. */
-export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : portalTime(ms));
+export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : formatPortalTime(ms));
 
 export const ok = { status: 'ok' } as const;
 export const okAnswer = z.object({ status: z.literal('ok') });

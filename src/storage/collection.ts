@@ -1,5 +1,5 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
-import type { ProblemMaker } from '#base/problems.ts';
+import type { ProblemFactory } from '#base/problems.ts';
 import { databaseProblem, problem } from './database-errors.ts';
 import type { Records } from './records.ts';
 import type { TableName, Tables } from './tables.ts';
@@ -57,7 +57,7 @@ export function collection<T extends RecordTable, Doc>(
   records: Records,
   table: T,
   columnsOf: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
-  conflict: ProblemMaker = problem.conflict,
+  conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
 ) {
   // Kysely cannot follow a table name that is itself a parameter, so the generic queries are typed here, by hand, once.
@@ -162,7 +162,7 @@ export function collection<T extends RecordTable, Doc>(
 }
 
 /** What the database calls a conflict, in the words of whoever writes. */
-export async function orConflict<R>(work: Promise<R>, conflict: ProblemMaker): Promise<R> {
+export async function orConflict<R>(work: Promise<R>, conflict: ProblemFactory): Promise<R> {
   try {
     return await work;
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { Problem, problems } from '#base/problems.ts';
 import type { MasterKeys } from './meta.ts';
 import { isOpenToOthers, restrictSqliteFiles } from './private-files.ts';
@@ -130,7 +130,7 @@ export function masterKeys(directory: DataDirectory, setting: string): MasterKey
   return {
     kept: () => [masterKeyFile, nextMasterKeyFile].flatMap(name => directory.read(name) ?? []),
     make() {
-      const made = secretText();
+      const made = createSecretText();
       directory.write(masterKeyFile, made);
       return made;
     },

@@ -1,4 +1,4 @@
-import { Problem, type ProblemMaker, problems } from '#base/problems.ts';
+import { Problem, type ProblemFactory, problems } from '#base/problems.ts';
 
 export const problem = problems('database', {
   conflict: { status: 409, message: 'An object with the same identity already exists' },
@@ -33,7 +33,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** By the low byte of a result code, which is its class. */
-const sqliteClasses: Readonly<Record<number, ProblemMaker>> = {
+const sqliteClasses: Readonly<Record<number, ProblemFactory>> = {
   5: problem.busy,
   6: problem.busy,
   8: problem.read_only,
@@ -45,7 +45,7 @@ const sqliteClasses: Readonly<Record<number, ProblemMaker>> = {
 };
 
 /** Whole result codes that mean something else than their class: identities that exist, no room for the index of the log. */
-const sqliteCodes: Readonly<Record<number, ProblemMaker>> = {
+const sqliteCodes: Readonly<Record<number, ProblemFactory>> = {
   1555: problem.conflict,
   2067: problem.conflict,
   4874: problem.full,
@@ -53,7 +53,7 @@ const sqliteCodes: Readonly<Record<number, ProblemMaker>> = {
 
 const sqliteMeaning = (errcode: number) => sqliteCodes[errcode] ?? sqliteClasses[errcode & 0xff];
 
-const postgresCodes: readonly [RegExp, ProblemMaker][] = [
+const postgresCodes: readonly [RegExp, ProblemFactory][] = [
   [/^23505$/, problem.conflict],
   [/^(40001|40P01|55P03)$/, problem.busy],
   [/^53100$/, problem.full],

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { withRecords } from '../../tests/lifecycle/databases.ts';
 import { type DataDirectory, masterKeys, openDataDirectory, replaceMasterKey } from './data-directory.ts';
 import { metaStore, openVault, rewrapDataKey } from './meta.ts';
@@ -44,7 +44,7 @@ withRecords('the vault of a database', given => {
 
   test('several that open one new database at once share one data key', async () => {
     const { records, directory } = await newcomer();
-    const key = secretText();
+    const key = createSecretText();
     const vaults = await Promise.all([1, 2, 3].map(() => openVault(metaStore(records), setting(key))));
     const sealed = vaults[0]!.seal('secret', 'test');
     for (const vault of vaults) assert.equal(vault.open(sealed, 'test'), 'secret');
@@ -53,9 +53,9 @@ withRecords('the vault of a database', given => {
 
   test('another master key is refused with a sentence, and what it could not open stays', async () => {
     const { records, directory } = await newcomer();
-    const key = secretText();
+    const key = createSecretText();
     const sealed = (await openVault(metaStore(records), setting(key))).seal('secret', 'test');
-    await assert.rejects(openVault(metaStore(records), setting(secretText())), {
+    await assert.rejects(openVault(metaStore(records), setting(createSecretText())), {
       code: 'vault.wrong_master_key',
       message: /^The master key does not open the data key/,
     });
@@ -83,7 +83,7 @@ withRecords('the vault of a database', given => {
     const { records, directory } = await newcomer();
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     const old = directory.read('master.key')!;
-    const next = secretText();
+    const next = createSecretText();
     await replaceMasterKey(directory, next, () => rewrapDataKey(records, metaStore(records), old, next));
     assert.equal(directory.read('master.key'), next);
     assert.equal(directory.read('master.key.next'), undefined);
@@ -95,7 +95,7 @@ withRecords('the vault of a database', given => {
   test('rewrapping with a key that does not fit changes nothing', async () => {
     const { records, directory } = await newcomer();
     await openIn(records, directory);
-    const wrong = rewrapDataKey(records, metaStore(records), secretText(), secretText());
+    const wrong = rewrapDataKey(records, metaStore(records), createSecretText(), createSecretText());
     await assert.rejects(wrong, { code: 'vault.wrong_master_key' });
     await openIn(records, directory);
     directory.release();
@@ -106,7 +106,7 @@ withRecords('the vault of a database', given => {
     const { records, directory } = await newcomer();
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     const old = directory.read('master.key')!;
-    const next = secretText();
+    const next = createSecretText();
     const crash = replaceMasterKey(directory, next, async () => {
       if (where === 'after the database') await rewrapDataKey(records, metaStore(records), old, next);
       throw new Error('crash');
@@ -122,7 +122,7 @@ withRecords('the vault of a database', given => {
       assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
       const fitting = where === 'before the database' ? old : next;
       assert.deepEqual([directory.read('master.key'), directory.read('master.key.next')], [fitting, undefined]);
-      const third = secretText();
+      const third = createSecretText();
       await replaceMasterKey(directory, third, () => rewrapDataKey(records, metaStore(records), fitting, third));
       assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
       directory.release();

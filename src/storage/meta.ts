@@ -1,10 +1,10 @@
 import { Problem } from '#base/problems.ts';
 import {
   createDataKey,
-  masterKeyOf,
+  createVault,
+  parseMasterKey,
   unwrapDataKey,
   type Vault,
-  vaultOf,
   vaultProblem,
   wrapDataKey,
 } from '#base/vault.ts';
@@ -55,7 +55,7 @@ export interface MasterKeys {
 
 /** Opens the vault with the master key that fits; makes the keys of a new database. */
 export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
-  return vaultOf(await openDataKey(meta, keys));
+  return createVault(await openDataKey(meta, keys));
 }
 
 /** What the vault is made of, for threads that open it themselves. It is handed over in memory and kept nowhere. */
@@ -77,7 +77,7 @@ const keyMissing =
 
 /** Several machines may start on one new database: the first one's key is everybody's. */
 async function firstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
-  const made = wrapDataKey(createDataKey(), masterKeyOf(keys.kept()[0] ?? keys.make()));
+  const made = wrapDataKey(createDataKey(), parseMasterKey(keys.kept()[0] ?? keys.make()));
   await meta.claim(dataKeyName, made);
   return (await meta.get(dataKeyName)) ?? made;
 }
@@ -85,7 +85,7 @@ async function firstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
 /** Undefined where it was wrapped under another master key. */
 export function unwrapped(wrapped: string, masterKey: string): Buffer | undefined {
   try {
-    return unwrapDataKey(wrapped, masterKeyOf(masterKey));
+    return unwrapDataKey(wrapped, parseMasterKey(masterKey));
   } catch (error) {
     if (error instanceof Problem && error.code === vaultProblem.wrong_master_key.code) return undefined;
     throw error;
@@ -97,7 +97,7 @@ export async function rewrapDataKey(records: Records, meta: Meta, current: strin
   await records.write(async () => {
     const wrapped = await meta.get(dataKeyName);
     if (!wrapped) throw vaultProblem.wrong_master_key();
-    const dataKey = unwrapDataKey(wrapped, masterKeyOf(current));
-    await meta.set(dataKeyName, wrapDataKey(dataKey, masterKeyOf(next)));
+    const dataKey = unwrapDataKey(wrapped, parseMasterKey(current));
+    await meta.set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(next)));
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { catalogue } from '../../src/catalogue.ts';
 import { type Asked, startApp, type TestApp } from '../support/app.ts';
 
@@ -19,16 +19,16 @@ const ok = async (method: string, path: string, body?: unknown, more: Asked = {}
 };
 
 const definition = (more: object = {}) => ({
-  name: `Round ${publicId()}`,
+  name: `Round ${createPublicId()}`,
   use_keyless: true,
-  proxy: { listen_path: `/r${publicId()}/`, target_url: 'http://127.0.0.1:1/' },
+  proxy: { listen_path: `/r${createPublicId()}/`, target_url: 'http://127.0.0.1:1/' },
   version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
   ...more,
 });
 const gatewayPart = () => ({
-  info: { name: `Round ${publicId()}`, state: { active: true } },
+  info: { name: `Round ${createPublicId()}`, state: { active: true } },
   upstream: { url: 'http://127.0.0.1:1/' },
-  server: { listenPath: { value: `/r${publicId()}/`, strip: true } },
+  server: { listenPath: { value: `/r${createPublicId()}/`, strip: true } },
 });
 const document = (more: object = {}) => ({
   openapi: '3.0.3',
@@ -63,7 +63,7 @@ const key = async () => ({
   meta_data: { any: { thing: [1] } },
 });
 const policy = async () => ({
-  name: `P ${publicId()}`,
+  name: `P ${createPublicId()}`,
   ...limits(),
   access_rights: await rights(),
   partitions: { acl: true },
@@ -72,14 +72,14 @@ const policy = async () => ({
 const portal = {
   product: async () =>
     ok('POST', '/portal-api/products', {
-      Name: `Product ${publicId()}`,
+      Name: `Product ${createPublicId()}`,
       ProviderID: 1,
       APIDetails: [{ APIID: await newApi({ use_keyless: false }) }],
       Tags: ['t'],
     }),
   plan: () =>
     ok('POST', '/portal-api/plans', {
-      Name: `Plan ${publicId()}`,
+      Name: `Plan ${createPublicId()}`,
       ProviderID: 1,
       RateLimit: 5,
       Per: 60,
@@ -87,7 +87,7 @@ const portal = {
     }),
   async app() {
     const user = {
-      Email: `${publicId()}@example.org`,
+      Email: `${createPublicId()}@example.org`,
       First: 'A',
       Last: 'B',
       OrganisationID: 1,
@@ -108,7 +108,7 @@ const portal = {
       Title: 'T',
       Content: 'c',
       Status: 'draft',
-      Path: publicId(),
+      Path: createPublicId(),
       Tags: ['one'],
       Categories: ['two'],
     }),
@@ -133,7 +133,12 @@ const resources: Record<string, Resource> = {
   '/api/users/{userId}': { make: async () => `/api/users/${(await newUser()).id}` },
   '/api/hooks/{hookId}': {
     async make() {
-      const hook = { method: 'POST', target_path: 'http://127.0.0.1:1/', header_map: { a: 'b' }, name: publicId() };
+      const hook = {
+        method: 'POST',
+        target_path: 'http://127.0.0.1:1/',
+        header_map: { a: 'b' },
+        name: createPublicId(),
+      };
       return `/api/hooks/${(await ok('POST', '/api/hooks', hook)).ID}`;
     },
   },
@@ -161,7 +166,7 @@ const resources: Record<string, Resource> = {
   },
   '/api/apis/keys/basic/{username}': {
     async make() {
-      const path = `/api/apis/keys/basic/u${publicId()}`;
+      const path = `/api/apis/keys/basic/u${createPublicId()}`;
       await ok('POST', path, { ...(await key()), basic_auth_data: { password: 'a long password' } });
       return path;
     },
@@ -182,7 +187,8 @@ const resources: Record<string, Resource> = {
     },
   },
   '/gw/policies/{policyID}': {
-    make: async () => `/gw/policies/${(await ok('POST', '/gw/policies', { id: publicId(), ...(await policy()) })).key}`,
+    make: async () =>
+      `/gw/policies/${(await ok('POST', '/gw/policies', { id: createPublicId(), ...(await policy()) })).key}`,
   },
   '/gw/oauth/clients/{apiID}/{clientID}': {
     async make() {
@@ -197,7 +203,7 @@ const resources: Record<string, Resource> = {
   '/portal-api/catalogues/{catalogue_id}': {
     async make() {
       const [product, plan] = [await portal.product(), await portal.plan()];
-      const body = { Name: `C ${publicId()}`, Products: [product.ID], Plans: [plan.ID] };
+      const body = { Name: `C ${createPublicId()}`, Products: [product.ID], Plans: [plan.ID] };
       return `/portal-api/catalogues/${(await ok('POST', '/portal-api/catalogues', body)).ID}`;
     },
   },
@@ -232,7 +238,7 @@ const resources: Record<string, Resource> = {
 };
 
 async function newUser(): Promise<{ id: string }> {
-  const user = { email_address: `${publicId()}@example.org`, first_name: 'R', last_name: 'W', active: true };
+  const user = { email_address: `${createPublicId()}@example.org`, first_name: 'R', last_name: 'W', active: true };
   return (await ok('POST', '/admin/users', user)).Meta;
 }
 

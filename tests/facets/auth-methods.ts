@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import { ecPair, jwkOf, mint, pemOf } from '../support/tokens.ts';
 import { settled } from '../support/traffic.ts';
@@ -79,7 +79,13 @@ export async function asked({ app }: Ground, path: string, body: JsonObject) {
 }
 
 export async function policyFor(at: Ground, apiId = at.id, more: JsonObject = {}): Promise<string> {
-  const policy = { name: publicId(), id: publicId(), active: true, state: 'active', access_rights: rightsTo(apiId) };
+  const policy = {
+    name: createPublicId(),
+    id: createPublicId(),
+    active: true,
+    state: 'active',
+    access_rights: rightsTo(apiId),
+  };
   return (await asked(at, '/api/portal/policies', { ...policy, ...more })).Message;
 }
 
@@ -122,7 +128,7 @@ export function publishIssuers(at: Ground, ...names: readonly string[]): void {
 export const password = 'open:sesame';
 export const basic = (user: string, word = password) => `Basic ${Buffer.from(`${user}:${word}`).toString('base64')}`;
 export async function basicUser(at: Ground, more: JsonObject = {}): Promise<string> {
-  const user = `user-${publicId()}`;
+  const user = `user-${createPublicId()}`;
   const key = { access_rights: rightsTo(at.id), basic_auth_data: { password }, ...more };
   await asked(at, `/api/apis/keys/basic/${user}`, key);
   return user;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
 import { rows } from '#definition/rows.ts';
@@ -146,7 +146,7 @@ function groundOf({ app, logged }: Watched, upstream: Upstream, form: Form): Gro
     open.push(made);
     return made;
   };
-  return { app, logged, upstream, form, id: publicId(), another, open };
+  return { app, logged, upstream, form, id: createPublicId(), another, open };
 }
 
 /**
@@ -251,7 +251,7 @@ async function served(
       await write('PUT', `${surfaces[form]}/${id}`, current);
     },
     async plain() {
-      const other: Ground = { ...ground, id: publicId() };
+      const other: Ground = { ...ground, id: createPublicId() };
       ground.open.push({ close: () => app.ask('DELETE', `${surfaces[form]}/${other.id}`) });
       const text = JSON.stringify(withoutPlaces(definition, form, places)).replaceAll(id, other.id);
       return served(other, JSON.parse(text), { hasRefusal: false }, []);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from '../support/app.ts';
 import { openApi, publish, settled, unservedReason } from '../support/traffic.ts';
 import { onGround } from './ground.ts';
@@ -20,7 +20,7 @@ const first = (path: string, ...headers: string[]) =>
 
 /** A mock whose document says the same of every status. */
 async function mocked(app: TestApp): Promise<string> {
-  const id = publicId();
+  const id = createPublicId();
   const body = {
     openapi: '3.0.3',
     info: { title: id, version: '1' },

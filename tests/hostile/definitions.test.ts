@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Answer, startApp, type TestApp } from '../support/app.ts';
 import { openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -27,7 +27,7 @@ describe('hostile definitions', () => {
 
   /** Writes it, and says what came of that and where it would answer. */
   async function written({ classic, oas }: Document): Promise<{ answer: Answer; url: string }> {
-    const id = publicId();
+    const id = createPublicId();
     if (!oas) {
       const definition = openApi(behind, { ...classic, proxy: { listen_path: `/${id}` } });
       const answer = await app.ask('POST', '/api/apis', { body: { api_definition: definition } });

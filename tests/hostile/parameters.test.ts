@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -58,7 +58,7 @@ describe('parameters in paths', () => {
   });
 
   test('the OpenAPI form is held to the same', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const document = {
       openapi: '3.0.3',
       info: { title: 'Matrix', version: '1' },
@@ -77,7 +77,7 @@ describe('parameters in paths', () => {
   });
 
   test('they lead to no other API than the path without them', async () => {
-    const guarded = publicId();
+    const guarded = createPublicId();
     const proxy = { strip_listen_path: false };
     await publish(app, openApi(upstream, { domain: 'two.test', proxy: { ...proxy, listen_path: '/' } }));
     await publish(

@@ -1,4 +1,4 @@
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Answer, TestApp } from '../support/app.ts';
 import { type Definition, openApi } from '../support/traffic.ts';
 import type { Upstream } from '../support/upstream.ts';
@@ -37,7 +37,7 @@ const classic = (
 ): PatternPlace => ({
   name,
   async write({ app, upstream }, pattern) {
-    const definition = openApi(upstream, define(pattern, publicId()));
+    const definition = openApi(upstream, define(pattern, createPublicId()));
     const answer = await app.ask('POST', '/api/apis', { body: { api_definition: definition } });
     return { answer, path: `${definition.proxy.listen_path}/${hostileText}`, ...sent(definition) };
   },
@@ -59,7 +59,7 @@ const oas = (
 ): PatternPlace => ({
   name,
   async write({ app, upstream }, pattern) {
-    const id = publicId();
+    const id = createPublicId();
     const { server, operation = {} } = part(pattern, id);
     const body = {
       openapi: '3.1.0',

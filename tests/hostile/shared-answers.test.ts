@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Definition, openApi, publish, settled } from '../support/traffic.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -50,7 +50,7 @@ describe('answers that are kept and callers who want those of others', () => {
   });
 
   test('an API behind another keeps the answers of its callers apart, though it asks for no key itself', async () => {
-    const name = `inner${publicId()}`;
+    const name = `inner${createPublicId()}`;
     const inner = openApi(upstream, { name, internal: true, cache_options });
     await app.ask('POST', '/api/apis', { body: { api_definition: inner } });
     const versions = { Default: { name: 'Default', global_headers: { 'X-User': '$gw_meta.user' } } };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { catalogue } from '../../src/catalogue.ts';
 import { type Answer, onEveryEngine } from '../support/app.ts';
 import { makeAuthority, makeServerCertificate } from '../support/certificates.ts';
@@ -59,7 +59,7 @@ onEveryEngine('what a tenant learns of another', app => {
     upstream = await startUpstream();
     victim = await app().stranger();
     other = await app().stranger();
-    const mark = publicId();
+    const mark = createPublicId();
     const domain = `${mark}.victim.example`;
     await app().ask('PUT', `/admin/organisations/${victim.orgId}/grants`, { body: { domains: [domain] } });
     const named = { apiName: `Ledger ${mark}`, path: `/ledger-${mark}/`, domain, policyName: `Gold ${mark}` };
@@ -93,7 +93,7 @@ onEveryEngine('what a tenant learns of another', app => {
   after(() => upstream?.close());
 
   test('lists, logs, usage, audit and status hold what is the own organisation’s only', async () => {
-    const base = openApi(upstream, { name: 'Base', proxy: { listen_path: `/base-${publicId()}/` } });
+    const base = openApi(upstream, { name: 'Base', proxy: { listen_path: `/base-${createPublicId()}/` } });
     const definition = { enabled: true, name: 'a', versions: { b: own.api } };
     const { body } = await ask('POST', '/api/apis', { api_definition: { ...base, definition } });
     const status = await ask('GET', `/api/apis/${body.ID}/status`);
@@ -122,7 +122,7 @@ onEveryEngine('what a tenant learns of another', app => {
   });
 
   test('a conflict with an id, path, host, name or certificate of another organisation does not say whose it is', async () => {
-    const at = (more: object, listen_path = `/mine-${publicId()}/`) => ({
+    const at = (more: object, listen_path = `/mine-${createPublicId()}/`) => ({
       api_definition: openApi(upstream, { name: 'Mine', ...more, proxy: { listen_path } }),
     });
     const taken = await ask('POST', '/api/apis', at({ api_id: own.api }));

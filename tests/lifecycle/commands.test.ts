@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { settingNames } from '#base/settings.ts';
 import { version } from '../../src/version.ts';
 import { rememberSecrets } from '../support/app.ts';
@@ -61,7 +61,7 @@ test('all faults of the settings are told at once, one line each', async () => {
 
 test('config prints the settings in force as YAML, with secrets masked', async () => {
   const directory = fresh();
-  const secrets = { GW_ADMIN_SECRET: secretText(), GW_DATABASE_URL: 'postgres://u:canary-password@127.0.0.1/x' };
+  const secrets = { GW_ADMIN_SECRET: createSecretText(), GW_DATABASE_URL: 'postgres://u:canary-password@127.0.0.1/x' };
   rememberSecrets(secrets);
   const { code, out, err } = await runChild(['config', '--gateway-port', '4711', '--production'], {
     directory,
@@ -115,7 +115,7 @@ test('credentials says where they are, before the first start, while gw runs and
 
 test('after a rotation the old credentials are refused and the new ones accepted; what a setting fixes stays', async () => {
   const directory = fresh();
-  const fixed = secretText();
+  const fixed = createSecretText();
   const environment = { GW_PORTAL_TOKEN: fixed };
   const first = await startChild({ directory, environment });
   const old = first.credentials;
@@ -149,7 +149,7 @@ test('after a rotation the old credentials are refused and the new ones accepted
 test('after a rotation of the master key everything is readable, and the old key opens nothing', async () => {
   const directory = fresh();
   const first = await startChild({ directory });
-  const password = `planted-${secretText()}`;
+  const password = `planted-${createSecretText()}`;
   rememberSecrets({ password });
   const basic_auth = { enabled: true, username: 'ann', password };
   const api_definition = openApi({ url: 'http://127.0.0.1:1' }, { upstream_auth: { enabled: true, basic_auth } });
@@ -176,7 +176,7 @@ test('after a rotation of the master key everything is readable, and the old key
 
 test('a master key from the settings is rotated by writing the new one to a file where no person reads the output', async () => {
   const directory = fresh();
-  const old = { GW_MASTER_KEY: secretText() };
+  const old = { GW_MASTER_KEY: createSecretText() };
   await (await startChild({ directory, environment: old })).stop();
   const { code, out } = await runChild(['credentials', '--rotate-master'], { directory, environment: old });
   assert.equal(code, 0);

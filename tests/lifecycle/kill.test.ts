@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Answer } from '../support/app.ts';
 import { type Child, scratch, startChild } from '../support/gw-process.ts';
 import { testPostgres } from '../support/services/engines.ts';
@@ -19,12 +19,12 @@ const writing =
     return place(body);
   };
 
-const person = () => ({ email_address: `u${publicId()}@example.org`, first_name: 'Survives', last_name: 'All' });
+const person = () => ({ email_address: `u${createPublicId()}@example.org`, first_name: 'Survives', last_name: 'All' });
 const colleague = () => ({ ...person(), user_permissions: { users: 'read' } });
-const hook = () => ({ name: publicId(), method: 'POST', target_path: 'http://127.0.0.1:1/hook' });
-const policy = () => ({ name: publicId(), rate: 1, per: 1, quota_max: -1, access_rights: {} });
+const hook = () => ({ name: createPublicId(), method: 'POST', target_path: 'http://127.0.0.1:1/hook' });
+const policy = () => ({ name: createPublicId(), rate: 1, per: 1, quota_max: -1, access_rights: {} });
 const api = () => {
-  const name = publicId();
+  const name = createPublicId();
   const proxy = { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:1/' };
   return { api_definition: { name, proxy, active: true, use_keyless: false } };
 };
@@ -33,13 +33,13 @@ const api = () => {
 async function writesOf(child: Child): Promise<Write[]> {
   const { body: opened } = await child.ask('POST', '/api/apis', { body: api() });
   const right = { api_id: opened.ID, api_name: 'opened', versions: ['Default'] };
-  const key = () => ({ alias: publicId(), rate: 1, per: 1, access_rights: { [opened.ID]: right } });
+  const key = () => ({ alias: createPublicId(), rate: 1, per: 1, access_rights: { [opened.ID]: right } });
   return [
     writing('/admin/users', person, ({ Meta }) => `/admin/users/${Meta.id}`),
     writing('/api/users', colleague, ({ Meta }) => `/api/users/${Meta}`),
     writing(
       '/admin/organisations',
-      () => ({ owner_name: publicId() }),
+      () => ({ owner_name: createPublicId() }),
       ({ Meta }) => `/admin/organisations/${Meta}`,
     ),
     writing('/api/hooks', hook, ({ ID }) => `/api/hooks/${ID}`),
@@ -48,7 +48,7 @@ async function writesOf(child: Child): Promise<Write[]> {
     writing('/api/keys', key, ({ key_id }) => `/api/keys/${key_id}`),
     writing(
       '/portal-api/organisations',
-      () => ({ Name: publicId() }),
+      () => ({ Name: createPublicId() }),
       ({ ID }) => `/portal-api/organisations/${ID}`,
     ),
   ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Child, eventually, scratch, startChild } from '../support/gw-process.ts';
 import { openApi } from '../support/traffic.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -36,7 +36,10 @@ test('what was used of a quota before a kill is used after it, also of a short o
   const api = openApi(upstream, { use_keyless: false });
   await made(first, '/api/apis', { api_definition: api });
   const quota = { quota_max: 10, quota_renewal_rate: 600 };
-  const { key_id } = await made(first, `/api/keys/${publicId()}`, { access_rights: { [api.api_id]: {} }, ...quota });
+  const { key_id } = await made(first, `/api/keys/${createPublicId()}`, {
+    access_rights: { [api.api_id]: {} },
+    ...quota,
+  });
   const left = async ({ urls }: Child) => {
     const reply = await fetch(`${urls.gateway}${api.proxy.listen_path}`, { headers: { authorization: key_id } });
     await reply.text();

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { publicId, secretText } from '#base/ids.ts';
+import { createPublicId, createSecretText } from '#base/ids.ts';
 import { rememberSecrets } from '../support/app.ts';
 import { type Child, credentialsIn, scratch, startChild } from '../support/gw-process.ts';
 import { anyPorts, endLeftOver, plainEnvironment, run, urlIn } from '../support/program-copy.ts';
@@ -96,12 +96,12 @@ test('every name an operator may set in the environment is honoured', async () =
   const ports = { gateway: await freePort(), dashboard: await freePort(), portal: await freePort() };
   const made = {
     GW_DATABASE_URL: database.url,
-    GW_ADMIN_SECRET: secretText(),
-    GW_GATEWAY_SECRET: secretText(),
-    GW_PORTAL_TOKEN: secretText(),
-    GW_BOOTSTRAP_PASSWORD: secretText(),
-    GW_BOOTSTRAP_ACCESS_KEY: publicId(),
-    GW_MASTER_KEY: secretText(),
+    GW_ADMIN_SECRET: createSecretText(),
+    GW_GATEWAY_SECRET: createSecretText(),
+    GW_PORTAL_TOKEN: createSecretText(),
+    GW_BOOTSTRAP_PASSWORD: createSecretText(),
+    GW_BOOTSTRAP_ACCESS_KEY: createPublicId(),
+    GW_MASTER_KEY: createSecretText(),
   };
   rememberSecrets({ ...made, GW_DATABASE_URL: '' });
   const directory = fresh();
@@ -120,14 +120,14 @@ test('every name an operator may set in the environment is honoured', async () =
   const me = await child.ask('GET', '/api/users/me', { credential: made.GW_BOOTSTRAP_ACCESS_KEY });
   assert.equal(me.body.email_address, 'first.operator@example.org');
   const reset = await child.ask('POST', `/api/users/${me.body.id}/actions/reset`, {
-    body: { current_password: made.GW_BOOTSTRAP_PASSWORD, new_password: `${secretText()}aA1!` },
+    body: { current_password: made.GW_BOOTSTRAP_PASSWORD, new_password: `${createSecretText()}aA1!` },
   });
   assert.equal(reset.status, 200, reset.text);
   assert.equal((await child.ask('GET', '/admin/organisations', { credential: made.GW_ADMIN_SECRET })).status, 200);
   assert.equal((await child.ask('GET', '/gw/nothing', { credential: made.GW_GATEWAY_SECRET })).status, 404);
-  assert.equal((await child.ask('GET', '/gw/nothing', { credential: secretText() })).status, 403);
+  assert.equal((await child.ask('GET', '/gw/nothing', { credential: createSecretText() })).status, 403);
   assert.equal((await child.ask('GET', '/portal-api/nothing', { credential: made.GW_PORTAL_TOKEN })).status, 404);
-  assert.equal((await child.ask('GET', '/portal-api/nothing', { credential: secretText() })).status, 401);
+  assert.equal((await child.ask('GET', '/portal-api/nothing', { credential: createSecretText() })).status, 401);
   assert.throws(() => readFileSync(join(directory, 'master.key')), { code: 'ENOENT' });
   assert.throws(() => readFileSync(join(directory, 'gw.db')), { code: 'ENOENT' });
   assert.equal((await child.stop()).code, 0);
@@ -195,7 +195,7 @@ test('a role opens its own listeners and no others', async () => {
 test('with the role gateway the control port has the control interface alone', async () => {
   const child = await startChild({ directory: fresh(), args: ['--role', 'gateway'] });
   const { control, gateway } = child.urls;
-  const refused = await child.ask('GET', '/gw/nothing', { credential: secretText() });
+  const refused = await child.ask('GET', '/gw/nothing', { credential: createSecretText() });
   assert.deepEqual(
     [refused.status, refused.body.message],
     [403, 'Attempted administrative access with invalid or missing key!'],

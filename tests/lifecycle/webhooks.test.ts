@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { engines } from '../support/app.ts';
 import { scratch, startChild } from '../support/gw-process.ts';
 import { testInstallation } from '../support/installation.ts';
@@ -25,7 +25,7 @@ const told = ({ body }: Received) => String(JSON.parse(body).path).split('/').at
 
 /** An API whose calls with unknown keys are told to a path of their own. */
 function tellingApi() {
-  const path = `/${publicId()}`;
+  const path = `/${createPublicId()}`;
   const definition = openApi(receiver, {
     use_keyless: false,
     ...handling('AuthFailure', webhook(receiver.url + path)),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe } from 'node:test';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import type { SurfaceName } from '#operations/operation.ts';
@@ -170,10 +170,12 @@ function parsed(text: string): unknown {
 }
 
 async function makeStranger(ask: TestApp['ask']) {
-  const { body: made } = await ask('POST', '/admin/organisations', { body: { owner_name: `Stranger ${publicId()}` } });
+  const { body: made } = await ask('POST', '/admin/organisations', {
+    body: { owner_name: `Stranger ${createPublicId()}` },
+  });
   const write = {
     org_id: made.Meta,
-    email_address: `s${publicId()}@example.org`,
+    email_address: `s${createPublicId()}@example.org`,
     first_name: 'S',
     last_name: 'T',
     active: true,
@@ -186,5 +188,5 @@ async function makeStranger(ask: TestApp['ask']) {
 export function rememberSecrets(secrets: object): void {
   if (!logs) return;
   const values = Object.entries(secrets).filter(([name]) => !/email|organisation/.test(name));
-  writeFileSync(join(logs, `${publicId()}.secrets`), values.map(([, value]) => `${value}\n`).join(''));
+  writeFileSync(join(logs, `${createPublicId()}.secrets`), values.map(([, value]) => `${value}\n`).join(''));
 }

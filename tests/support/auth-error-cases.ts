@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, sign } from 'node:crypto';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { makeCertificate } from './certificates.ts';
@@ -39,7 +39,7 @@ const rightsTo = (apiId: string, more: JsonObject = {}): JsonObject => ({
 const keyOf = async (at: RowGround, more: JsonObject = {}): Promise<string> =>
   (await write(at, '/gw/keys', { access_rights: rightsTo(at.apiId), ...more })).key;
 const policyOf = async (at: RowGround, more: JsonObject = {}): Promise<string> => {
-  const policy = { name: publicId(), id: publicId(), state: 'active', access_rights: rightsTo(at.apiId) };
+  const policy = { name: createPublicId(), id: createPublicId(), state: 'active', access_rights: rightsTo(at.apiId) };
   return (await write(at, '/api/portal/policies', { ...policy, ...more })).Message;
 };
 const authorization = (Authorization: string): RequestInit => ({ headers: { Authorization } });
@@ -194,7 +194,7 @@ const basic: RefusedRow[] = [
     when: 'the password is wrong',
     definition: basicApi,
     async sends(at) {
-      const user = publicId();
+      const user = createPublicId();
       const body = { access_rights: rightsTo(at.apiId), basic_auth_data: { password: 'right' } };
       await write(at, `/gw/keys/${user}`, body);
       return authorization(`Basic ${base64(`${user}:wrong`)}`);

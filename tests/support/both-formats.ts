@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
 import { openApi, publish, settled } from './traffic.ts';
 import type { Upstream } from './upstream.ts';
@@ -25,7 +25,7 @@ export interface Published {
 export async function publishBoth(app: TestApp, upstream: Pick<Upstream, 'url'>, said: Said): Promise<Published[]> {
   const classic = openApi(upstream, said.classic);
   const url = await publish(app, classic);
-  const apiId = `o${publicId()}`;
+  const apiId = `o${createPublicId()}`;
   const { server, info, ...rest } = said.oas;
   const gateway = {
     info: { id: apiId, name: apiId, state: { active: true }, ...info },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
 import { type Published, publishBoth, type Said } from './both-formats.ts';
 import { startUpstream, type Upstream } from './upstream.ts';
@@ -148,7 +148,7 @@ export interface Case {
 
 /** Sends the calls of a case one after the other, and says where each answer came from. */
 export async function outcomeOf(url: string, origin: Origin, { says, asks }: Case): Promise<string> {
-  const id = publicId();
+  const id = createPublicId();
   if (says) origin.says.set(id, says);
   const brought: Heard[] = [];
   let outcome = '';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#base/clock.ts';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import type { Credentials } from '#people/installation/bootstrap.ts';
@@ -19,7 +19,7 @@ export async function testInstallation(
 ) {
   const root = mkdtempSync(join(tmpdir(), 'gw-test-'));
   const database = engine === 'postgres' ? await testPostgres() : undefined;
-  const master = secretText();
+  const master = createSecretText();
   const running = new Set<Application>();
   let credentials: Credentials | undefined;
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { JsonObject } from '#base/json-tree.ts';
 import type { TestApp } from './app.ts';
 import { mint, pemOf, rsaPair } from './tokens.ts';
@@ -80,7 +80,7 @@ export async function policyFor(app: TestApp, apiId: string): Promise<string> {
 
 /** Publishes such a definition; what comes back calls it. */
 export async function publishTokens(app: TestApp, upstream: Pick<Upstream, 'url'>, wanted: Wanted = {}) {
-  const id = `o${publicId()}`;
+  const id = `o${createPublicId()}`;
   const policy = await policyFor(app, id);
   const reply = await app.ask('POST', '/gw/apis/oas', { body: documentOf(upstream, id, policy, wanted) });
   assert.equal(reply.status, 200, reply.text);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
 
 /** What tests of the portal begin with, made through the product's own interfaces. */
@@ -16,7 +16,7 @@ export async function made(app: TestApp, method: string, path: string, body?: un
 }
 
 /** A classic API of the default organisation, known by keys. */
-export async function anApi(app: TestApp, name = `api-${publicId()}`, more: Members = {}): Promise<string> {
+export async function anApi(app: TestApp, name = `api-${createPublicId()}`, more: Members = {}): Promise<string> {
   const proxy = { listen_path: `/${name}/`, target_url: 'http://127.0.0.1:9/' };
   const body = { api_definition: { name, active: true, proxy, use_standard_auth: true, ...more } };
   return (await made(app, 'POST', '/api/apis', body)).ID;
@@ -28,7 +28,7 @@ export const localProvider = 1;
 export async function aProduct(app: TestApp, more: Members = {}) {
   const APIDetails = more.APIDetails ?? [{ APIID: await anApi(app) }];
   const body = {
-    Name: `product-${publicId()}`,
+    Name: `product-${createPublicId()}`,
     ProviderID: localProvider,
     IsDocumentationOnly: false,
     ...more,
@@ -38,14 +38,19 @@ export async function aProduct(app: TestApp, more: Members = {}) {
 }
 
 export const aPlan = (app: TestApp, more: Members = {}) =>
-  made(app, 'POST', '/portal-api/plans', { Name: `plan-${publicId()}`, ProviderID: localProvider, ...more });
+  made(app, 'POST', '/portal-api/plans', { Name: `plan-${createPublicId()}`, ProviderID: localProvider, ...more });
 
 export const aDeveloper = (app: TestApp, more: Members = {}) =>
-  made(app, 'POST', '/portal-api/users', { Email: `d-${publicId()}@example.org`, First: 'Dev', Last: 'El', ...more });
+  made(app, 'POST', '/portal-api/users', {
+    Email: `d-${createPublicId()}@example.org`,
+    First: 'Dev',
+    Last: 'El',
+    ...more,
+  });
 
 export async function anApp(app: TestApp, more: Members = {}) {
   const UserID = more.UserID ?? (await aDeveloper(app)).ID;
-  return made(app, 'POST', '/portal-api/apps', { Name: `app-${publicId()}`, ...more, UserID });
+  return made(app, 'POST', '/portal-api/apps', { Name: `app-${createPublicId()}`, ...more, UserID });
 }
 
 /** An app whose request for access was made, and approved unless told otherwise. */

@@ -14,12 +14,12 @@ import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { policyStore } from '#access/policies/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
-import { isoTime } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
+import { formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { createRedactor } from '#base/redaction.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import { createDataKey, vaultOf } from '#base/vault.ts';
+import { createDataKey, createVault } from '#base/vault.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { certificatesOf } from '#gateway/auth/certificates.ts';
@@ -78,7 +78,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const directory = mkdtempSync(join(tmpdir(), 'gw-bench-'));
   const file = join(directory, 'gw.db');
   const settings = readSettings({ flags });
-  const vault = vaultOf(createDataKey());
+  const vault = createVault(createDataKey());
   const records = await openRecords({ file });
   const keys = keyStore(records, vault, settings);
   const policies = policyStore(records, async () => new Map());
@@ -157,11 +157,11 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     digestOf: (keyId: string) => keyDigest(vault, keyId),
     compile,
 
-    async key(key: Key, { name = publicId(), kind = 'token' as KeyKind } = {}): Promise<string> {
+    async key(key: Key, { name = createPublicId(), kind = 'token' as KeyKind } = {}): Promise<string> {
       const keyId = tokenOf(orgId, name);
       const body = { ...key, org_id: orgId };
       await keys.create({
-        rowId: databaseId(),
+        rowId: createDatabaseId(),
         orgId,
         kind,
         keyId,
@@ -174,11 +174,11 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
 
     policy: (policy: Policy & { id: string }) =>
       policies.insert({
-        _id: databaseId(),
+        _id: createDatabaseId(),
         org_id: orgId,
         name: policy.id,
         state: 'active',
-        date_created: isoTime(time.nowMs),
+        date_created: formatIsoTime(time.nowMs),
         ...policy,
       } as Parameters<typeof policies.insert>[0]),
 

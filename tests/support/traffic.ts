@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { TestApp } from './app.ts';
 import { eventually, type Upstream } from './upstream.ts';
 
@@ -8,12 +8,12 @@ export function openApi(upstream: Pick<Upstream, 'url'>, more: Record<string, un
   const { proxy, ...rest } = more as { proxy?: object };
   return {
     name: 'Test',
-    api_id: publicId(),
+    api_id: createPublicId(),
     active: true,
     use_keyless: true,
     version_data: { not_versioned: true, versions: { Default: { name: 'Default' } } },
     ...rest,
-    proxy: { listen_path: `/${publicId()}`, target_url: upstream.url, strip_listen_path: true, ...proxy },
+    proxy: { listen_path: `/${createPublicId()}`, target_url: upstream.url, strip_listen_path: true, ...proxy },
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { isoTime, zeroTime } from '#base/clock.ts';
+import { formatIsoTime, zeroTime } from '#base/clock.ts';
 import { type CertificateNames, certificateNames, emptyName } from './pem-names.ts';
 import { problem } from './problems.ts';
 import type { UploadedCertificate } from './schema.ts';
@@ -56,8 +56,8 @@ function factsOf(leaf: X509Certificate): LeafFacts {
   return {
     fingerprint: sha256(leaf.raw),
     isCa: leaf.ca,
-    notBefore: isoTime(leaf.validFromDate.getTime()),
-    notAfter: isoTime(leaf.validToDate.getTime()),
+    notBefore: formatIsoTime(leaf.validFromDate.getTime()),
+    notAfter: formatIsoTime(leaf.validToDate.getTime()),
     ...certificateNames(leaf.raw),
   };
 }

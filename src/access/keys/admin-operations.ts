@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
@@ -51,7 +51,7 @@ export const createOrganisationKey = operation({
   async handle({ body, audit }, tools: OrganisationKeyTools) {
     const orgId = body.org_id || (await tools.defaultOrgId());
     if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
-    const keyId = body.org_id || tokenOf(orgId, publicId());
+    const keyId = body.org_id || tokenOf(orgId, createPublicId());
     audit(keyId, orgId);
     return (await putKey(tools, { orgId, keyId, kind: 'organisation' }, body)).issued;
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passwordMatches } from '#base/passwords.ts';
+import { verifyPassword } from '#base/passwords.ts';
 import { type Answer, onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 
 const rights = (...ids: string[]) => ({ access_rights: Object.fromEntries(ids.map(id => [id, { api_id: id }])) });
@@ -38,13 +38,13 @@ onEveryEngine('keys of basic-auth users', app => {
     assert.equal(made.body.key_id, `${orgId}ann`);
     assert.deepEqual(made.body.data.basic_auth_data, { hash_type: 'scrypt', password: '', user: 'ann' });
     assert.equal(made.body.data.rate, 5);
-    assert.ok(await passwordMatches('first password', await keptPassword(app(), orgId, 'ann')));
+    assert.ok(await verifyPassword('first password', await keptPassword(app(), orgId, 'ann')));
     const same = await ask('POST', path, { alias: 'Ann', ...rights('a1') });
     assert.deepEqual([same.body.key_id, same.body.data.alias, same.body.data.rate], [`${orgId}ann`, 'Ann', 0]);
-    assert.ok(await passwordMatches('first password', await keptPassword(app(), orgId, 'ann')));
+    assert.ok(await verifyPassword('first password', await keptPassword(app(), orgId, 'ann')));
     const next = await ask('POST', path, user('second password'));
     assert.ok(!next.text.includes('second password') && !next.text.includes('scrypt$'));
-    assert.ok(await passwordMatches('second password', await keptPassword(app(), orgId, 'ann')));
+    assert.ok(await verifyPassword('second password', await keptPassword(app(), orgId, 'ann')));
   });
 
   test('a user without rights may be made, and is read, changed and removed by name', async () => {
@@ -57,7 +57,7 @@ onEveryEngine('keys of basic-auth users', app => {
     assert.equal((await ask('GET', path)).body.key_id, `${orgId}bob`);
     const changed = await ask('PUT', path, { alias: 'Bob' });
     assert.equal(changed.body.data.alias, 'Bob');
-    assert.ok(await passwordMatches('password', await keptPassword(app(), orgId, 'bob')));
+    assert.ok(await verifyPassword('password', await keptPassword(app(), orgId, 'bob')));
     refused(await (await tenant(app())).ask('GET', path), 404, /Could not retrieve/);
     assert.equal((await ask('DELETE', path)).body.Message, 'Key deleted successfully');
     refused(await ask('GET', path), 404, /Could not retrieve/);
@@ -69,7 +69,7 @@ onEveryEngine('keys of basic-auth users', app => {
     await ask('POST', path, user('old password'));
     const renamed = Array.from({ length: 5 }, (_, n) => ask('PUT', path, { alias: `Dora ${n}` }));
     await Promise.all([...renamed, ask('PUT', path, user('new password'))]);
-    assert.ok(await passwordMatches('new password', await keptPassword(app(), orgId, 'dora')));
+    assert.ok(await verifyPassword('new password', await keptPassword(app(), orgId, 'dora')));
   });
 
   test('a name or password that could not work is refused with its place', async () => {
@@ -92,7 +92,7 @@ onEveryEngine('keys of basic-auth users', app => {
     refused(await post({}), 400, /^basic_auth_data\.user: is required; basic_auth_data\.password: is required$/);
     assert.equal((await post({ user: 'carl', password: 'password' })).body.key_id, `${orgId}carl`);
     refused(await post({ user: 'carl', password: 'password' }), 409, /already exists/);
-    assert.ok(await passwordMatches('password', await keptPassword(app(), orgId, 'carl')));
+    assert.ok(await verifyPassword('password', await keptPassword(app(), orgId, 'carl')));
   });
 });
 

@@ -1,5 +1,5 @@
-import { isoTime, unixSeconds } from '#base/clock.ts';
-import { sameSecret } from '#base/constant-time.ts';
+import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
 import {
   type ApplicationFault,
   type Applied,
@@ -68,7 +68,7 @@ export function withPassword(key: Key, hashed: { readonly password: string; read
 
 /** A time that has passed is a mistake, so the one before stands; 0 and less mean never. */
 function expiryOf(sent: number | undefined, before: number, nowMs: number): number {
-  return sent !== undefined && sent > 1 && sent < unixSeconds(nowMs) ? before : (sent ?? 0);
+  return sent !== undefined && sent > 1 && sent < toUnixSeconds(nowMs) ? before : (sent ?? 0);
 }
 
 function lifetimeGiven({ policies }: Applied): number | undefined {
@@ -76,7 +76,7 @@ function lifetimeGiven({ policies }: Applied): number | undefined {
 }
 
 const renewal = (periodSeconds: number | undefined, nowMs: number) =>
-  periodSeconds !== undefined && periodSeconds > 0 ? unixSeconds(nowMs) + periodSeconds : 0;
+  periodSeconds !== undefined && periodSeconds > 0 ? toUnixSeconds(nowMs) + periodSeconds : 0;
 
 /** Scopes that start a new quota period: those of the APIs that do not ask to be left alone. */
 function scopesToReset({ session }: Applied, { suppressReset, keepsQuota = () => false }: KeyContext): string[] {
@@ -143,9 +143,9 @@ export function prepareNewKey(sent: Key, context: NewKeyContext): Preparation {
   const password = sent.basic_auth_data?.password || undefined;
   const kept: Key = {
     ...key,
-    date_created: isoTime(nowMs),
-    last_updated: String(unixSeconds(nowMs)),
-    expires: lifetime ? unixSeconds(nowMs) + lifetime : expiryOf(sent.expires, 0, nowMs),
+    date_created: formatIsoTime(nowMs),
+    last_updated: String(toUnixSeconds(nowMs)),
+    expires: lifetime ? toUnixSeconds(nowMs) + lifetime : expiryOf(sent.expires, 0, nowMs),
     ...(randomHex && applied.key.hmac_enabled && { hmac_string: Buffer.from(randomHex()).toString('base64') }),
     ...(sent.basic_auth_data && { basic_auth_data: { ...sent.basic_auth_data, password: '', hash_type: '' } }),
   };
@@ -162,7 +162,7 @@ function keptPassword(
 ): { basic_auth_data?: Key['basic_auth_data']; passwordToHash: string | undefined } {
   const sent = next.basic_auth_data?.password || undefined;
   const kept = { hash_type: '', ...previous.basic_auth_data, password: previous.basic_auth_data?.password ?? '' };
-  const passwordToHash = sent !== undefined && sameSecret(sent, kept.password) ? undefined : sent;
+  const passwordToHash = sent !== undefined && constantTimeEqual(sent, kept.password) ? undefined : sent;
   if (!next.basic_auth_data && !previous.basic_auth_data) return { passwordToHash };
   const { password, hash_type } = kept;
   return { basic_auth_data: { ...kept, ...next.basic_auth_data, password, hash_type }, passwordToHash };
@@ -177,8 +177,8 @@ export function prepareKeyUpdate(previous: Key, next: Key, context: KeyContext):
   const kept: Key = {
     ...asSent(next, context),
     ...(previous.org_id && { org_id: previous.org_id }),
-    date_created: previous.date_created ?? isoTime(nowMs),
-    last_updated: suppressReset ? last_updated : String(unixSeconds(nowMs)),
+    date_created: previous.date_created ?? formatIsoTime(nowMs),
+    last_updated: suppressReset ? last_updated : String(toUnixSeconds(nowMs)),
     expires: expiryOf(next.expires, previous.expires ?? 0, nowMs),
     quota_renews,
     quota_remaining,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { readSettings } from '#base/settings.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
@@ -96,7 +96,7 @@ onEveryEngine('keys of the control interface', app => {
 
   test('two who make or replace the same name at once both succeed, and one of them is what stays', async () => {
     const { orgId, ask, add, read } = await desk(app());
-    const name = publicId();
+    const name = createPublicId();
     const answers = await Promise.all(['a', 'b', 'c', 'd'].map(alias => add({ alias }, `/gw/keys/${name}`)));
     assert.equal(new Set(answers.map(it => it.key)).size, 1);
     assert.equal(answers.filter(it => it.action === 'added').length, 1);
@@ -106,7 +106,7 @@ onEveryEngine('keys of the control interface', app => {
 
   test('a password makes a user: found by name, never shown, kept when it is not sent again', async () => {
     const { orgId, ask, add, read } = await desk(app());
-    const password = publicId();
+    const password = createPublicId();
     rememberSecrets({ password });
     const made = await add({ basic_auth_data: { password } }, '/gw/keys/ann');
     assert.equal(made.key, `${orgId}ann`);
@@ -204,7 +204,7 @@ onEveryEngine('keys of the control interface', app => {
   test('lists narrow to an organisation, to what ids begin with, and to who may call an API', async () => {
     const { orgId, ask, add } = await desk(app());
     const { add: addElsewhere } = await desk(app());
-    const apiId = publicId();
+    const apiId = createPublicId();
     await ask('POST', '/gw/policies', { id: 'p', org_id: orgId, access_rights: rights(apiId) });
     const own = await add({ access_rights: rights(apiId) });
     const governed = await add({ access_rights: {}, apply_policies: ['p'] }, '/gw/keys/zoe');
@@ -301,7 +301,7 @@ onEveryEngine(
 
     test('the id of a user is not told', async () => {
       const { add } = await desk(app());
-      const made = await add({ basic_auth_data: { password: publicId() } }, '/gw/keys/ben');
+      const made = await add({ basic_auth_data: { password: createPublicId() } }, '/gw/keys/ben');
       assert.equal(made.key, '');
       assert.match(made.key_hash, /^[0-9a-f]+$/);
     });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
-import type { ProblemMaker } from '#base/problems.ts';
+import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
@@ -63,7 +63,7 @@ async function keyNamed(
   tools: GatewayKeyTools,
   text: string,
   asked: z.output<typeof lookup>,
-  missing: ProblemMaker,
+  missing: ProblemFactory,
 ): Promise<StoredKey> {
   const stored = await found(tools, text, asked);
   if (!stored || stored.kind === 'organisation') throw missing();

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
@@ -76,7 +76,7 @@ async function preparedNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyK
   if (kind !== 'organisation') await refuseUnknownCertificate(tools.certificates, orgId, sent);
   await refuseUnknownBindings(tools.certificates, orgId, sent);
   const context = await contextOf(tools, { orgId, key: sent, kind, named });
-  const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: publicId }) });
+  const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: createPublicId }) });
   return prepared.ok ? prepared : refused(prepared);
 }
 
@@ -94,7 +94,7 @@ export async function issueKey(
 /** A key bound to a certificate is found by it, so its id is made of that of the certificate; any other is random. */
 async function freshId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
   const bound = certificate ? await certificates.get(orgId, certificate) : undefined;
-  return tokenOf(orgId, bound ? bound.id : publicId());
+  return tokenOf(orgId, bound ? bound.id : createPublicId());
 }
 
 export interface Named {
@@ -110,7 +110,7 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
   const prepared = await preparedNew(tools, orgId, sent, kind, named);
   const createdAtMs = tools.clock.now();
   const stored = await tools.keys.create({
-    rowId: databaseId(createdAtMs),
+    rowId: createDatabaseId(createdAtMs),
     orgId,
     kind,
     keyId,

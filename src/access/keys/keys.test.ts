@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { checkMembers } from '#base/members.ts';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
@@ -59,7 +59,7 @@ async function tenant(app: TestApp) {
     return body;
   };
   const policy = async (more: object = {}) => {
-    const name = publicId();
+    const name = createPublicId();
     const { body, text } = await ask('POST', '/api/portal/policies', { id: name, name, ...rights('a1'), ...more });
     assert.equal(body.Status, 'OK', text);
     return name;
@@ -252,7 +252,7 @@ onEveryEngine('keys', app => {
 
   test('the limits of a key that signs come with a secret, sealed at rest', async () => {
     const { ask, make } = await tenant(app());
-    const secrets = { hmac_string: `hmac-${publicId()}`, jwt: `jwt-${publicId()}` };
+    const secrets = { hmac_string: `hmac-${createPublicId()}`, jwt: `jwt-${createPublicId()}` };
     rememberSecrets(secrets);
     const { key_id, data } = await make({ ...rights('a1'), hmac_enabled: true });
     assert.ok(data.hmac_string.length >= 32);

@@ -1,4 +1,4 @@
-import { unixSeconds } from '#base/clock.ts';
+import { toUnixSeconds } from '#base/clock.ts';
 import { applyPolicies, policyIdsOf } from '../policies/apply-policies.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { type Counting, countersOf, keyOwner, organisationOwner, quotaCounter, quotaWindow } from './counters.ts';
@@ -72,6 +72,6 @@ export async function liveQuota(tools: QuotaTools, stored: StoredKey): Promise<S
 async function shownQuota(counting: Counting, name: string, quota: Limits['quota']) {
   if (!quota) return {};
   const { used, remaining, resetsAtMs } = await counting.look(name, quotaWindow(quota));
-  const renews = resetsAtMs === Number.POSITIVE_INFINITY ? 0 : unixSeconds(resetsAtMs + 999);
+  const renews = resetsAtMs === Number.POSITIVE_INFINITY ? 0 : toUnixSeconds(resetsAtMs + 999);
   return { quota_remaining: remaining, ...(used > 0 && { quota_renews: renews }) };
 }

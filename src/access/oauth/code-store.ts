@@ -1,4 +1,4 @@
-import { databaseId } from '#base/ids.ts';
+import { createDatabaseId } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 import { bodyOfKey, keyOfBody } from '../keys/key-row.ts';
@@ -40,7 +40,7 @@ export function oauthCodeStore(records: Records, vault: Vault) {
     async insert(made: NewCode, nowMs: number): Promise<void> {
       const { key, ...terms } = made.consent;
       const row = {
-        id: databaseId(nowMs),
+        id: createDatabaseId(nowMs),
         org_id: made.orgId,
         api_id: made.apiId,
         client_id: made.clientId,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId, secretText } from '#base/ids.ts';
+import { createPublicId, createSecretText } from '#base/ids.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 
 const hourMs = 3_600_000;
@@ -29,7 +29,7 @@ async function shop(app: TestApp) {
   const ask = (method: string, path: string, body?: unknown) =>
     app.ask(method, path, body === undefined ? {} : { body });
   const api = async (more: object = { use_oauth2: true }) => {
-    const api_id = publicId();
+    const api_id = createPublicId();
     const api_definition = {
       api_id,
       name: api_id,
@@ -43,7 +43,7 @@ async function shop(app: TestApp) {
     return api_id;
   };
   const policy = async (...apiIds: string[]) => {
-    const id = publicId();
+    const id = createPublicId();
     const access_rights = Object.fromEntries(apiIds.map(apiId => [apiId, { api_id: apiId, versions: ['Default'] }]));
     assert.equal((await ask('POST', '/gw/policies', { id, org_id: orgId, access_rights })).status, 200);
     return id;
@@ -57,8 +57,11 @@ async function shop(app: TestApp) {
   /** Tokens as the provider keeps them. */
   const tokens = async (apiId: string, clientId: string, count = 1, livesMs = hourMs) => {
     const nowMs = app.application.installation.tools.clock.now();
-    const grant = { orgId, apiId, clientId, grantId: publicId(), owner: '', scope: '' };
-    const made = Array.from({ length: count }, () => ({ access: orgId + publicId(), refresh: secretText() }));
+    const grant = { orgId, apiId, clientId, grantId: createPublicId(), owner: '', scope: '' };
+    const made = Array.from({ length: count }, () => ({
+      access: orgId + createPublicId(),
+      refresh: createSecretText(),
+    }));
     for (const { access, refresh } of made) {
       rememberSecrets({ access, refresh });
       const kept = { expiresAtMs: nowMs + livesMs, key: {} };

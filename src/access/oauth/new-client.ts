@@ -1,5 +1,5 @@
-import { isoTime } from '#base/clock.ts';
-import { databaseId, publicId, secretText } from '#base/ids.ts';
+import { formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId, createSecretText } from '#base/ids.ts';
 import type { OauthClientWrite, StoredClient } from './schema.ts';
 
 /** A client nobody has yet. An id and a secret that are not sent are made. */
@@ -7,15 +7,15 @@ export function newClient(sent: OauthClientWrite, apiId: string, orgId: string, 
   return {
     ...sent,
     api_id: apiId,
-    client_id: sent.client_id || publicId(),
+    client_id: sent.client_id || createPublicId(),
     description: sent.description ?? '',
     meta_data: sent.meta_data ?? null,
     policy_id: sent.policy_id ?? '',
     redirect_uri: sent.redirect_uri ?? '',
-    secret: sent.secret || secretText(),
+    secret: sent.secret || createSecretText(),
     client_name: sent.client_name ?? '',
-    id: databaseId(nowMs),
+    id: createDatabaseId(nowMs),
     org_id: orgId,
-    created_at: isoTime(nowMs),
+    created_at: formatIsoTime(nowMs),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
@@ -162,7 +162,7 @@ export const rotateOauthSecret = operation({
     audit(keyName);
     const { apiId, orgId } = await apiOf(tools, apiID);
     audit(keyName, orgId);
-    const client = await tools.oauthClients.rotate(apiId, keyName, secretText());
+    const client = await tools.oauthClients.rotate(apiId, keyName, createSecretText());
     if (!client) throw problem.client_not_found();
     return shownClient(client);
   },

@@ -1,4 +1,4 @@
-import { sameSecret } from '#base/constant-time.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
 import { collection, type PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
@@ -96,7 +96,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
     /** Whether a client may say that it is the one; takes as long for a client nobody knows. */
     async clientSecretMatches(apiId: string, clientId: string, secret: string): Promise<boolean> {
       const client = await get(apiId, clientId);
-      const same = sameSecret(client?.secret ?? '', secret);
+      const same = constantTimeEqual(client?.secret ?? '', secret);
       return client !== undefined && secret !== '' && same;
     },
   };

@@ -1,4 +1,4 @@
-import { databaseId } from '#base/ids.ts';
+import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageAsked } from '#storage/collection.ts';
@@ -61,7 +61,7 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
   return {
     async insert(grant: Grant, tokens: readonly NewToken[], nowMs: number): Promise<void> {
       const rows = tokens.map(({ kind, token, expiresAtMs, key }) => ({
-        id: databaseId(nowMs),
+        id: createDatabaseId(nowMs),
         org_id: grant.orgId,
         api_id: grant.apiId,
         client_id: grant.clientId,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
 import { fullPolicy } from './schema.ts';
 
@@ -16,7 +16,7 @@ onEveryEngine('policies of the control interface', app => {
     app().ask(method, path, body === undefined ? {} : { body });
 
   test('a policy is made, read, replaced and removed, each answer in its exact shape', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const path = `/gw/policies/${id}`;
     const added = await ask('POST', '/gw/policies', { id, rate: 5, per: 60 });
     assert.deepEqual(added.body, { key: id, status: 'ok', action: 'added' });
@@ -42,7 +42,7 @@ onEveryEngine('policies of the control interface', app => {
   });
 
   test('a policy with members of keys and of earlier versions is accepted, with a warning for each that says something', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const limit = { rate: 1, per: 1, smoothing: null };
     const access_rights = { a1: { api_id: 'a1', endpoints: [{ path: '/a', methods: [{ name: 'GET', limit }] }] } };
     const silent = { quota_remaining: 0, last_check: 0, graphql_access_rights: null, rsa_enabled: false, expires: 0 };
@@ -67,7 +67,7 @@ onEveryEngine('policies of the control interface', app => {
   });
 
   test('a policy needs an id of harmless characters that nobody has', async () => {
-    const id = publicId();
+    const id = createPublicId();
     refused(await ask('POST', '/gw/policies', { name: 'x' }), 400, 'Unable to create policy without id.');
     const characters = 'Invalid Policy ID: Allowed characters: a-z, A-Z, 0-9, ., _, -, ~';
     refused(await ask('POST', '/gw/policies', { id: 'a/b' }), 400, characters);
@@ -84,7 +84,7 @@ onEveryEngine('policies of the control interface', app => {
 
   test('policies of every organisation are reached, by organisation where several have the id', async () => {
     const [one, two] = [await app().stranger(), await app().stranger()];
-    const id = publicId();
+    const id = createPublicId();
     const path = `/gw/policies/${id}`;
     await ask('POST', '/gw/policies', { id, org_id: one.orgId });
     assert.equal((await ask('GET', path)).body.org_id, one.orgId);
@@ -106,7 +106,7 @@ onEveryEngine('policies of the control interface', app => {
   });
 
   test('many who write at once lose nothing, and no list shows half of it', async () => {
-    const ids = Array.from({ length: 10 }, publicId);
+    const ids = Array.from({ length: 10 }, createPublicId);
     const answers = await Promise.all([
       ...ids.map(id => ask('POST', '/gw/policies', { id, tags: ['a', 'b'] })),
       ask('GET', '/gw/policies'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
-import { unixSeconds } from '#base/clock.ts';
+import { toUnixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import { policyAnywhere } from './find-policy.ts';
@@ -95,7 +95,7 @@ export const updateGatewayPolicy = operation({
     const own = [known.id, known._id];
     if ([body.id, body._id].some(sent => sent && !own.includes(sent))) throw problem.id_mismatch();
     const next = checked(body, known, tools);
-    const last_updated = String(unixSeconds(tools.clock.now()));
+    const last_updated = String(toUnixSeconds(tools.clock.now()));
     const changed = await tools.policies.change(
       known.org_id,
       known._id,

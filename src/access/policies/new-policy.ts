@@ -1,5 +1,5 @@
-import { isoTime, unixSeconds } from '#base/clock.ts';
-import { databaseId } from '#base/ids.ts';
+import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
+import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { check, type Fault, invalid } from '#operations/validation-error.ts';
 import { Policy, rightsOf, storedPolicy } from './schema.ts';
@@ -55,13 +55,13 @@ export function checkedPolicy(
 
 /** A policy nobody has yet. The ids it brings are kept. */
 export function newPolicy(checked: ReturnType<typeof checkedPolicy>, orgId: string, nowMs: number): StoredPolicy {
-  const _id = checked._id || databaseId(nowMs);
+  const _id = checked._id || createDatabaseId(nowMs);
   return {
     ...checked,
     _id,
     id: checked.id || _id,
     org_id: orgId,
-    date_created: isoTime(nowMs),
-    last_updated: String(unixSeconds(nowMs)),
+    date_created: formatIsoTime(nowMs),
+    last_updated: String(toUnixSeconds(nowMs)),
   };
 }

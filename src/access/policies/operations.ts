@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
-import { type Clock, unixSeconds } from '#base/clock.ts';
+import { type Clock, toUnixSeconds } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
@@ -158,7 +158,7 @@ export const updatePolicy = operation({
         const sent = next[member];
         if (sent && sent !== _id && sent !== id) throw problem.id_changed({ detail: { member, kept } });
       }
-      return { ...next, _id, id, org_id, date_created, last_updated: String(unixSeconds(clock.now())) };
+      return { ...next, _id, id, org_id, date_created, last_updated: String(toUnixSeconds(clock.now())) };
     });
     if (!changed) throw problem.not_found();
     return done('Data updated');

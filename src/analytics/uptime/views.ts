@@ -1,4 +1,4 @@
-import { isoTime } from '#base/clock.ts';
+import { formatIsoTime } from '#base/clock.ts';
 import type { UptimeChange } from '#storage/analytics-tables.ts';
 import type { HostUptime, ResultView } from './schema.ts';
 import type { HostRecord } from './store.ts';
@@ -6,7 +6,7 @@ import type { HostRecord } from './store.ts';
 type Result = Pick<UptimeChange, 'up' | 'url' | 'status' | 'latency_ms' | 'failure'>;
 
 const resultView = (at: number, { up, url, status, latency_ms, failure }: Result): ResultView => ({
-  at: isoTime(Number(at)),
+  at: formatIsoTime(Number(at)),
   up: Number(up) === 1,
   url,
   response_code: Number(status),
@@ -28,7 +28,7 @@ export function hostView(host: HostRecord, from: number): HostUptime {
     api_name: host.api_name,
     host: host.host,
     up: Number(host.up) === 1,
-    since: isoTime(Number(since)),
+    since: formatIsoTime(Number(since)),
     uptime: share(Number(host.rounds_up), Number(host.rounds)),
     latency: average(Number(host.passed_ms), Number(host.passed)),
     tests: Number(host.tests),

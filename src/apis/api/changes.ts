@@ -1,6 +1,6 @@
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
-import type { ProblemMaker } from '#base/problems.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
+import type { ProblemFactory } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
 import type { UnknownMembers } from '#definition/members.ts';
@@ -89,8 +89,8 @@ export interface NewApi {
 export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
   restoreSecrets({ ...written, wrapper });
   const { records, apis, clock } = tools;
-  const now = isoTime(clock.now());
-  const names = { id: id || databaseId(), api_id: givenId(written) || publicId(), org_id: orgId };
+  const now = formatIsoTime(clock.now());
+  const names = { id: id || createDatabaseId(), api_id: givenId(written) || createPublicId(), org_id: orgId };
   const api = settled({ ...identified(written, names), ...names, wrapper, created_at: now, updated_at: now });
   return records.write(async () => {
     await apis.takeTurn();
@@ -138,7 +138,7 @@ export function changeApi(
   orgId: string,
   ref: string,
   change: (api: StoredApi) => Written & Completeness & { readonly wrapper: Wrapper },
-  missing: ProblemMaker = problem.definition_not_found,
+  missing: ProblemFactory = problem.definition_not_found,
 ): Promise<StoredApi> {
   const { records, apis, clock } = tools;
   return records.write(async () => {
@@ -149,7 +149,7 @@ export function changeApi(
     await refuseIncomplete(tools, before, lacking);
     const { id, api_id, org_id, created_at } = before;
     const names = { id, api_id, org_id };
-    const updated_at = isoTime(clock.now());
+    const updated_at = formatIsoTime(clock.now());
     const next = settled({ ...identified(written, names), ...names, wrapper, created_at, updated_at });
     const moved =
       next.summary.domain !== before.summary.domain || next.summary.listen_path !== before.summary.listen_path;
@@ -188,7 +188,7 @@ export function rebaseApi(tools: ApiTools, orgId: string, baseRef: string, nextR
     const [base, next] = [await apis.get(orgId, baseRef), await apis.get(orgId, nextRef)];
     if (!base || !next) throw problem.api_not_found();
     const made = rebased(base, next);
-    const updated_at = isoTime(clock.now());
+    const updated_at = formatIsoTime(clock.now());
     for (const api of [made.base, made.version]) {
       await apis.replace(settled({ ...api, updated_at }));
       records.touch('apis', api.id);
@@ -233,6 +233,6 @@ async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, ve
   if (base.id === api.id) throw problem.base_is_self();
   if (base.kind !== api.kind) throw problem.base_of_other_form();
   const next = withVersion(base, api.api_id, version);
-  await apis.replace(settled({ ...next, updated_at: isoTime(clock.now()) }));
+  await apis.replace(settled({ ...next, updated_at: formatIsoTime(clock.now()) }));
   records.touch('apis', base.id);
 }

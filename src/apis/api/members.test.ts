@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 import { withSettings } from '../../../tests/support/with-settings.ts';
 
 const classic = (more: object = {}) => ({
   name: 'Members',
-  api_id: publicId(),
+  api_id: createPublicId(),
   use_keyless: true,
-  proxy: { listen_path: `/${publicId()}/`, target_url: 'http://127.0.0.1:9/' },
+  proxy: { listen_path: `/${createPublicId()}/`, target_url: 'http://127.0.0.1:9/' },
   ...more,
 });
 const extension = (more: object = {}, server: object = {}) => ({
-  info: { name: 'Members', id: publicId(), state: { active: true } },
-  server: { listenPath: { value: `/${publicId()}/` }, ...server },
+  info: { name: 'Members', id: createPublicId(), state: { active: true } },
+  server: { listenPath: { value: `/${createPublicId()}/` }, ...server },
   upstream: { url: 'http://127.0.0.1:9/' },
   ...more,
 });
@@ -33,7 +33,7 @@ const misspelt = { authentification: { enabled: true } };
 const operations = {
   paths: { '/orders': { get: { operationId: 'listOrders', responses: {} } } },
 };
-const blocked = (operationId: string, id = publicId()) => ({
+const blocked = (operationId: string, id = createPublicId()) => ({
   ...openApi,
   ...operations,
   'x-gw-api-gateway': extension({
@@ -169,7 +169,13 @@ onEveryEngine('unknown members of definitions', app => {
     );
     const { body: imported } = await post('/admin/apis/import', {
       apis: [
-        { api_definition: { ...definition, api_id: publicId(), proxy: { ...definition.proxy, ...classic().proxy } } },
+        {
+          api_definition: {
+            ...definition,
+            api_id: createPublicId(),
+            proxy: { ...definition.proxy, ...classic().proxy },
+          },
+        },
       ],
     });
     assert.equal(imported.warnings?.length, 2, JSON.stringify(imported));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { settled } from '../../../tests/support/traffic.ts';
 
@@ -21,7 +21,7 @@ onEveryEngine('incomplete definitions', app => {
   });
 
   test('an update cannot take the upstream away', async () => {
-    const api_id = publicId();
+    const api_id = createPublicId();
     const whole = { api_id, name: 'X', proxy: { listen_path: `/${api_id}/`, target_url } };
     assert.equal((await write('POST', '/gw/apis', whole)).status, 200);
     const { status, body } = await write('PUT', `/gw/apis/${api_id}`, { ...whole, proxy: { listen_path: '/x/' } });
@@ -30,10 +30,14 @@ onEveryEngine('incomplete definitions', app => {
   });
 
   test('a version needs no listen path of its own, when it is made and when it is changed', async () => {
-    const base = { api_id: publicId(), name: 'Base', proxy: { listen_path: `/${publicId()}/`, target_url } };
+    const base = {
+      api_id: createPublicId(),
+      name: 'Base',
+      proxy: { listen_path: `/${createPublicId()}/`, target_url },
+    };
     await write('POST', '/gw/apis', base);
     const query = `base_api_id=${base.api_id}&base_api_version_name=v1&new_version_name=v2`;
-    const child = { api_id: publicId(), name: 'Child', proxy: { target_url } };
+    const child = { api_id: createPublicId(), name: 'Child', proxy: { target_url } };
     assert.equal((await write('POST', `/gw/apis?${query}`, child)).status, 200);
     assert.equal((await write('PUT', `/gw/apis/${child.api_id}`, { ...child, slug: 's' })).status, 200);
     const bare = await write('PUT', `/gw/apis/${child.api_id}`, { ...child, proxy: {} });
@@ -41,7 +45,7 @@ onEveryEngine('incomplete definitions', app => {
   });
 
   test('mock replies are served without an upstream, and what they leave over is refused', async () => {
-    const id = publicId();
+    const id = createPublicId();
     const mocked = { path: '/mocked', method: 'GET', code: 200, body: 'from a mock' };
     const extended_paths = { mock_response: [mocked] };
     const definition = {

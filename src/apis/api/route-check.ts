@@ -1,4 +1,4 @@
-import { servedPort } from '#base/extra-ports.ts';
+import { extraPortOf } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import { isNamedHost, pathsOverlap, segmentsOf } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
@@ -29,7 +29,7 @@ interface Route {
  */
 function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route | undefined {
   const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
-  const port = servedPort(settings, Number(digits));
+  const port = extraPortOf(settings, Number(digits));
   if (port === 0 && listen_path === everyConnection) return undefined;
   const host = domain.slice(0, domain.length - suffix.length);
   return { orgId: org_id, host, port, path: listen_path, segments: segmentsOf(listen_path) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { sql } from 'kysely';
-import { createDataKey, vaultOf } from '#base/vault.ts';
+import { createDataKey, createVault } from '#base/vault.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet, Row, Side } from '#definition/facet.ts';
 import { spelt } from '#definition/wire-schema.ts';
@@ -68,7 +68,7 @@ const stored = (id: string, kind: StoredApi['kind'], definition: Bag, more: Bag 
   }) as unknown as StoredApi;
 
 withRecords('secrets of definitions at rest', records => {
-  const vault = vaultOf(createDataKey());
+  const vault = createVault(createDataKey());
   let apis: ApiStore;
   before(() => {
     apis = apiStore(records(), vault);

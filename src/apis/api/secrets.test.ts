@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, type TestApp } from '../../../tests/support/app.ts';
 import { openApi } from '../../../tests/support/traffic.ts';
 
@@ -12,7 +12,7 @@ async function reader(app: TestApp): Promise<string> {
       org_id: app.credentials.organisation_id,
       first_name: 'Rea',
       last_name: 'Der',
-      email_address: `reader-${publicId()}@example.com`,
+      email_address: `reader-${createPublicId()}@example.com`,
       active: true,
       user_permissions: { apis: 'read' },
     },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
 import { openApi } from '../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
@@ -24,7 +24,7 @@ onEveryEngine('classic APIs of the control interface', app => {
   const ask = (method: string, path: string, body?: unknown, more: Asked = {}) =>
     app().ask(method, path, { ...more, ...(body === undefined ? {} : { body }) });
   const post = (body: unknown, query = '') => ask('POST', `/gw/apis${query}`, body);
-  const made = async (id = `a${publicId()}`, more: object = {}, query = '') => {
+  const made = async (id = `a${createPublicId()}`, more: object = {}, query = '') => {
     const answer = await post(classic(id, more), query);
     assert.deepEqual([answer.status, answer.body], [200, added(id)], answer.text);
     return id;
@@ -51,7 +51,7 @@ onEveryEngine('classic APIs of the control interface', app => {
   test('an API without an id is given one of 32 hexadecimal characters', async () => {
     const { body } = await post({
       name: 'nameless',
-      proxy: { listen_path: `/${publicId()}`, target_url: 'http://127.0.0.1:9/' },
+      proxy: { listen_path: `/${createPublicId()}`, target_url: 'http://127.0.0.1:9/' },
     });
     assert.match(body.key, /^[0-9a-f]{32}$/);
     assert.deepEqual(body, added(body.key));
@@ -216,14 +216,14 @@ onEveryEngine('classic APIs of the control interface', app => {
       [first, 409, /already has a version v2$/],
       [`?base_api_id=${base}&new_version_name=v3&set_default=perhaps`, 400, /^set_default: /],
     ] as const) {
-      const id = `a${publicId()}`;
+      const id = `a${createPublicId()}`;
       const answer = await post(classic(id), query);
       assert.equal(answer.status, status, answer.text);
       assert.match(answer.body.message, message);
       assert.equal((await ask('GET', `/gw/apis/${id}`)).status, 404);
     }
     const unnamed = await made();
-    const nameless = await post(classic(`a${publicId()}`), `?base_api_id=${unnamed}&new_version_name=v2`);
+    const nameless = await post(classic(`a${createPublicId()}`), `?base_api_id=${unnamed}&new_version_name=v2`);
     assert.match(nameless.body.message, /^base_api_version_name: is required/);
     const self = await post(classic(base), `?base_api_id=${base}&new_version_name=v4`);
     assert.deepEqual(self.body, refusal('base_api_id: an API cannot be a version of itself'));
@@ -236,7 +236,7 @@ onEveryEngine('classic APIs of the control interface', app => {
     const children = await Promise.all(names.map(name => made(undefined, {}, query(name))));
     const { versions } = (await read(base)).definition;
     assert.deepEqual(versions, Object.fromEntries(names.map((name, at) => [name, children[at]])));
-    const one = `a${publicId()}`;
+    const one = `a${createPublicId()}`;
     const answers = await Promise.all(names.map(slug => post(classic(one, { slug, tags: [slug] }))));
     assert.equal(answers.filter(({ body }) => body.action === 'added').length, 1);
     assert.equal(answers.filter(({ body }) => body.action === 'modified').length, names.length - 1);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { stringify } from 'yaml';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
@@ -38,10 +38,10 @@ onEveryEngine('documents that come and go', app => {
     assert.deepEqual(answer.body, { key, status: 'ok', action: 'added' });
     return { key: key as string, document: (await ask('GET', `/gw/apis/oas/${key}`)).body };
   };
-  const somewhere = () => `listenPath=/i${publicId()}`;
+  const somewhere = () => `listenPath=/i${createPublicId()}`;
 
   test('a plain document becomes an API that is live at once', async () => {
-    const listenPath = `/i${publicId()}`;
+    const listenPath = `/i${createPublicId()}`;
     const { key, document } = await imported(`listenPath=${listenPath}`);
     assert.match(key, /^[0-9a-f]{32}$/);
     const { info, ...gateway } = document['x-gw-api-gateway'];
@@ -73,7 +73,7 @@ onEveryEngine('documents that come and go', app => {
     const body = plain({ security: [{ key: [] }], components: { securitySchemes: schemes } });
     const { orgId } = await app().stranger();
     await ask('PUT', `/admin/organisations/${orgId}/grants`, { domains: ['pets.test'] });
-    const apiID = `i${publicId()}`;
+    const apiID = `i${createPublicId()}`;
     const query = `apiID=${apiID}&${somewhere()}&customDomain=pets.test&upstreamURL=http://127.0.0.1:9/v1&org_id=${orgId}`;
     const switches = 'allowList=true&validateRequest=1&mockResponse=T&authentication=true';
     const { key, document } = await imported(`${query}&${switches}`, body);
@@ -198,7 +198,7 @@ onEveryEngine('documents that come and go', app => {
   });
 
   test('outsiders get a document without the gateway’s part, whose server is the gateway', async () => {
-    const listenPath = `/i${publicId()}`;
+    const listenPath = `/i${createPublicId()}`;
     const { key, document } = await imported(`listenPath=${listenPath}`);
     const { 'x-gw-api-gateway': _gateway, ...rest } = document;
     const { ApiURL: url } = (await ask('GET', `/api/apis/${key}/url`)).body;

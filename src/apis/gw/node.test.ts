@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { request } from 'undici';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, startApp } from '../../../tests/support/app.ts';
 import { jwkOf, mint, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually, openApi, publish, settled } from '../../../tests/support/traffic.ts';
@@ -116,7 +116,7 @@ onEveryEngine(
     });
 
     test('key sets of others are read anew by every thread, those of one API or all', async () => {
-      const source = `/${publicId()}`;
+      const source = `/${createPublicId()}`;
       publisher.pages[source] = { keys: [jwkOf(one.publicKey, { kid: 'one' })] };
       const definition = openApi(upstream, {
         use_keyless: false,

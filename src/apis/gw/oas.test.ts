@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { stringify } from 'yaml';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Asked, onEveryEngine } from '../../../tests/support/app.ts';
 import { startUpstream, type Upstream } from '../../../tests/support/upstream.ts';
 
@@ -35,7 +35,7 @@ onEveryEngine('documents of the control interface', app => {
     ...more,
   });
   const document = (id: string, more: object = {}) => ({ ...plain(more), 'x-gw-api-gateway': gatewayPart(id) });
-  const made = async (id = `d${publicId()}`, more: object = {}, query = '') => {
+  const made = async (id = `d${createPublicId()}`, more: object = {}, query = '') => {
     assert.deepEqual(await told('POST', `/gw/apis/oas${query}`, document(id, more)), [200, answered(id, 'added')]);
     return id;
   };
@@ -43,13 +43,13 @@ onEveryEngine('documents of the control interface', app => {
   const classic = async () => {
     const { body } = await ask('POST', '/gw/apis', {
       name: 'classic',
-      proxy: { listen_path: `/c${publicId()}`, target_url: 'http://127.0.0.1:9/' },
+      proxy: { listen_path: `/c${createPublicId()}`, target_url: 'http://127.0.0.1:9/' },
     });
     return body.key as string;
   };
 
   test('a document is read back as it was written, seen in every list, and live at once', async () => {
-    const id = `d${publicId()}`;
+    const id = `d${createPublicId()}`;
     const given = { ...document(id, { 'x-author': { kept: [1] } }), tags: [{ name: 't' }] };
     assert.deepEqual(await told('POST', '/gw/apis/oas', given), [200, answered(id, 'added')]);
     const { 'x-gw-api-gateway': gateway, ...rest } = await read(id);
@@ -73,7 +73,7 @@ onEveryEngine('documents of the control interface', app => {
   });
 
   test('documents may be YAML, unless the content type says JSON', async () => {
-    const id = `d${publicId()}`;
+    const id = `d${createPublicId()}`;
     assert.deepEqual(await told('POST', '/gw/apis/oas', stringify(document(id)), yaml), [200, answered(id, 'added')]);
     const next = stringify(document(id, { info: { title: 'Newer', version: '2' } }));
     assert.deepEqual(await told('PUT', `/gw/apis/oas/${id}`, next, yaml), [200, answered(id, 'modified')]);
@@ -89,7 +89,7 @@ onEveryEngine('documents of the control interface', app => {
   test('an API without an id is given one, and is of the organisation it names', async () => {
     const { orgId } = await app().stranger();
     const part = gatewayPart('', { info: { name: 'Elsewhere', orgId } });
-    part.server.listenPath.value = `/p${publicId()}`;
+    part.server.listenPath.value = `/p${createPublicId()}`;
     const { body } = await ask('POST', '/gw/apis/oas', { ...plain(), 'x-gw-api-gateway': part });
     assert.match(body.key, /^[0-9a-f]{32}$/);
     assert.equal((await read(body.key))['x-gw-api-gateway'].info.orgId, orgId);
@@ -237,7 +237,7 @@ onEveryEngine('documents of the control interface', app => {
   });
 
   test('streams are documents too, held to their own rules', async () => {
-    const id = `s${publicId()}`;
+    const id = `s${createPublicId()}`;
     const { upstream: _behind, ...part } = gatewayPart(id);
     const streams = { 'x-gw-api-gateway': part, 'x-gw-streaming': { streams: { one: { input: {}, output: {} } } } };
     assert.deepEqual(await told('POST', '/gw/apis/oas', streams), [200, answered(id, 'added')]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 
 const documentOf = (id: string) => ({
@@ -16,7 +16,7 @@ const documentOf = (id: string) => ({
 
 onEveryEngine('a version that leads', app => {
   async function made(query = ''): Promise<string> {
-    const id = publicId();
+    const id = createPublicId();
     const { status, text } = await app().ask('POST', `/gw/apis/oas${query}`, { body: documentOf(id) });
     assert.equal(status, 200, text);
     return id;

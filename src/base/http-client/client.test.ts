@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { makeAuthority, makeClientCertificate, makeServerCertificate } from '../../../tests/support/certificates.ts';
-import { type OutboundOptions, outbound } from './client.ts';
+import { createOutboundClient, type OutboundClientOptions } from './client.ts';
 
 type Cleanup = { after(work: () => unknown): void };
 
@@ -31,8 +31,8 @@ async function serve(t: Cleanup, answer: RequestListener, tls?: https.ServerOpti
   return { port, origin: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, requests, connections: () => connections };
 }
 
-function clientOf(t: Cleanup, options: OutboundOptions = {}) {
-  const client = outbound(options);
+function clientOf(t: Cleanup, options: OutboundClientOptions = {}) {
+  const client = createOutboundClient(options);
   t.after(() => client.close());
   return client;
 }
@@ -106,7 +106,7 @@ test('metadata and link-local addresses are refused to everybody, whatever the r
 test('rules can open local networks to visitors, close them to operators, or open one origin alone', async t => {
   const one = await serve(t, ok);
   const other = await serve(t, ok);
-  const turned = clientOf(t, { rules: { visitor: { local: true }, operator: { local: false } } });
+  const turned = clientOf(t, { rules: { visitor: { allowsLocal: true }, operator: { allowsLocal: false } } });
   assert.equal((await turned.fetch({ url: one.origin, ...visitor })).status, 200);
   await assert.rejects(turned.fetch({ url: one.origin, ...operator }), { code: 'outbound.refused_address' });
   const narrow = clientOf(t, { rules: { visitor: { origins: [one.origin] } } });
@@ -290,7 +290,7 @@ test('calls at once are bounded for each audience on its own', async t => {
     waiting.push(response);
     arrived.resolve();
   });
-  const client = clientOf(t, { maxAtOnce: 1, rules: { visitor: { local: true } } });
+  const client = clientOf(t, { maxConcurrent: 1, rules: { visitor: { allowsLocal: true } } });
   const first = client.fetch({ url: origin, ...visitor });
   await arrived.promise;
   await assert.rejects(client.fetch({ url: origin, ...visitor }), { code: 'outbound.too_busy' });
@@ -305,7 +305,7 @@ test('calls at once are bounded for each audience on its own', async t => {
 
 test('a connection is reused for the same audience and never for the other', async t => {
   const server = await serve(t, ok);
-  const client = clientOf(t, { rules: { visitor: { local: true } } });
+  const client = clientOf(t, { rules: { visitor: { allowsLocal: true } } });
   for (const who of [operator, visitor, operator])
     for (let turn = 0; turn < 10; turn++) await client.fetch({ url: `${server.origin}/${who.audience}`, ...who });
   const portsOf = (path: string) =>

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { Client, type Dispatcher, Pool } from 'undici';
-import type { Target } from './target.ts';
+import type { OutboundTarget } from './target.ts';
 
 export interface OutboundTls {
   /** Authorities to trust instead of the usual ones, as PEM. */
@@ -14,35 +14,35 @@ export interface OutboundTls {
 }
 
 /** Connections to checked addresses. Idle ones are kept a few seconds, for the same rules, origin and addresses. */
-export interface Connections {
+export interface ConnectionPools {
   use<T>(
     /** Connections are shared under the same rules only. */
     rules: string,
-    target: Target,
+    target: OutboundTarget,
     tls: OutboundTls | undefined,
     ask: (to: Dispatcher) => Promise<T>,
   ): Promise<T>;
   close(): Promise<void>;
 }
 
-export const maxDestinations = 64;
-export const maxConnectionsEach = 16;
-export const maxAnswerHeaderBytes = 32 * 1024;
+export const maxPools = 64;
+export const maxConnectionsPerPool = 16;
+export const maxResponseHeaderBytes = 32 * 1024;
 const connectTimeoutMs = 10_000;
-const keepAliveMs = 4_000;
+const keepAliveTimeoutMs = 4_000;
 
-export function connections(): Connections {
+export function createConnectionPools(): ConnectionPools {
   const pools = new Map<string, Pool>();
 
   /** The pool used longest ago makes room; it finishes the calls it has. */
-  function poolOf(rules: string, target: Target): Pool {
+  function getPool(rules: string, target: OutboundTarget): Pool {
     const key = [rules, target.url.origin, ...target.addresses.toSorted()].join(' ');
     const pool =
-      pools.get(key) ?? new Pool(target.url.origin, { ...settingsOf(target), connections: maxConnectionsEach });
+      pools.get(key) ?? new Pool(target.url.origin, { ...toClientOptions(target), connections: maxConnectionsPerPool });
     pools.delete(key);
     pools.set(key, pool);
     const [oldest] = pools;
-    if (pools.size > maxDestinations && oldest) {
+    if (pools.size > maxPools && oldest) {
       pools.delete(oldest[0]);
       void oldest[1].close();
     }
@@ -51,9 +51,9 @@ export function connections(): Connections {
 
   return {
     async use(rules, target, tls, ask) {
-      if (!tls) return ask(poolOf(rules, target));
+      if (!tls) return ask(getPool(rules, target));
       // Who trusts or shows something special gets a connection of their own.
-      const client = new Client(target.url.origin, { ...settingsOf(target, tls), pipelining: 0 });
+      const client = new Client(target.url.origin, { ...toClientOptions(target, tls), pipelining: 0 });
       try {
         return await ask(client);
       } finally {
@@ -68,19 +68,19 @@ export function connections(): Connections {
 }
 
 /** The call's own time bound ends all waiting, so that the parts of it need none. */
-function settingsOf(target: Target, tls: OutboundTls = {}): Client.Options {
+function toClientOptions(target: OutboundTarget, tls: OutboundTls = {}): Client.Options {
   const { insecure = false, ca, cert, key } = tls;
   return {
     headersTimeout: 0,
     bodyTimeout: 0,
-    keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: keepAliveMs,
-    maxHeaderSize: maxAnswerHeaderBytes,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    keepAliveMaxTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: maxResponseHeaderBytes,
     allowH2: false,
     autoSelectFamily: true,
     connect: {
       timeout: connectTimeoutMs,
-      lookup: pinned(target.addresses),
+      lookup: createPinnedLookup(target.addresses),
       rejectUnauthorized: !insecure,
       ...(ca !== undefined && { ca: typeof ca === 'string' ? ca : [...ca] }),
       ...(cert !== undefined && { cert }),
@@ -90,7 +90,7 @@ function settingsOf(target: Target, tls: OutboundTls = {}): Client.Options {
 }
 
 /** Answers with the addresses that were checked, whatever the name would mean by now. */
-function pinned(addresses: readonly string[]): LookupFunction {
+function createPinnedLookup(addresses: readonly string[]): LookupFunction {
   const entries = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (host, options, answer) => {
     const [first] = entries;

@@ -3,7 +3,7 @@ import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { outboundProblem } from './problems.ts';
 
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -22,13 +22,13 @@ const decoders = new Map<string, Decode>([
 ]);
 
 /** Reads a whole answer, bounded both as it came and as it unfolds. */
-export async function readAnswer(received: Received, host: string, maxBytes: number): Promise<OutboundAnswer> {
+export async function readResponse(received: Received, host: string, maxBytes: number): Promise<OutboundResponse> {
   const { statusCode: status, headers } = received;
   const raw = await readBody(received, host, maxBytes);
   const decode = decoders.get(String(headers['content-encoding'] ?? '').toLowerCase());
   if (!decode || raw.length === 0) return { status, headers, body: raw };
   const body = await decode(raw, { maxOutputLength: maxBytes }).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(host, maxBytes);
+    if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw createTooLarge(host, maxBytes);
     throw outboundProblem.undecodable({ detail: { host }, cause });
   });
   const { 'content-encoding': _encoding, 'content-length': _length, ...rest } = headers;
@@ -41,10 +41,10 @@ async function readBody({ headers, body }: Received, host: string, maxBytes: num
   for await (const chunk of body) {
     bytes += chunk.length;
     // Leaving the loop destroys the stream, and with it the connection.
-    if (bytes > maxBytes) throw tooLarge(host, maxBytes);
+    if (bytes > maxBytes) throw createTooLarge(host, maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-const tooLarge = (host: string, maxBytes: number) => outboundProblem.too_large({ detail: { host, maxBytes } });
+const createTooLarge = (host: string, maxBytes: number) => outboundProblem.too_large({ detail: { host, maxBytes } });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type AddressReach, addressKind } from './ssrf-guard.ts';
+import { type AddressReach, classifyAddress } from './ssrf-guard.ts';
 
 const table: Record<AddressReach, string[]> = {
   public: [
@@ -81,16 +81,16 @@ const table: Record<AddressReach, string[]> = {
 
 for (const [reach, addresses] of Object.entries(table))
   for (const address of addresses)
-    test(`"${address}" is ${reach}`, () => assert.equal(addressKind(address).reach, reach));
+    test(`"${address}" is ${reach}`, () => assert.equal(classifyAddress(address).reach, reach));
 
 test('every IPv4 address is classified the same when carried in IPv6', () => {
   fc.assert(
     fc.property(fc.ipV4(), address => {
-      const { reach } = addressKind(address);
+      const { reach } = classifyAddress(address);
       const hex = address.split('.').map(part => Number(part).toString(16).padStart(2, '0'));
       const groups = `${hex[0]}${hex[1]}:${hex[2]}${hex[3]}`;
       for (const carried of [`::ffff:${address}`, `64:ff9b::${address}`, `2002:${groups}::`, `::ffff:${groups}`])
-        assert.equal(addressKind(carried).reach, reach, carried);
+        assert.equal(classifyAddress(carried).reach, reach, carried);
     }),
   );
 });

@@ -53,7 +53,7 @@ const ranges: readonly (readonly [cidr: string, reach: AddressReach, about: stri
 ];
 
 /** IPv6 forms that carry an IPv4 address the packet ends up at. Mapped addresses are IPv4 here already. */
-const carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bigint])[] = [
+const ipv4Carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bigint])[] = [
   ['64:ff9b::/96', value => value & 0xffffffffn],
   ['64:ff9b:1::/48', value => value & 0xffffffffn],
   ['2002::/16', value => (value >> 80n) & 0xffffffffn],
@@ -65,35 +65,35 @@ const carriers: readonly (readonly [cidr: string, carried: (value: bigint) => bi
 const mapped = 0xffffn << 32n;
 
 /** A CIDR range in the one address space of both families: an address is inside when its value shifted equals `value`. */
-export const readCidr = (cidr: string): { value: bigint; shift: bigint } => {
+export const parseCidr = (cidr: string): { value: bigint; shift: bigint } => {
   const [address = '', bits = ''] = cidr.split('/');
   const shift = BigInt((isIPv4(address) ? 32 : 128) - Number(bits));
-  return { value: addressValue(address) >> shift, shift };
+  return { value: toAddressValue(address) >> shift, shift };
 };
-const rangeTable = ranges.map(([cidr, reach, about]) => ({ ...readCidr(cidr), kind: { reach, about } }));
-const carrierTable = carriers.map(([cidr, carried]) => ({ ...readCidr(cidr), carried }));
+const rangeTable = ranges.map(([cidr, reach, about]) => ({ ...parseCidr(cidr), kind: { reach, about } }));
+const carrierTable = ipv4Carriers.map(([cidr, carried]) => ({ ...parseCidr(cidr), carried }));
 
 /** Classifies an address as a resolver or a URL gives it; what is no address is forbidden. */
-export function addressKind(address: string): AddressKind {
+export function classifyAddress(address: string): AddressKind {
   if (!isIPv4(address) && !isIPv6(address)) return { reach: 'forbidden', about: 'not an address' };
-  const value = addressValue(address);
-  const own = kindOf(value);
+  const value = toAddressValue(address);
+  const own = classifyValue(value);
   const carrier = carrierTable.find(each => value >> each.shift === each.value);
   // `::1` lies where addresses of an old form carry IPv4, and is none of them.
   if (!carrier || own.about === 'loopback') return own;
-  return stricter(own, kindOf(mapped | carrier.carried(value)));
+  return pickStricter(own, classifyValue(mapped | carrier.carried(value)));
 }
 
 const severity: Record<AddressReach, number> = { public: 0, local: 1, forbidden: 2 };
-const stricter = (a: AddressKind, b: AddressKind): AddressKind => (severity[a.reach] >= severity[b.reach] ? a : b);
+const pickStricter = (a: AddressKind, b: AddressKind): AddressKind => (severity[a.reach] >= severity[b.reach] ? a : b);
 
-function kindOf(value: bigint): AddressKind {
+function classifyValue(value: bigint): AddressKind {
   const found = rangeTable.find(each => value >> each.shift === each.value);
   return found?.kind ?? { reach: 'forbidden', about: 'unknown' };
 }
 
 /** Both families in one space: an IPv4 address is its IPv4-mapped form. */
-export function addressValue(address: string): bigint {
+export function toAddressValue(address: string): bigint {
   if (isIPv4(address)) return mapped | address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n);
   // The URL parser writes IPv6 in groups of hexadecimal only; a zone (`%eth0`) does not change where a range begins.
   const text = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);

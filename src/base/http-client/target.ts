@@ -2,27 +2,27 @@ import { isIP } from 'node:net';
 import { type AddressPolicy, isMetadataHost } from '../address-policy.ts';
 import type { Problem } from '../problems.ts';
 import { outboundProblem } from './problems.ts';
-import { type AddressKind, addressKind } from './ssrf-guard.ts';
+import { type AddressKind, classifyAddress } from './ssrf-guard.ts';
 
 /** On whose word a call is made: a setting of an operator, or something a visitor of the portal typed. */
 export type Audience = 'operator' | 'visitor';
 
 export interface AudienceRules {
   /** Whether loopback and private networks may be called. */
-  readonly local: boolean;
+  readonly allowsLocal: boolean;
   /** Origins (`http://127.0.0.1:8080`) that may be called although they are local. */
   readonly origins: readonly string[];
 }
 
-export const defaultRules: Readonly<Record<Audience, AudienceRules>> = {
-  operator: { local: true, origins: [] },
-  visitor: { local: false, origins: [] },
+export const defaultAudienceRules: Readonly<Record<Audience, AudienceRules>> = {
+  operator: { allowsLocal: true, origins: [] },
+  visitor: { allowsLocal: false, origins: [] },
 };
 
-export type Resolve = (host: string) => Promise<readonly string[]>;
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** A URL whose host was resolved, once, to addresses that may be called. */
-export interface Target {
+export interface OutboundTarget {
   readonly url: URL;
   readonly host: string;
   readonly addresses: readonly string[];
@@ -31,7 +31,7 @@ export interface Target {
 export const maxUrlCharacters = 8192;
 const maxAddresses = 16;
 
-export function readTarget(text: string): URL {
+export function parseTargetUrl(text: string): URL {
   const url = text.length <= maxUrlCharacters && URL.canParse(text) ? new URL(text) : undefined;
   if (!url) throw outboundProblem.bad_url({ detail: { url: text.slice(0, 200) } });
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -44,38 +44,38 @@ export function readTarget(text: string): URL {
 }
 
 /** Resolves the host and checks every address: one that may not be called spoils the whole answer. */
-export async function checkTarget(
+export async function resolveTarget(
   url: URL,
   audience: Audience,
   rules: AudienceRules,
-  resolve: Resolve,
+  resolve: ResolveHost,
   policy?: AddressPolicy,
-): Promise<Target> {
+): Promise<OutboundTarget> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isMetadataHost(host)) throw outboundProblem.refused({ detail: { host } });
   const addresses = isIP(host) ? [host] : await resolveHost(host, audience, resolve);
   for (const address of addresses) {
-    const kind = addressKind(address);
-    if (!allows(rules, url, kind)) throw refusal(audience, host, address, kind.about);
+    const kind = classifyAddress(address);
+    if (!isAllowed(rules, url, kind)) throw createRefusal(audience, host, address, kind.about);
     const about = policy?.refuse(address, Number(url.port || (url.protocol === 'https:' ? '443' : '80')));
     // What a name means inside is for those who may go there.
-    if (about !== undefined) throw refusal(policy?.key === '' ? audience : 'visitor', host, address, about);
+    if (about !== undefined) throw createRefusal(policy?.key === '' ? audience : 'visitor', host, address, about);
   }
   return { url, host, addresses };
 }
 
-function allows(rules: AudienceRules, url: URL, { reach }: AddressKind): boolean {
-  if (reach === 'local') return rules.local || rules.origins.includes(url.origin);
+function isAllowed(rules: AudienceRules, url: URL, { reach }: AddressKind): boolean {
+  if (reach === 'local') return rules.allowsLocal || rules.origins.includes(url.origin);
   return reach === 'public';
 }
 
 /** A visitor is not told what a name means inside, nor whether it means anything there. */
-function refusal(audience: Audience, host: string, address: string, about: string): Problem {
+function createRefusal(audience: Audience, host: string, address: string, about: string): Problem {
   if (audience === 'visitor') return outboundProblem.refused({ detail: { host } });
   return outboundProblem.refused_address({ detail: { host, address, about } });
 }
 
-async function resolveHost(host: string, audience: Audience, resolve: Resolve): Promise<readonly string[]> {
+async function resolveHost(host: string, audience: Audience, resolve: ResolveHost): Promise<readonly string[]> {
   const make = audience === 'visitor' ? outboundProblem.refused : outboundProblem.unknown_host;
   const addresses = await resolve(host).catch((cause: unknown) => {
     throw make({ detail: { host }, cause });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { laneStore } from './lane-store.ts';
 import { deliveryStore, type NewDelivery } from './store.ts';
@@ -26,7 +26,7 @@ withRecords('the queue of webhook calls', given => {
   const settled = { attempts: 1, status: 200, log: [] };
 
   test('calls of a hook come in the order in which they were written', async () => {
-    const [org, store] = [publicId(), open()];
+    const [org, store] = [createPublicId(), open()];
     await store.add([told(org, 'a', '1'), told(org, 'b', '2'), told(org, 'a', '3')], 1000, 10);
     const first = (await store.next(org, 'a'))!;
     assert.equal(first.payload, '1');
@@ -36,7 +36,7 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('of two processes one has a hook, until it gives it back or its lease ends', async () => {
-    const [org, store, one, other] = [publicId(), open(), lanes('one'), lanes('other')];
+    const [org, store, one, other] = [createPublicId(), open(), lanes('one'), lanes('other')];
     const own = (found: { orgId: string }[]) => found.filter(({ orgId }) => orgId === org).length;
     await store.add([told(org, 'a', '1')], 1000, 10);
     assert.deepEqual([own(await one.claim(1000, 500, 100)), own(await other.claim(1001, 500, 100))], [1, 0]);
@@ -50,7 +50,7 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('what a process held when it died is free as soon as it is back', async () => {
-    const [org, store] = [publicId(), open()];
+    const [org, store] = [createPublicId(), open()];
     await store.add([told(org, 'a', '1')], 1000, 10);
     await lanes('died').claim(1000, 1_000_000, 100);
     await lanes('died').begin();
@@ -59,7 +59,7 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('a hook is left only when nothing waits, and a call that comes later opens it again', async () => {
-    const [org, store, one] = [publicId(), open(), lanes('leaver')];
+    const [org, store, one] = [createPublicId(), open(), lanes('leaver')];
     const lane = { orgId: org, hook: 'a' };
     const has = async (atMs: number) => (await one.claim(atMs, 500, 100)).some(({ orgId }) => orgId === org);
     await store.add([told(org, 'a', '1')], 1000, 10);
@@ -74,7 +74,7 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('the queue of an organisation is bounded, and those of others do not shorten it', async () => {
-    const [org, other, store] = [publicId(), publicId(), open()];
+    const [org, other, store] = [createPublicId(), createPublicId(), open()];
     await store.add([told(other, 'a', 'x'), told(other, 'a', 'y')], 1000, 3);
     const some = ['1', '2', '3', '4', '5'].map(payload => told(org, 'a', payload));
     const { kept, full } = await store.add(some, 1000, 3);
@@ -84,15 +84,15 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('the same is told once until its time is over', async () => {
-    const [org, store] = [publicId(), open()];
-    const cool = told(org, 'a', 'x', { mark: publicId(), markedForMs: 1000 });
+    const [org, store] = [createPublicId(), open()];
+    const cool = told(org, 'a', 'x', { mark: createPublicId(), markedForMs: 1000 });
     assert.equal((await store.add([cool, cool], 5000, 10)).kept.length, 1);
     assert.equal((await store.add([cool], 5999, 10)).kept.length, 0);
     assert.equal((await store.add([cool], 6000, 10)).kept.length, 1);
   });
 
   test('what was given up is tried again, one or all of a hook, before what came later', async () => {
-    const [org, store] = [publicId(), open()];
+    const [org, store] = [createPublicId(), open()];
     await store.add(
       ['1', '2', '3'].map(payload => told(org, 'a', payload)),
       1000,
@@ -105,7 +105,7 @@ withRecords('the queue of webhook calls', given => {
       items.map(it => it.payload),
       ['2', '1'],
     );
-    assert.equal(await store.retry(publicId(), { hook: 'a' }, 3000), 0, 'of another organisation');
+    assert.equal(await store.retry(createPublicId(), { hook: 'a' }, 3000), 0, 'of another organisation');
     assert.equal(await store.retry(org, { id: items[1]!.publicId }, 3000), 1);
     assert.equal((await store.next(org, 'a'))!.payload, '1');
     assert.equal((await store.next(org, 'a'))!.attempts, 0);
@@ -113,7 +113,7 @@ withRecords('the queue of webhook calls', given => {
   });
 
   test('finished calls are kept up to a number and an age; those that wait are kept', async () => {
-    const [org, store] = [publicId(), open()];
+    const [org, store] = [createPublicId(), open()];
     await store.add(
       ['1', '2', '3', '4'].map(payload => told(org, 'a', payload)),
       1000,

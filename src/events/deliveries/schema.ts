@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isoTime, zeroTime } from '#base/clock.ts';
+import { formatIsoTime, zeroTime } from '#base/clock.ts';
 
 /** `waiting` for its turn or for another attempt; `delivered`; or `dead`: given up, until somebody retries it. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const;
@@ -77,7 +77,7 @@ export const DeliveryShown = DeliverySummary.extend({
 });
 export type DeliveryShown = z.input<typeof DeliveryShown>;
 
-const time = (ms: number) => (ms > 0 ? isoTime(ms) : zeroTime);
+const time = (ms: number) => (ms > 0 ? formatIsoTime(ms) : zeroTime);
 
 export const deliverySummary = (it: Delivery): DeliverySummary => ({
   id: it.publicId,

@@ -1,5 +1,5 @@
-import { type Clock, unixSeconds } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import { type Clock, toUnixSeconds } from '#base/clock.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
@@ -18,7 +18,7 @@ export interface SenderOptions {
   readonly hooks: Pick<HookStore, 'get'>;
   readonly hookSecrets: Pick<HookSecretStore, 'signing'>;
   readonly vault: Pick<Vault, 'open'>;
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;
@@ -178,7 +178,7 @@ async function attempt(options: SenderOptions, delivery: Delivery, signal: Abort
         ...lowerCase(target.headers),
         'x-gw-event': delivery.event,
         'x-gw-delivery': delivery.publicId,
-        'x-gw-signature': signatureOf(secrets, unixSeconds(atMs), body),
+        'x-gw-signature': signatureOf(secrets, toUnixSeconds(atMs), body),
       },
       ...(body !== '' && { body }),
       audience: 'operator',

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Page, PageAsked } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
@@ -212,7 +212,7 @@ const bodyOf = ({ inline, name, payload, contentType, log }: DeliveryBody): Deli
 });
 
 const rowOf = (it: NewDelivery, nowMs: number) => ({
-  public_id: publicId(),
+  public_id: createPublicId(),
   org_id: it.orgId,
   hook: it.hook,
   api_id: it.apiId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { createdAnswer, done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
@@ -43,9 +43,9 @@ export const createHook = operation({
   returns: createdAnswer,
   problems: [problem.id_taken],
   async handle({ actor, body, audit }, { hooks, clock }: HookTools) {
-    const id = databaseId();
+    const id = createDatabaseId();
     audit(id);
-    const webhook_id = body.webhook_id || publicId();
+    const webhook_id = body.webhook_id || createPublicId();
     await hooks.insert({ ...body, api_model: {}, id, org_id: actor.orgId, webhook_id }, clock.now());
     return { ...done('Webhook created'), ID: id };
   },

@@ -1,4 +1,4 @@
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 
@@ -14,7 +14,7 @@ const purpose = 'webhook signing secret';
 
 /** What webhook calls are signed with: one secret for each stored hook, one for the others. Made when first needed. */
 export function hookSecretStore(records: Records, vault: Vault) {
-  const made = () => vault.seal(`whsec_${secretText()}`, purpose);
+  const made = () => vault.seal(`whsec_${createSecretText()}`, purpose);
   const opened = (sealed: string) => vault.open(sealed, purpose);
   const find = (orgId: string, hook: string) =>
     records.db

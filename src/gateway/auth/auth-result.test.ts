@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Bench, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 
@@ -38,11 +38,11 @@ describe('all ways in together', () => {
   });
 
   async function credentials(): Promise<Record<string, string>> {
-    const access = tokenOf(orgId, publicId());
+    const access = tokenOf(orgId, createPublicId());
     const client = { id: 'shop', org_id: orgId, api_id: 'bench', client_id: 'shop', secret: 's', redirect_uri: '' };
     const rest = { policy_id: '', description: '', client_name: '', meta_data: {}, created_at: '2030-01-01T00:00:00Z' };
     await bench.oauthClients.insert({ ...client, ...rest });
-    const grant = { orgId, apiId: 'bench', clientId: 'shop', grantId: publicId(), owner: '', scope: '' };
+    const grant = { orgId, apiId: 'bench', clientId: 'shop', grantId: createPublicId(), owner: '', scope: '' };
     const issued = { kind: 'access' as const, token: access, expiresAtMs: exp * 1000, key: { access_rights } };
     await bench.oauthTokens.insert(grant, [issued], startMs);
     await bench.key(

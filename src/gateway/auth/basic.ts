@@ -1,4 +1,4 @@
-import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
+import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import type { Model } from '#definition/model.ts';
 import type { Answer } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -83,9 +83,9 @@ function firstGroup(source: string, missing: RefusalCode, ungrouped: RefusalCode
 
 function readable(source: string) {
   try {
-    return compiledPattern(source, { most: mostInstructions });
+    return compileRegex(source, { maxInstructions: mostInstructions });
   } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
+    if (!(error instanceof InvalidRegex)) throw error;
     throw new Unservable(`an expression of basic authentication cannot be used: it ${error.message}`);
   }
 }

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { tokenOf } from '#access/keys/ids.ts';
-import { maxConnectionsEach } from '#base/http-client/pool.ts';
+import { maxConnectionsPerPool } from '#base/http-client/pool.ts';
 import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
 import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
@@ -192,7 +192,7 @@ describe('external OAuth', () => {
     const slow = await compile(introspected({ url: await listening(silent) }));
     const waiting = Array.from({ length: 100 }, (_, n) => send(slow, `token-${n}`));
     try {
-      await eventually(() => assert.equal(held, maxConnectionsEach));
+      await eventually(() => assert.equal(held, maxConnectionsPerPool));
       const failed = refusal(500, 'error happened during the access token validation');
       assert.deepEqual(await answered(slow, 'one more'), failed);
       server.pages['/introspect'] = { active: true, sub: 'ann' };

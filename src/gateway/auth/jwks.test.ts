@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { outbound } from '#base/http-client/client.ts';
+import { createOutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
@@ -14,7 +14,7 @@ describe('key sets others publish', () => {
   let publisher: Publisher;
   let sets: KeySets;
   let nowMs = 0;
-  const out = outbound();
+  const out = createOutboundClient();
   const asked = (kid?: string, more: Partial<AskedKey> = {}): AskedKey => ({
     kid,
     algorithm: 'RS256',

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Doing } from '../pipeline/step.ts';
 import { type Family, type SetKey, setKeyOf } from './jwt-keys.ts';
 
@@ -34,7 +34,7 @@ export interface KeySources {
 }
 
 export interface KeySetsOptions {
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly log: Log;
   readonly ttlSeconds: number;
@@ -151,7 +151,7 @@ export function keySets({ outbound, clock, log, ttlSeconds, pauseSeconds }: KeyS
 }
 
 const nameOf = { url: (url: string) => `url ${url}`, issuer: (issuer: string) => `issuer ${issuer}` };
-const discoveryOf = (issuer: string) => `${withoutFinalSlashes(issuer)}/.well-known/openid-configuration`;
+const discoveryOf = (issuer: string) => `${trimTrailingSlashes(issuer)}/.well-known/openid-configuration`;
 
 /** A document that speaks for another issuer could hand one provider's users to another. */
 function discovered(issuer: string, text: string): string {

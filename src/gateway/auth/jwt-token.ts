@@ -1,6 +1,6 @@
 import { hash, type KeyObject } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
-import { repeatsName } from '#base/duplicate-keys.ts';
+import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { Lru } from '#base/lru.ts';
 import type { Doing } from '../pipeline/step.ts';
 
@@ -47,7 +47,7 @@ function membersOf(part: string): Members | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || repeatsName(text)) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
   return value as Members;
 }
 

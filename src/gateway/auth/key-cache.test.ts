@@ -4,7 +4,7 @@ import { keyDigest } from '#access/keys/key-row.ts';
 import { policyTopic } from '#access/policies/topic.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
-import { createDataKey, vaultOf } from '#base/vault.ts';
+import { createDataKey, createVault } from '#base/vault.ts';
 import { type Bench, openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { sessionsOf } from './key-cache.ts';
 import type { AccessStore, FoundKeyRow } from './store.ts';
@@ -115,7 +115,7 @@ describe('keys in the memory of a thread', () => {
 });
 
 test('what was read before a change is not remembered after it', async () => {
-  const vault = vaultOf(createDataKey());
+  const vault = createVault(createDataKey());
   const digest = keyDigest(vault, `${orgId}slow-key`);
   const row = (alias: string): FoundKeyRow => ({
     id: '1',

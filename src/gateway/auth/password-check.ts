@@ -1,12 +1,12 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { Session } from '#access/keys/session.ts';
 import type { Clock } from '#base/clock.ts';
-import { sameSecret } from '#base/constant-time.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
 import { createFailureCounter } from '#base/failure-counter.ts';
 import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
-import { passwordMatches, wastePasswordTime } from '#base/passwords.ts';
+import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
 import type { Doing } from '../pipeline/step.ts';
 
 type Stored = NonNullable<Session['password']>;
@@ -123,8 +123,8 @@ export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordChec
 }
 
 async function compare({ stored, password }: PasswordQuestion, flow: Flow): Promise<boolean> {
-  if (!stored) return wastePasswordTime(password, flow);
+  if (!stored) return hashDummyPassword(password, flow);
   const quick = stored.hash.startsWith('scrypt$') ? undefined : quickHashes[stored.hashType];
-  if (!quick) return passwordMatches(password, stored.hash, flow);
-  return sameSecret(quick(password), stored.hash) || wastePasswordTime(password, flow);
+  if (!quick) return verifyPassword(password, stored.hash, flow);
+  return constantTimeEqual(quick(password), stored.hash) || hashDummyPassword(password, flow);
 }

@@ -4,7 +4,7 @@ import { keyDigest } from '#access/keys/key-row.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
-import { createDataKey, vaultOf } from '#base/vault.ts';
+import { createDataKey, createVault } from '#base/vault.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { organisationsOf } from '../limits/organisations.ts';
 import type { Change } from '../routing/config-store.ts';
@@ -14,7 +14,7 @@ import { oauthTokensOf } from './oauth/tokens.ts';
 import type { AccessStore } from './store.ts';
 
 const orgId = '5e9d9544a1dcd60001d0ed20';
-const vault = vaultOf(createDataKey());
+const vault = createVault(createDataKey());
 const settings = readSettings({});
 const log = createLog({ level: 'silent', format: 'json' });
 const rights = { org_id: orgId, access_rights: { a: { api_id: 'a', versions: [] } } };

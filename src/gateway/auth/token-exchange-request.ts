@@ -1,6 +1,6 @@
 import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
-import { uuid } from '#base/ids.ts';
+import { createUuid } from '#base/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type StepContext, Unservable } from '../pipeline/step.ts';
@@ -85,7 +85,7 @@ function byKey({ clientId, certificateId, name }: Provider, { model, tools }: St
   const thumbprint = hash('sha256', certificate.x509.raw, 'base64url');
   return async url => {
     const now = Math.floor(tools.clock.now() / 1000);
-    const signed = await new SignJWT({ jti: uuid() })
+    const signed = await new SignJWT({ jti: createUuid() })
       .setProtectedHeader({ alg, typ: 'JWT', 'x5t#S256': thumbprint })
       .setIssuer(clientId)
       .setSubject(clientId)

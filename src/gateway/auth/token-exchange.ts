@@ -1,5 +1,5 @@
 import { decodeJwt, errors } from 'jose';
-import { compiledPattern } from '#base/regex.ts';
+import { compileRegex } from '#base/regex.ts';
 import { issuerPattern, oauth2Faults } from '#definition/oauth2-validation.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -69,7 +69,7 @@ function exchangers(context: StepContext): (issuer: string) => Exchanger | undef
     for (const issuer of exchanger.provider.issuers) {
       if (!issuer.startsWith(issuerPattern)) named.set(issuer, exchanger);
       else {
-        const compiled = compiledPattern(issuer.slice(issuerPattern.length));
+        const compiled = compileRegex(issuer.slice(issuerPattern.length));
         patterns.push({ fits: text => compiled.matches(text), exchanger });
       }
     }

@@ -1,6 +1,6 @@
 import type { AddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
-import { type Outbound, outbound } from '#base/http-client/client.ts';
+import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
@@ -31,10 +31,10 @@ const questionsAtOnce = 200;
 /** What knowing callers by tokens takes of a thread. */
 export function tokenTools({ post, ...options }: TokenToolsOptions) {
   const { settings, clock, log, addresses } = options;
-  const out = outbound({ addresses, maxAtOnce: callsAtOnce });
+  const out = createOutboundClient({ addresses, maxConcurrent: callsAtOnce });
   const main = createRpcClient<MainAnswers>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
-  const createKeySets = (through: Outbound) =>
+  const createKeySets = (through: OutboundClient) =>
     keySets({
       outbound: through,
       clock,

@@ -69,4 +69,4 @@ export const loops = ({ upstream, loadBalancing }: Model, { version }: VersionMo
 const statusesOf = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);
 
 const bodyPattern = (source: string) =>
-  operatorPattern('the pattern for bodies of cached calls', source, { most: mostInstructions });
+  operatorPattern('the pattern for bodies of cached calls', source, { maxInstructions: mostInstructions });

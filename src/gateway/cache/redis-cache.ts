@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Blobs } from '#storage/shared/shared.ts';
 import { decoded, encoded } from './entry.ts';
 import { dropLog } from './invalidation-log.ts';
@@ -36,6 +36,6 @@ export function remoteResponses({ blobs, clock }: RemoteOptions): Responses {
       blobs.remove(name(apiId, key));
     },
     // Another era makes all that was written before worthless at once, and whatever is still being written too.
-    forget: apiId => blobs.settle(eraName(apiId), Buffer.from(publicId())),
+    forget: apiId => blobs.settle(eraName(apiId), Buffer.from(createPublicId())),
   };
 }

@@ -1,14 +1,14 @@
-import { compiledPattern, type PatternOptions, UnreadablePattern } from '#base/regex.ts';
+import { compileRegex, InvalidRegex, type RegexOptions } from '#base/regex.ts';
 import { Unservable } from './step.ts';
 
-export type OperatorPattern = ReturnType<typeof compiledPattern>;
+export type OperatorPattern = ReturnType<typeof compileRegex>;
 
 /** A pattern of a definition. One that nobody can run makes the API unservable, which says `what` it was. */
-export function operatorPattern(what: string, source: string, options: PatternOptions = {}): OperatorPattern {
+export function operatorPattern(what: string, source: string, options: RegexOptions = {}): OperatorPattern {
   try {
-    return compiledPattern(source, options);
+    return compileRegex(source, options);
   } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
+    if (!(error instanceof InvalidRegex)) throw error;
     throw new Unservable(`${what} cannot be read: it ${error.message}`);
   }
 }

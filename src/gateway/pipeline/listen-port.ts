@@ -1,4 +1,4 @@
-import { isExtraPort, servedPort } from '#base/extra-ports.ts';
+import { extraPortOf, isExtraPort } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import { Unservable } from './step.ts';
@@ -8,7 +8,7 @@ export const checkExtraPorts = (settings: Pick<Settings, 'gateway.extra_ports'>)
   void isExtraPort(settings, -1);
 
 /** The port an API answers on; 0 for the gateway's own. */
-export const ownPort = ({ listen }: Model, settings: Settings): number => servedPort(settings, listen.port);
+export const ownPort = ({ listen }: Model, settings: Settings): number => extraPortOf(settings, listen.port);
 
 export function checkOwnPort({ listen }: Model, settings: Settings): void {
   if (listen.port !== 0 && listen.port !== settings['gateway.port'] && !isExtraPort(settings, listen.port))

@@ -1,5 +1,5 @@
-import { markupText } from '#base/escape-markup.ts';
-import { mediaType } from '#base/media-type.ts';
+import { escapeMarkup } from '#base/escape-markup.ts';
+import { parseMediaType } from '#base/media-type.ts';
 import { plainTextHeaders } from '#base/page-guard.ts';
 import { bodyOf } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
@@ -48,8 +48,8 @@ const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']
 /** In the caller's own notation: XML for those who sent XML, JSON for everybody else. */
 function rendered(call: Exchange, message: string): [type: string, body: string] {
   const given = call.headers.get('content-type');
-  if (xmlTypes.has(mediaType(given))) {
-    return [given!, `<?xml version="1.0" encoding="UTF-8"?>\n<error>${markupText(message)}</error>`];
+  if (xmlTypes.has(parseMediaType(given))) {
+    return [given!, `<?xml version="1.0" encoding="UTF-8"?>\n<error>${escapeMarkup(message)}</error>`];
   }
   return ['application/json', `{\n    "error": ${JSON.stringify(message)}\n}`];
 }

@@ -1,7 +1,7 @@
 import type { AddressPolicies } from '#base/address-policies.ts';
 import type { AddressPolicy } from '#base/address-policy.ts';
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Carry } from '#operations/in-process-request.ts';
@@ -50,7 +50,7 @@ export interface GatewayTools {
   /** What asks other servers for an API, held to the policy of its organisation. */
   within(policy: AddressPolicy): NetworkTools;
   /** The way out for calls that are not proxied traffic. */
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly keySets: KeySets;
   readonly oauthTokens: OauthTokens;
   /** Has the main thread do what a traffic thread cannot: writing, above all. */

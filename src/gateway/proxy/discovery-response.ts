@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { valueAt } from '#base/json.ts';
+import { getByPath } from '#base/json.ts';
 import type { Model } from '#definition/model.ts';
 
 /** How the answer of a registry is read. */
@@ -52,7 +52,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const memberAt = (from: unknown, path: string): unknown => valueAt(from, path === '' ? [] : path.split('.'));
+const memberAt = (from: unknown, path: string): unknown => getByPath(from, path === '' ? [] : path.split('.'));
 
 /** Nothing for an item that has no host, or a port no host can have. */
 function hostOf(item: unknown, { dataPath, portDataPath, targetPath }: DiscoveryRules): string[] {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { addressKind } from '#base/http-client/ssrf-guard.ts';
+import { classifyAddress } from '#base/http-client/ssrf-guard.ts';
 import { Lru } from '#base/lru.ts';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { needsUpstream } from '#definition/required-parts.ts';
 import { tidied } from '../http/path.ts';
@@ -66,7 +66,7 @@ function readAddress(text: string, address: string): Destination {
     return {
       origin: '',
       host: '',
-      path: withoutFinalSlashes(url.pathname),
+      path: trimTrailingSlashes(url.pathname),
       query: url.search.slice(1),
       loop: url.host,
       controls: loopControls(url.search.slice(1)),
@@ -169,7 +169,7 @@ function registered(text: string, scheme: string): Destination[] {
 /** Not what speaks for the machine itself, such as the metadata of a cloud. */
 export const mayBeNamed = (hostname: string): boolean => {
   const bare = hostname.replace(/^\[|\]$/g, '');
-  return isIP(bare) === 0 || addressKind(bare).reach !== 'forbidden';
+  return isIP(bare) === 0 || classifyAddress(bare).reach !== 'forbidden';
 };
 
 /**

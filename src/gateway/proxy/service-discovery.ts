@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import { Problem } from '#base/problems.ts';
@@ -23,7 +23,7 @@ export interface Registries {
 }
 
 export interface RegistriesOptions {
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a list is believed where the definition does not say. */

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
-import { type Clock, dateText } from '#base/clock.ts';
+import { type Clock, formatHttpDate } from '#base/clock.ts';
 import { HeaderList } from '../http/headers.ts';
 
 /** Adds a signature to headers that go upstream, a flat list; what is signed is what is sent. */
@@ -34,7 +34,7 @@ export function signerOf(rules: SignerRules, clock: Clock): Signer {
   return (flat, method, path) => {
     const headers = new HeaderList(flat);
     headers.remove(own);
-    if (!headers.has('date')) headers.append('Date', dateText(clock.now()));
+    if (!headers.has('date')) headers.append('Date', formatHttpDate(clock.now()));
     const values = valuesOf(flat);
     const names = chosen(wanted, values);
     const text = names.map(name => lineOf(name, values, method, path)).join('\n');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { outbound } from '#base/http-client/client.ts';
+import { createOutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { type Publisher, startPublisher } from '../../../tests/support/tokens.ts';
 import { upstreamTokens } from './upstream-tokens.ts';
 
 describe('OAuth tokens for upstreams', () => {
-  const out = outbound();
+  const out = createOutboundClient();
   const log = createLog({ level: 'silent', format: 'json' });
   let server: Publisher;
   let nowMs = 0;

@@ -1,4 +1,4 @@
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 
 /** Longest head of a frame (RFC 6455, 5.2): two bytes, eight of a length, four of a mask. */
 const maxHeadBytes = 14;
@@ -49,7 +49,7 @@ export class FrameTracker {
 /** A Close frame with a status code; frames of clients are masked with an unpredictable key (RFC 6455, 5.3). */
 export function toCloseFrame(code: number, isClient: boolean): Buffer {
   const payload = [code >> 8, code & 0xff];
-  const mask = isClient ? Buffer.from(publicId().slice(0, 8), 'hex') : Buffer.alloc(0);
+  const mask = isClient ? Buffer.from(createPublicId().slice(0, 8), 'hex') : Buffer.alloc(0);
   const masked = payload.map((byte, at) => (isClient ? byte ^ mask[at]! : byte));
   return Buffer.from([0x80 | closeOpcode, payload.length | (isClient ? 0x80 : 0), ...mask, ...masked]);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createDataKey, vaultOf } from '#base/vault.ts';
+import { createDataKey, createVault } from '#base/vault.ts';
 import { pruneChanges } from '#storage/change-log.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
 import { openRecords, type Records } from '#storage/records.ts';
 import { onBothEngines } from '../../../tests/lifecycle/databases.ts';
 import { type Changes, trafficStore } from './config-store.ts';
 
-const vault = vaultOf(createDataKey());
+const vault = createVault(createDataKey());
 
 onBothEngines('what threads read of changes', fresh => {
   let records: Records;

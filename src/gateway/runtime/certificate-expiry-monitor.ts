@@ -2,7 +2,7 @@ import type { Certificate } from '#access/certificates/schema.ts';
 import type { CertificateStore } from '#access/certificates/store.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
-import { type Clock, isoTime } from '#base/clock.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
@@ -100,9 +100,9 @@ function toldOf({ id, subjectCn, notAfter }: Certificate, role: string, nowMs: n
   const about = { cert_id: id, cert_name: subjectCn };
   const days = (ms: number) => Math.floor(ms / dayMs);
   if (endsMs > nowMs) {
-    const when = { expires_at: isoTime(endsMs), days_remaining: days(endsMs - nowMs), cert_role: role };
+    const when = { expires_at: formatIsoTime(endsMs), days_remaining: days(endsMs - nowMs), cert_role: role };
     return { event: 'CertificateExpiringSoon', detail: { message: 'Certificate is expiring soon', ...about, ...when } };
   }
-  const when = { expired_at: isoTime(endsMs), days_since_expiry: days(nowMs - endsMs), cert_role: role };
+  const when = { expired_at: formatIsoTime(endsMs), days_since_expiry: days(nowMs - endsMs), cert_role: role };
   return { event: 'CertificateExpired', detail: { message: 'Certificate has expired', ...about, ...when } };
 }

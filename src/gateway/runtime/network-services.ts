@@ -1,11 +1,11 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { KeySets, KeySources } from '../auth/jwks.ts';
 import type { Registries } from '../proxy/service-discovery.ts';
 
 /** What definitions make the gateway ask of other servers. */
 export interface NetworkTools {
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly keySets: KeySets;
   readonly registries: Registries;
 }
@@ -16,7 +16,7 @@ const maxNetworkTools = 1000;
 export interface NetworkToolsOptions {
   /** For all networks. */
   readonly shared: NetworkTools;
-  readonly create: (outbound: Outbound) => Omit<NetworkTools, 'outbound'>;
+  readonly create: (outbound: OutboundClient) => Omit<NetworkTools, 'outbound'>;
 }
 
 /**
@@ -30,7 +30,7 @@ export function createNetworkTools({ shared, create }: NetworkToolsOptions) {
       if (policy.key === '') return shared;
       let tools = byPolicy.get(policy.key);
       if (!tools) {
-        const outbound: Outbound = {
+        const outbound: OutboundClient = {
           fetch: request => shared.outbound.fetch({ ...request, policy }),
           close: async () => undefined,
         };

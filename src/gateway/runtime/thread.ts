@@ -3,11 +3,11 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { Report } from '#analytics/metrics-report.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
-import { type Outbound, outbound } from '#base/http-client/client.ts';
+import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { createRedactor } from '#base/redaction.ts';
 import type { Settings } from '#base/settings.ts';
-import { vaultOf } from '#base/vault.ts';
+import { createVault } from '#base/vault.ts';
 import { isSecretGranted } from '#people/organisations/grants.ts';
 import { openReader } from '#storage/reader.ts';
 import { openSharedEngine } from '#storage/shared/engine.ts';
@@ -121,7 +121,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   let databaseFault = data.known ? databaseAway : '';
   let isDraining = false;
   const tell = (message: Tells) => port.postMessage(message);
-  const vault = vaultOf(Buffer.from(data.dataKey));
+  const vault = createVault(Buffer.from(data.dataKey));
   const organisations = organisationsOf(access, vault);
   const sessions = sessionsOf({
     store: access,
@@ -146,7 +146,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     log,
     post: tell,
   });
-  const createRegistries = (through: Outbound) =>
+  const createRegistries = (through: OutboundClient) =>
     registriesOf({
       outbound: through,
       clock: systemClock,
@@ -233,7 +233,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   });
   const hostTests = uptime({
     tools,
-    outbound: outbound({ addresses }),
+    outbound: createOutboundClient({ addresses }),
     snapshot: loader.snapshot,
     tested: recorder.tested,
   });

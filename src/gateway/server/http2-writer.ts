@@ -1,5 +1,5 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { fieldValue, token } from '#base/http-syntax.ts';
+import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 import { hopByHop } from '../http/headers.ts';
 import { checkFinal, type Sink } from '../pipeline/response-writer.ts';
 
@@ -123,7 +123,8 @@ function headOf(status: number, headers: readonly string[]): { flat: string[]; h
     }
     const value = headers[at + 1]!;
     // Left to itself this protocol carries anything, and whoever turns it into lines again is deceived.
-    if (!token.test(name) || !fieldValue.test(value)) throw new Error(`${name} is not a header that can be sent`);
+    if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
+      throw new Error(`${name} is not a header that can be sent`);
     flat.push(name, value);
   }
   return { flat, hasLength };

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { cachePlan, loops, type Rules } from '../cache/cache-policy.ts';
 import { callerHeadersOf, overridesMethod } from '../cache/client-headers.ts';
 import { type Entry, isSignpost, type Signpost } from '../cache/entry.ts';
@@ -206,7 +206,7 @@ function made({ model, version, tools }: StepContext) {
       return brought;
     }
     const isSame = signpost?.varies.length === varies.length;
-    const post = { varies, mark: isSame ? signpost.mark : publicId(), expiresAtMs: entry.expiresAtMs };
+    const post = { varies, mark: isSame ? signpost.mark : createPublicId(), expiresAtMs: entry.expiresAtMs };
     responses.keep(apiId, key, post, era);
     responses.keep(apiId, variantKey(key, post, headers, callerHeaders), entry, era);
     return brought;

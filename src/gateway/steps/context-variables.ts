@@ -1,4 +1,4 @@
-import { uuid } from '#base/ids.ts';
+import { createUuid } from '#base/ids.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step } from '../pipeline/step.ts';
 import { headerNames, headerText } from '../variables/header-name.ts';
@@ -40,7 +40,7 @@ function described(call: Exchange): Record<string, unknown> {
     path,
     path_parts: path.split('/').filter(Boolean),
     remote_addr: call.clientAddress,
-    request_id: uuid(),
+    request_id: createUuid(),
   };
   if (call.traceId !== '') context.gw_trace_id = call.traceId;
   const headers: Record<string, string[]> = Object.create(null);

@@ -1,4 +1,4 @@
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Answer, answer } from '../http/response.ts';
@@ -124,7 +124,7 @@ const nameTest = (list: readonly string[], spelt: (text: string) => string): Nam
 
 /** Asking is always allowed: an OPTIONS call changes nothing. */
 const mayUse = (methods: Names, method: string) =>
-  methods === undefined ? token.test(method) : method === 'OPTIONS' || methods.has(method);
+  methods === undefined ? tokenPattern.test(method) : method === 'OPTIONS' || methods.has(method);
 
 function asksFor(names: Names, asked: string): boolean {
   if (names === undefined || asked === '') return true;

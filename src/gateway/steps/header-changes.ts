@@ -1,4 +1,4 @@
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import { framing, type HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { Unservable } from '../pipeline/step.ts';
@@ -38,7 +38,7 @@ export function headerChange({ remove, add }: HeaderWish, tools: VariableTools) 
 }
 
 function checkName(name: string): void {
-  if (!token.test(name)) throw new Unservable(`${JSON.stringify(name)} is not the name of a header`);
+  if (!tokenPattern.test(name)) throw new Unservable(`${JSON.stringify(name)} is not the name of a header`);
 }
 
 export function applyChange({ removed, set }: HeaderChange, call: Exchange, headers: HeaderList): void {

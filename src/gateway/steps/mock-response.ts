@@ -1,4 +1,4 @@
-import { fieldValue, token } from '#base/http-syntax.ts';
+import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 import { bodyOf, noBody } from '../http/body.ts';
 import { framing, HeaderList } from '../http/headers.ts';
 import { Answer, answer } from '../http/response.ts';
@@ -72,7 +72,7 @@ function literal({ code, body, headers, path }: Entry): Reply {
 /** How an answer is framed is for the transport to say. */
 function checkedHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
-    if (!token.test(name) || !fieldValue.test(value))
+    if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
       throw new Unservable(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
   return headers.filter(([name]) => !framing.has(name.toLowerCase()));
 }

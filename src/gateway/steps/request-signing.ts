@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
 import { byCertificate, sharedSecretHashes, signerOf } from '../proxy/signer.ts';
@@ -15,7 +15,7 @@ export const requestSigning: Step = {
     const fault = faultOf(context);
     if (fault) return { request: call => refuse(call, fault) };
     const name = signatureHeader || usualHeader;
-    if (!token.test(name)) throw new Unservable('the header of its signatures is not one');
+    if (!tokenPattern.test(name)) throw new Unservable('the header of its signatures is not one');
     if (!/^[ !#-~]+$/.test(keyId)) throw new Unservable('the key id of its signatures cannot stand in a header');
     const sign = signerOf(
       {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
@@ -82,7 +82,7 @@ function headerTransform({ model, version }: StepContext, options: unknown): Cle
   const names = new Set((asked?.headers ?? []).map(name => name.toLowerCase()));
   if (names.size === 0) return undefined;
   const shown = ownAddress(asked?.target_host ?? '');
-  const listenPath = model.listen.strip ? withoutFinalSlashes(model.listen.path) : undefined;
+  const listenPath = model.listen.strip ? trimTrailingSlashes(model.listen.path) : undefined;
   const renamed = upstreamsOf(model, version).map(({ origin, path }) => renaming(origin, path, shown, listenPath));
   return ({ flat }) => {
     for (let at = 0; at < flat.length; at += 2)
@@ -108,7 +108,7 @@ const hostGoesOn = /^[\w.:@-]/;
 
 /** Puts one address in place of another wherever it stands in a value; below its path too, where calls lose theirs. */
 function renaming(origin: string, base: string, shown: string, listenPath: string | undefined) {
-  const path = withoutFinalSlashes(base);
+  const path = trimTrailingSlashes(base);
   return (value: string): string => {
     let renamed = '';
     let end = 0;

@@ -1,4 +1,4 @@
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Step } from '../pipeline/step.ts';
 
 const header = 'traceparent';
@@ -15,8 +15,8 @@ export const tracing: Step = {
         const [, known, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
         // What others noted belongs to the trace they noted it for.
         if (known === undefined) call.headers.remove('tracestate');
-        const traceId = known ?? publicId();
-        call.headers.set(header, `00-${traceId}-${publicId().slice(0, 16)}-${flags ?? sampled}`);
+        const traceId = known ?? createPublicId();
+        call.headers.set(header, `00-${traceId}-${createPublicId().slice(0, 16)}-${flags ?? sampled}`);
         if (call.traceId !== traceId) {
           call.traceId = traceId;
           call.tags ??= [];

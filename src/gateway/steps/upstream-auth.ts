@@ -1,4 +1,4 @@
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
@@ -21,7 +21,7 @@ export const upstreamAuth: Step = {
 
 function headerOf(enabled: boolean, name: string): string {
   const chosen = (enabled && name) || usualHeader;
-  if (!token.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
+  if (!tokenPattern.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
   return chosen;
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '#base/json.ts';
 import { isZeroValue } from '#base/json-tree.ts';
-import { isInUtf8 } from '#base/media-type.ts';
+import { isUtf8ContentType } from '#base/media-type.ts';
 import { faultsText } from '#languages/json-schema/error-text.ts';
 import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
@@ -44,7 +44,7 @@ interface Entry {
 }
 
 function checkBody(call: Exchange, bytes: Buffer, { status, validate }: Entry, maxValues: number): Answer | undefined {
-  if (!isInUtf8(call.headers.get('content-type') ?? ''))
+  if (!isUtf8ContentType(call.headers.get('content-type') ?? ''))
     return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
   const read = readJson(bytes, maxValues);
   if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });

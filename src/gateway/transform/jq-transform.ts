@@ -1,4 +1,4 @@
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import { compileJq, type Jq, type JqBounds, JqFault, jqText } from '#languages/jq/jq.ts';
 import { framing, type HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
@@ -101,7 +101,8 @@ function headersOf(wanted: unknown): (readonly [name: string, value: string])[] 
   if (wanted === null || wanted === undefined) return [];
   if (!isBag(wanted)) throw new JqFault('rewrite_headers is not an object');
   return Object.entries(wanted).map(([name, value]) => {
-    if (!token.test(name) || framing.has(name.toLowerCase())) throw new JqFault('a header of this name cannot be set');
+    if (!tokenPattern.test(name) || framing.has(name.toLowerCase()))
+      throw new JqFault('a header of this name cannot be set');
     if (typeof value !== 'string') throw new JqFault(`the header ${name} is not a text`);
     return [name, headerEscaped(value)] as const;
   });

@@ -15,7 +15,11 @@ export interface Pattern {
 
 /** `most`: instructions it may have, where it may have fewer than others. */
 export function patternOf(source: string, what: string, most?: number): Pattern {
-  const compiled = operatorPattern(`the pattern of ${what}`, source, most === undefined ? {} : { most });
+  const compiled = operatorPattern(
+    `the pattern of ${what}`,
+    source,
+    most === undefined ? {} : { maxInstructions: most },
+  );
   const groups = compiled.groupCount();
   const quick = quickPattern(source);
   if (quick) return { groups, match: text => matchOf(quick.exec(text)) };

@@ -1,5 +1,5 @@
 import { Lru } from '#base/lru.ts';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { type BadPath, canonicalPath, isBad } from '../http/path.ts';
 import { isAuthority } from '../http/request-head.ts';
 import type { Exchange, Rewritten } from '../pipeline/exchange.ts';
@@ -98,7 +98,7 @@ function relativeTarget(below: Filler, { model }: StepContext): RewriteTarget {
 }
 
 function withoutListenPath(path: string, listenPath: string): string {
-  const front = withoutFinalSlashes(listenPath);
+  const front = trimTrailingSlashes(listenPath);
   if (front === '' || !path.startsWith(front)) return path;
   const rest = path.slice(front.length);
   return rest === '' ? '/' : rest.startsWith('/') ? rest : path;

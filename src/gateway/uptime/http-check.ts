@@ -1,4 +1,4 @@
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { Links } from '../proxy/connection-options.ts';
 import { longestTestMs } from '../proxy/host-status.ts';
@@ -33,7 +33,7 @@ const usualMs = 5000;
 const answerBytes = 1024 * 1024;
 
 interface TestTools {
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly links: Links;
 }
 

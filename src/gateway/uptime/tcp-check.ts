@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
-import { checkTarget, defaultRules } from '#base/http-client/target.ts';
+import { defaultAudienceRules, resolveTarget } from '#base/http-client/target.ts';
 import type { LinkTls } from '../proxy/connection-options.ts';
 
 /** What is said over a bare connection to find out whether a host is alive. */
@@ -24,7 +24,7 @@ const resolve = async (host: string) => (await lookup(host, { all: true })).map(
 /** Resolves when everything was said and heard as it should be; rejects otherwise. Whatever happens, nothing stays open. */
 export async function rawTest(test: RawTest): Promise<void> {
   const bare = new URL(`http://${isIPv6(test.host) ? `[${test.host}]` : test.host}:${test.port}`);
-  const { addresses } = await checkTarget(bare, 'operator', defaultRules.operator, resolve, test.policy);
+  const { addresses } = await resolveTarget(bare, 'operator', defaultAudienceRules.operator, resolve, test.policy);
   const socket = connect({ host: addresses[0]!, port: test.port, noDelay: true });
   const late = new AbortController();
   const timer = setTimeout(() => socket.destroy(new Error('it took too long')), test.withinMs);

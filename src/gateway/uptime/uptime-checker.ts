@@ -1,5 +1,5 @@
 import type { TestedHost } from '#analytics/uptime/tested-host.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
 import { type DiscoveryRules, UnreadableAnswer } from '../proxy/discovery-response.ts';
@@ -16,7 +16,7 @@ export interface UptimeOptions {
     'settings' | 'clock' | 'log' | 'local' | 'addresses' | 'grants' | 'within' | 'fire' | 'secrets'
   >;
   /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly snapshot: () => Snapshot;
   /** Hears what each round found out. */
   tested(hosts: readonly TestedHost[]): void;

@@ -1,5 +1,5 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { isInUtf8, isJsonType, mediaType } from '#base/media-type.ts';
+import { isJsonType, isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
 import type { Check, Run } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
@@ -26,7 +26,7 @@ export function bodyCheck(operation: JsonObject, document: OpenApi, maxValues: n
   const { required, content } = document.follow(operation.requestBody);
   const declared = new Map(
     Object.entries(objectOrEmpty(content)).map(([type, media]) => [
-      mediaType(type),
+      parseMediaType(type),
       mediaOf(type, objectOrEmpty(media), document, maxValues),
     ]),
   );
@@ -36,12 +36,13 @@ export function bodyCheck(operation: JsonObject, document: OpenApi, maxValues: n
     if (declared.size === 0) return true;
     const [contentType = '', another] = headers.all('content-type');
     if (another !== undefined) return told(run, 'header.Content-Type', 'must be given once');
-    const media = declaredFor(declared, mediaType(contentType));
+    const media = declaredFor(declared, parseMediaType(contentType));
     if (!media) return told(run, 'header.Content-Type', `must be one of ${types}`);
     if (!media.read) return true;
     // What is packed would be checked as something else than it is.
     if (!isPlain(headers)) return told(run, 'header.Content-Encoding', 'must not be there where bodies are checked');
-    if (!isInUtf8(contentType)) return told(run, 'header.Content-Type', 'must be in UTF-8 where bodies are checked');
+    if (!isUtf8ContentType(contentType))
+      return told(run, 'header.Content-Type', 'must be in UTF-8 where bodies are checked');
     const read = media.read(bytes, contentType);
     if ('fault' in read) return told(run, 'body', read.fault);
     return run.below('body', media.check, read.value);
@@ -61,7 +62,7 @@ function told(run: Run, place: string, message: string): false {
 const anything: Check = () => true;
 
 function mediaOf(type: string, media: JsonObject, document: OpenApi, maxValues: number): Media {
-  const bare = mediaType(type);
+  const bare = parseMediaType(type);
   const check = media.schema === undefined ? anything : document.check(media.schema);
   if (isJsonType(bare)) return { read: bytes => readJsonMedia(bytes, maxValues), check };
   if (media.schema === undefined) return { read: undefined, check };
@@ -142,7 +143,7 @@ function memberOf(schema: unknown, encoding: JsonObject, document: OpenApi): Mem
   const explode = encoding.explode !== false;
   const style = { name: '', style: 'form', explode: false, kind: 'array' } as const;
   const readPart = (part: Part, maxPartValues: number): unknown => {
-    const declared = typeof encoding.contentType === 'string' ? mediaType(encoding.contentType) : '';
+    const declared = typeof encoding.contentType === 'string' ? parseMediaType(encoding.contentType) : '';
     if (isJsonType(part.type || declared) || (isObject && part.type === '')) {
       const read = readJson(part.bytes, maxPartValues);
       return 'fault' in read ? part.bytes.toString() : read.value;

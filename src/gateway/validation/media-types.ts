@@ -1,4 +1,4 @@
-import { mediaType } from '#base/media-type.ts';
+import { parseMediaType } from '#base/media-type.ts';
 
 const covers = (range: string, type: string): boolean =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
@@ -17,13 +17,13 @@ export function declaredFor<T>(declared: ReadonlyMap<string, T>, type: string): 
  */
 export function accepted(accept: string, types: readonly string[], preferred: string): string | undefined {
   const ranges = accept.split(',').flatMap(part => {
-    const range = mediaType(part);
+    const range = parseMediaType(part);
     const q = /;\s*q=([\d.]+)/i.exec(part)?.[1];
     return range === '' ? [] : [{ range, q: q === undefined ? 1 : Number(q) }];
   });
   let best: { type: string; q: number } | undefined;
   for (const type of [preferred, ...types].filter(it => types.includes(it))) {
-    const fitting = ranges.filter(({ range }) => covers(range, mediaType(type)));
+    const fitting = ranges.filter(({ range }) => covers(range, parseMediaType(type)));
     const closest = fitting.sort((a, b) => precision(b.range) - precision(a.range))[0];
     if (closest && closest.q > 0 && (!best || closest.q > best.q)) best = { type, q: closest.q };
   }

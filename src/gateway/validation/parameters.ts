@@ -1,5 +1,5 @@
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { isJsonType, mediaType } from '#base/media-type.ts';
+import { isJsonType, parseMediaType } from '#base/media-type.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
 import type { Check, Run } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
@@ -119,7 +119,7 @@ const kindOf = ({ types }: Facts): Style['kind'] => {
 function asContent(it: JsonObject, document: OpenApi): Reading {
   const [[type, media] = ['', {}]] = Object.entries(objectOrEmpty(it.content));
   const check = document.check(objectOrEmpty(media).schema ?? {});
-  const isJson = isJsonType(mediaType(type));
+  const isJson = isJsonType(parseMediaType(type));
   const how: Style = { name: it.name as string, style: 'form', explode: true, kind: 'plain' };
   return {
     read(places) {

@@ -1,11 +1,11 @@
 import type { Redactor } from '#base/redaction.ts';
-import { type SecretPlace, secretsOf } from '#base/secrets.ts';
+import { createSecretResolver, type SecretSource } from '#base/secrets.ts';
 import type { Settings } from '#base/settings.ts';
 
 /** The secrets that definitions of one organisation may name. Every value handed out is redacted from then on. */
 export interface DefinitionSecrets {
   /** Undefined where there is none of that name, and just so where the organisation has no grant for it. */
-  find(place: SecretPlace, name: string): string | undefined;
+  find(place: SecretSource, name: string): string | undefined;
   /** Replaces every secret that any definition was given in this thread. */
   redact(text: string): string;
   /** Those of another organisation. */
@@ -28,7 +28,7 @@ export function createDefinitionSecrets({
   const { redact } = redactor;
   const of = (orgId: string): DefinitionSecrets => ({
     find(place, name) {
-      const found = isGranted(orgId, name) ? secretsOf(settings).find(place, name) : undefined;
+      const found = isGranted(orgId, name) ? createSecretResolver(settings).find(place, name) : undefined;
       if (found !== undefined) redactor.add(found);
       return found;
     },

@@ -1,4 +1,4 @@
-import type { SecretPlace } from '#base/secrets.ts';
+import type { SecretSource } from '#base/secrets.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet, Row, Values } from '#definition/facet.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
@@ -6,7 +6,7 @@ import type { DefinitionSecrets } from './definition-secrets.ts';
 
 /** A whole text that names a secret. What is kept in files has plain names: an address such as `file:///a/b` is none. */
 export const reference = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
-export const referencePlaces: Readonly<Record<string, SecretPlace>> = { secrets: 'conf', env: 'env', file: 'file' };
+export const referencePlaces: Readonly<Record<string, SecretSource>> = { secrets: 'conf', env: 'env', file: 'file' };
 
 /** A secret among other text, which only fields that take variables put in: anywhere else its name would be the value. */
 const secretVariable = /\$secret_[a-z]+\.[A-Za-z0-9_.-]+/;

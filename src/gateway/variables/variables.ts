@@ -1,6 +1,6 @@
-import { nearest } from '#base/closest-match.ts';
-import { asBytes } from '#base/http-syntax.ts';
-import { type SecretPlace, secretPlaces } from '#base/secrets.ts';
+import { closestMatch } from '#base/closest-match.ts';
+import { toLatin1 } from '#base/http-syntax.ts';
+import { type SecretSource, secretSources } from '#base/secrets.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { Unservable } from '../pipeline/step.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
@@ -53,7 +53,7 @@ function joined(parts: readonly Part[]): Part[] {
   return kept;
 }
 
-const knownPrefixes = ['gw_context', 'gw_meta', ...secretPlaces.map(place => `secret_${place}`)];
+const knownPrefixes = ['gw_context', 'gw_meta', ...secretSources.map(place => `secret_${place}`)];
 const variableLike = /\$([A-Za-z]+_[A-Za-z_]+)\.[A-Za-z0-9_-]/g;
 /** As other gateways call theirs. */
 const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
@@ -64,7 +64,7 @@ const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
  */
 function literal(text: string): string {
   for (const [, prefix] of text.matchAll(variableLike)) {
-    const meant = nearest(prefix!.toLowerCase(), knownPrefixes);
+    const meant = closestMatch(prefix!.toLowerCase(), knownPrefixes);
     if (meant !== undefined) throw new Unservable(`$${prefix}. is not a variable: did you mean $${meant}.?`);
     if (foreignPrefix.test(prefix!) || prefix!.toLowerCase().startsWith('gw_'))
       throw new Unservable(`$${prefix}. is not a variable: their names begin with $gw_context. or $gw_meta.`);
@@ -75,14 +75,14 @@ function literal(text: string): string {
 /** Metadata differ from key to key; context variables do not, so that a name that no request can have is an error. */
 function variableOf(from: string, name: string, { isContextName }: VariableTools): Variable {
   if (from === 'gw_context' && !isContextName(name)) {
-    const meant = nearest(name, contextNames);
+    const meant = closestMatch(name, contextNames);
     const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
     throw new Unservable(`no request has the context variable ${name}${hint}`);
   }
   return { from: from.slice(3) as Variable['from'], name };
 }
 
-const isPlace = (text: string): text is SecretPlace => (secretPlaces as readonly string[]).includes(text);
+const isPlace = (text: string): text is SecretSource => (secretSources as readonly string[]).includes(text);
 
 function secretOf(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
@@ -136,7 +136,7 @@ const control = /\p{Cc}/gu;
 /** Within a header, likewise: a line break would begin another header. Characters beyond ASCII go out as UTF-8. */
 export function headerEscaped(value: string): string {
   if (plainValue.test(value)) return value;
-  return asBytes(value.replaceAll(control, ' ').trim());
+  return toLatin1(value.replaceAll(control, ' ').trim());
 }
 
 const plainValue = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;

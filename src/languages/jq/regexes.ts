@@ -1,6 +1,6 @@
 import type { RE2JS } from 're2js';
 import { Lru } from '#base/lru.ts';
-import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
+import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import type { Budget } from './budget.ts';
 import { raise } from './error.ts';
 import { kindOf, type Members, noMembers, shown } from './values.ts';
@@ -41,11 +41,11 @@ function compiled(source: string, ignoreCase: boolean, budget: Budget): RE2JS {
   if (known) return known;
   budget.spend(compiledSteps);
   try {
-    const made = compiledPattern(source, { ignoreCase });
+    const made = compileRegex(source, { ignoreCase });
     kept.set(key, made);
     return made;
   } catch (error) {
-    if (error instanceof UnreadablePattern)
+    if (error instanceof InvalidRegex)
       return raise(`the pattern ${JSON.stringify(source.slice(0, 50))} ${error.message}`);
     throw error;
   }

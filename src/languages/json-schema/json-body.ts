@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { repeatsName } from '#base/duplicate-keys.ts';
+import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { type Json, parseJson } from '#base/json.ts';
 import { Problem } from '#base/problems.ts';
 
@@ -15,7 +15,7 @@ export function readJson(
   const text = bytes.toString();
   try {
     const value = parseJson(text, maxValues);
-    return repeatsName(text) ? { fault: 'an object has two members of one name' } : { value };
+    return hasDuplicateKeys(text) ? { fault: 'an object has two members of one name' } : { value };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return { fault: error.message.replace('Request body malformed: ', '').replace('Request body', 'the body') };

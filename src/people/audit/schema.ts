@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dateText, unixSeconds } from '#base/clock.ts';
+import { formatHttpDate, toUnixSeconds } from '#base/clock.ts';
 
 /** One change, or one that was tried. */
 export interface AuditRecord {
@@ -36,8 +36,8 @@ export const AuditLog = z.object({
 export const shownAudit = ({ id, reqId, at, actor, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
   _id: String(id),
   req_id: reqId,
-  date: dateText(at),
-  timestamp: unixSeconds(at),
+  date: formatHttpDate(at),
+  timestamp: toUnixSeconds(at),
   user: actor,
   ...record,
 });

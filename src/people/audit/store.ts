@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
 import type { PageAsked } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
@@ -42,7 +42,7 @@ export function auditStore(records: Records, clock: Clock) {
   return {
     async write({ actor, orgId, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
       const row = { org_id: orgId, at: clock.now(), actor: actor.name, action, method, url, status, ip };
-      const body: Body = { surface: actor.surface, actor_id: actor.id, object, req_id: publicId() };
+      const body: Body = { surface: actor.surface, actor_id: actor.id, object, req_id: createPublicId() };
       await records.db
         .insertInto('audit')
         .values({ ...row, body: JSON.stringify(body) })

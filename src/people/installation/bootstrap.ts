@@ -1,5 +1,5 @@
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId, publicId, secretText } from '#base/ids.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId, createSecretText } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Meta } from '#storage/meta.ts';
@@ -37,10 +37,10 @@ const administratorName = 'bootstrap_user';
 export async function bootstrap(tools: BootstrapTools): Promise<Credentials | undefined> {
   const { records, meta, settings } = tools;
   if (await meta.get(defaultOrgName)) return undefined;
-  const password = settings['bootstrap.password'] || secretText().slice(0, 20);
+  const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const passwordHash = await hashPassword(password);
   return records.write(async () => {
-    const organisationId = databaseId();
+    const organisationId = createDatabaseId();
     if (!(await meta.claim(defaultOrgName, organisationId))) return undefined;
     const accessKey = await createAdministrator(tools, organisationId, passwordHash);
     for (const name of secretNames) await tools.secrets.renew(name);
@@ -50,9 +50,9 @@ export async function bootstrap(tools: BootstrapTools): Promise<Credentials | un
 
 async function createAdministrator(tools: BootstrapTools, orgId: string, passwordHash: string): Promise<string> {
   const { organisations, users, meta, clock, settings } = tools;
-  const createdAt = isoTime(clock.now());
+  const createdAt = formatIsoTime(clock.now());
   await organisations.insert({ id: orgId, owner_name: settings['bootstrap.organisation'], created_at: createdAt });
-  const accessKey = settings['bootstrap.access_key'] || publicId();
+  const accessKey = settings['bootstrap.access_key'] || createPublicId();
   const write = {
     email_address: settings['bootstrap.email'].toLowerCase(),
     first_name: 'First',
@@ -60,7 +60,7 @@ async function createAdministrator(tools: BootstrapTools, orgId: string, passwor
     active: true,
     user_permissions: fullAdministrator as Record<string, 'admin'>,
   };
-  const user = newUser({ id: databaseId(), accessKey, orgId, createdAt, write });
+  const user = newUser({ id: createDatabaseId(), accessKey, orgId, createdAt, write });
   await users.insert({ ...user, password: passwordHash, password_updated: createdAt });
   await meta.set(administratorName, user.id);
   return accessKey;
@@ -84,15 +84,15 @@ async function credentialsOf(
 /** New values for everything the settings do not fix. The old ones stop working at once. */
 export async function rotateCredentials(tools: BootstrapTools): Promise<Credentials | undefined> {
   const { records, meta, users, clock, settings } = tools;
-  const password = settings['bootstrap.password'] || secretText().slice(0, 20);
+  const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const hash = await hashPassword(password);
   return records.write(async () => {
     const organisationId = await meta.get(defaultOrgName);
     const userId = await meta.get(administratorName);
     if (!organisationId || !userId) return undefined;
     for (const name of secretNames) await tools.secrets.renew(name);
-    const accessKey = settings['bootstrap.access_key'] || publicId();
-    const change = { access_key: accessKey, password: hash, password_updated: isoTime(clock.now()) };
+    const accessKey = settings['bootstrap.access_key'] || createPublicId();
+    const change = { access_key: accessKey, password: hash, password_updated: formatIsoTime(clock.now()) };
     await users.change({ id: userId }, user => ({ ...user, ...change }));
     return credentialsOf(tools, { organisationId, password, accessKey });
   });

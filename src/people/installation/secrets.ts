@@ -1,5 +1,5 @@
-import { sameSecret } from '#base/constant-time.ts';
-import { secretText } from '#base/ids.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
+import { createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Meta } from '#storage/meta.ts';
@@ -31,10 +31,10 @@ export function installationSecretStore(meta: Meta, vault: Vault, settings: Sett
     /** Read anew at each call, so that a rotation by another process counts at once. */
     async matches(name: InstallationSecret, given: string): Promise<boolean> {
       const secret = await read(name);
-      return secret !== '' && sameSecret(secret, given);
+      return secret !== '' && constantTimeEqual(secret, given);
     },
     async renew(name: InstallationSecret): Promise<void> {
-      if (!fixed(name)) await meta.set(place(name), vault.seal(secretText(), place(name)));
+      if (!fixed(name)) await meta.set(place(name), vault.seal(createSecretText(), place(name)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId } from '#base/ids.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
@@ -50,8 +50,8 @@ export const createOrganisation = operation({
   body: OrganisationBody,
   returns: statusAnswer,
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
-    const id = databaseId();
-    await organisations.insert({ ...body, id, created_at: isoTime(clock.now()) });
+    const id = createDatabaseId();
+    await organisations.insert({ ...body, id, created_at: formatIsoTime(clock.now()) });
     audit(id, id);
     return done('Org created', id);
   },
@@ -67,7 +67,7 @@ export const importOrganisation = operation({
   returns: statusAnswer,
   problems: [problem.organisation_exists],
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
-    await organisations.insert({ ...body, created_at: isoTime(clock.now()) });
+    await organisations.insert({ ...body, created_at: formatIsoTime(clock.now()) });
     audit(body.id, body.id);
     return done('Org imported', body.id);
   },

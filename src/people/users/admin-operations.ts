@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done } from '#operations/shapes.ts';
@@ -35,8 +35,8 @@ export const adminCreateUser = operation({
   async handle({ body, audit }, { users, organisations, defaultOrgId, clock }: AdminUserTools) {
     const orgId = body.org_id || (await defaultOrgId());
     if (!(await organisations.get(orgId))) throw problem.organisation_unknown({ detail: { id: orgId } });
-    const createdAt = isoTime(clock.now());
-    const user = newUser({ id: databaseId(), accessKey: publicId(), orgId, createdAt, write: body });
+    const createdAt = formatIsoTime(clock.now());
+    const user = newUser({ id: createDatabaseId(), accessKey: createPublicId(), orgId, createdAt, write: body });
     await users.insert(user);
     audit(user.id, orgId);
     return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
@@ -77,7 +77,7 @@ export const adminUpdateUser = operation({
     const fresh =
       plain === undefined
         ? {}
-        : { password: await passwordHash(plain, settings), password_updated: isoTime(clock.now()) };
+        : { password: await passwordHash(plain, settings), password_updated: formatIsoTime(clock.now()) };
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
     const user = await users.change({ id: userId }, it => ({ ...it, ...(given as Partial<StoredUser>), ...fresh }));
     if (!user) throw problem.user_not_found();

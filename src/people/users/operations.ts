@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type Clock, isoTime } from '#base/clock.ts';
-import { databaseId, publicId } from '#base/ids.ts';
-import { hashPassword, passwordFaults, passwordMatches } from '#base/passwords.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
+import { createDatabaseId, createPublicId } from '#base/ids.ts';
+import { findPasswordFaults, hashPassword, verifyPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Actor, isAdmin, permits } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
@@ -125,7 +125,7 @@ function refusePromotion(actor: Actor, wanted: Record<string, string>, before: R
 }
 
 export async function passwordHash(password: string, settings: Settings): Promise<string> {
-  const faults = passwordFaults(password, { minLength: settings['users.password_min_length'] });
+  const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
   if (faults.length > 0)
     throw problem.bad_password({ detail: { faults: faults.map(fault => `password: ${fault}`).join('; ') } });
   return hashPassword(password);
@@ -143,8 +143,14 @@ export const createUser = operation({
   problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants, problem.grant_not_held],
   async handle({ actor, body, audit }, { users, clock, settings }: UserTools) {
     refusePromotion(actor, body.user_permissions);
-    const createdAt = isoTime(clock.now());
-    const user = newUser({ id: databaseId(), accessKey: publicId(), orgId: actor.orgId, createdAt, write: body });
+    const createdAt = formatIsoTime(clock.now());
+    const user = newUser({
+      id: createDatabaseId(),
+      accessKey: createPublicId(),
+      orgId: actor.orgId,
+      createdAt,
+      write: body,
+    });
     if (body.password !== undefined) {
       user.password = await passwordHash(body.password, settings);
       user.password_updated = createdAt;
@@ -253,7 +259,7 @@ export const resetAccessKey = operation({
     if (userId !== actor.id && !isAdmin(actor)) throw problem.user_not_found();
     const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
       ...user,
-      access_key: publicId(),
+      access_key: createPublicId(),
     }));
     if (!changed) throw problem.user_not_found();
     return done('User session renewed');
@@ -277,13 +283,13 @@ export const resetPassword = operation({
     const own = userId === actor.id;
     if (!user || !(own || (isAdmin(actor) && actor.permissions.ResetPassword === 'admin')))
       throw problem.user_not_found();
-    if (own && user.password && !(await passwordMatches(body.current_password ?? '', user.password)))
+    if (own && user.password && !(await verifyPassword(body.current_password ?? '', user.password)))
       throw problem.wrong_password();
     const password = await passwordHash(body.new_password, settings);
     await users.change({ id: userId, org_id: actor.orgId }, it => ({
       ...it,
       password,
-      password_updated: isoTime(clock.now()),
+      password_updated: formatIsoTime(clock.now()),
     }));
     return done('User password updated');
   },
@@ -303,7 +309,7 @@ export const revokeUser = operation({
     audit(userId);
     await users.inTurn(async () => {
       await guarded(users, actor, userId);
-      const revoked = { active: false, access_key: publicId() };
+      const revoked = { active: false, access_key: createPublicId() };
       await users.change({ id: userId, org_id: actor.orgId }, user => ({ ...user, ...revoked }));
     });
     return done('User revoked');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
@@ -71,9 +71,9 @@ export const createCatalogue = operation({
     const now = clock.now();
     const made = await records.write(async () => {
       const catalogue = await portal.catalogues.insert({
-        CID: body.CID ?? sortableId(now),
+        CID: body.CID ?? createSortableId(now),
         Name: body.Name,
-        NameWithSlug: body.NameWithSlug ?? (slugOf(body.Name) || sortableId(now)),
+        NameWithSlug: body.NameWithSlug ?? (slugOf(body.Name) || createSortableId(now)),
         VisibilityStatus: body.VisibilityStatus ?? 'Private',
         CreatedAt: now,
         UpdatedAt: now,

@@ -1,5 +1,5 @@
 import type { Key } from '#access/keys/schema.ts';
-import { unixSeconds } from '#base/clock.ts';
+import { toUnixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { IssuedKey } from '../control-plane.ts';
 import { oneOf } from '../join-table-store.ts';
@@ -20,7 +20,7 @@ async function keyFor(request: StoredAccessRequest, { portal, clock }: Tools): P
   return {
     alias: app.Name,
     apply_policies: [...policies, plan.ReferenceID],
-    expires: plan.KeyExpiresIn > 0 ? unixSeconds(clock.now()) + plan.KeyExpiresIn : 0,
+    expires: plan.KeyExpiresIn > 0 ? toUnixSeconds(clock.now()) + plan.KeyExpiresIn : 0,
     meta_data: {
       DeveloperID: String(app.UserID),
       ApplicationID: String(app.ID),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { portalTime } from '#base/clock.ts';
+import { formatPortalTime } from '#base/clock.ts';
 
 /** `Expires` of a credential that never expires: a time that is read as one, and that no comparison takes for past. */
 export const neverExpires = '9999-12-31 23:59';
@@ -48,6 +48,6 @@ export const shownCredential = (it: StoredCredential): z.output<typeof Credentia
   AccessRequest: `AccessRequest#${it.AccessRequestID}`,
   Credential: it.Credential,
   CredentialHash: it.CredentialHash,
-  Expires: it.Expires === 0 ? neverExpires : portalTime(it.Expires),
+  Expires: it.Expires === 0 ? neverExpires : formatPortalTime(it.Expires),
   ...ofOAuth,
 });

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
 import { pairsStore } from '../join-table-store.ts';
 import { numberedStore } from '../numbered-store.ts';
@@ -37,9 +37,9 @@ export function portalOrganisationStore(records: Records, teams: TeamStore, cloc
       records.write(async () => {
         const now = clock.now();
         const times = { CreatedAt: now, UpdatedAt: now };
-        const made = await organisations.insert({ CID: cid ?? sortableId(now), Name: name, ...times });
+        const made = await organisations.insert({ CID: cid ?? createSortableId(now), Name: name, ...times });
         await teams.insert({
-          CID: sortableId(now),
+          CID: createSortableId(now),
           Name: `${name} All users`,
           Default: true,
           OrganisationID: made.ID,

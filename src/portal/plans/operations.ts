@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '#access/policies/schema.ts';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { isClaimed } from '../access-requests/decision.ts';
@@ -66,7 +66,7 @@ export const createPlan = operation({
     if (body.CID && (await portal.plans.get({ cid: body.CID }))) throw problem.cid_taken();
     const catalogues = await cataloguesOf(body, tools);
     const now = clock.now();
-    const names = { CID: body.CID ?? sortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
+    const names = { CID: body.CID ?? createSortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
     const plan = withChange({ ...newPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
     const policy = newPlanPolicy(plan, provider.MetaData.PoliciesTags);
     const ReferenceID = idOf(await reach(provider, tools, plane => plane.createPolicy(policy)));

@@ -1,4 +1,4 @@
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
 import { invalid } from '#operations/validation-error.ts';
 import type { Records } from '#storage/records.ts';
@@ -21,7 +21,7 @@ export function labelStore(records: Records, table: 'portal_categories' | 'porta
 
   async function make(Name: string, nowMs: number): Promise<void> {
     try {
-      await insert({ CID: sortableId(nowMs), Name, CreatedAt: nowMs, UpdatedAt: nowMs });
+      await insert({ CID: createSortableId(nowMs), Name, CreatedAt: nowMs, UpdatedAt: nowMs });
     } catch (error) {
       // Somebody else made it at the same moment, so it is there, which is all that was asked.
       if (!(error instanceof Problem && error.code === problem.label_taken.code)) throw error;

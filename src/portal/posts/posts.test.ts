@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 
 const portalTime = /^\d{4}-\d\d-\d\d \d\d:\d\d$/;
-const least = () => ({ Title: 'News', Content: '<p>Hello</p>', Status: 'draft', Path: `news-${publicId()}` });
+const least = () => ({ Title: 'News', Content: '<p>Hello</p>', Status: 'draft', Path: `news-${createPublicId()}` });
 const names = (labels: { Name: string }[]) => labels.map(({ Name }) => Name);
 
 onEveryEngine('posts', app => {
@@ -79,7 +79,7 @@ onEveryEngine('posts', app => {
 
   test('those who name the same new tag at once share it', async () => {
     const { tags } = app().application.installation.tools.posts;
-    const name = publicId();
+    const name = createPublicId();
     const nowMs = Date.parse('2026-01-01T00:00:00Z');
     const settled = await Promise.all(Array.from({ length: 8 }, () => tags.settle([name], 'Tags', 'tag', nowMs)));
     assert.equal(new Set(settled.flat()).size, 1);
@@ -88,7 +88,7 @@ onEveryEngine('posts', app => {
   });
 
   test('a number nobody has is refused with its place, and then nothing is made', async () => {
-    const name = publicId();
+    const name = createPublicId();
     const { status, body } = await app().ask('POST', '/portal-api/posts', {
       body: { ...least(), Tags: [name, 999999] },
     });

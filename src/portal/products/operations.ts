@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { oneOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
@@ -67,7 +67,7 @@ export const createProduct = operation({
     const fresh = {
       ...newProduct,
       ID: 0,
-      CID: body.CID ?? sortableId(now),
+      CID: body.CID ?? createSortableId(now),
       Name: body.Name,
       Path: body.Path ?? (await portal.products.freePath(body.Name, now)),
       ProviderID: 0,

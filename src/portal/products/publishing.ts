@@ -1,4 +1,4 @@
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { invalid } from '#operations/validation-error.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { reach } from '../providers/provider-client.ts';
@@ -80,7 +80,7 @@ function specDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowM
     const had = before.SpecDetails.find(spec => spec.SpecAlias === SpecAlias);
     return {
       ID: had?.ID ?? ++last,
-      CID: had?.CID ?? sortableId(nowMs),
+      CID: had?.CID ?? createSortableId(nowMs),
       SpecAlias,
       OASUrl: OASUrl ?? had?.OASUrl ?? '',
       Name: Name ?? had?.Name ?? '',

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
 import { numberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
@@ -35,7 +35,7 @@ export function productStore(records: Records) {
 
     /** A path made of the name that no other product has: `orders`, `orders-2`, … */
     async freePath(name: string, nowMs: number): Promise<string> {
-      const slug = slugOf(name) || sortableId(nowMs);
+      const slug = slugOf(name) || createSortableId(nowMs);
       const rows = await records.db
         .selectFrom('portal_products')
         .select('path')

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
@@ -61,7 +61,7 @@ export const createProvider = operation({
     const MetaData = await chooseOrganisation(given, tools);
     const now = clock.now();
     const made = await portal.providers.insert({
-      CID: body.CID ?? sortableId(now),
+      CID: body.CID ?? createSortableId(now),
       Name: body.Name,
       Type: providerType,
       Status: 'Unknown',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseUniqueJson } from '#base/json.ts';
-import { checkMembers, freeForm, readOnlyMembers, unknownMemberMessage } from '#base/members.ts';
+import { checkMembers, formatUnknownMember, freeForm, readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { chosenCid, lenientBool, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
 
@@ -58,7 +58,7 @@ const metaDataText = z
         typeof given === 'string' ? parseUniqueJson(given) : given,
       );
       for (const member of unknown)
-        context.addIssue({ code: 'custom', path: [member.path], message: unknownMemberMessage(member) });
+        context.addIssue({ code: 'custom', path: [member.path], message: formatUnknownMember(member) });
       return value;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

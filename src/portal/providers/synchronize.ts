@@ -1,6 +1,6 @@
 import type { Policy } from '#access/policies/schema.ts';
 import { idOf, rightsOf, stateOf } from '#access/policies/schema.ts';
-import { sortableId } from '#base/ids.ts';
+import { createSortableId } from '#base/ids.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import { fromPlanPolicy, isPlanPolicy } from '../plans/policy.ts';
 import { newPlan, type StoredPlan } from '../plans/schema.ts';
@@ -87,7 +87,7 @@ async function takeProducts(ProviderID: number, { products: policies, apis }: Fe
     await portal.products.insert({
       ...newProduct,
       ...learnt(policy, undefined),
-      CID: sortableId(now),
+      CID: createSortableId(now),
       Path,
       ProviderID,
       CreatedAt: now,
@@ -108,7 +108,7 @@ async function takePlans(ProviderID: number, { plans: policies }: Fetched, tools
   for (const policy of fresh) {
     const now = clock.now();
     const dates = { CreatedAt: now, UpdatedAt: now };
-    await portal.plans.insert({ ...newPlan, ...learnt(policy), CID: sortableId(now), ProviderID, ...dates });
+    await portal.plans.insert({ ...newPlan, ...learnt(policy), CID: createSortableId(now), ProviderID, ...dates });
   }
 }
 

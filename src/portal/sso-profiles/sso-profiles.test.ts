@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { mask } from './secrets.ts';
 
@@ -16,7 +16,7 @@ const provider = {
   DiscoverURL: 'https://idp.example/.well-known/openid-configuration',
 };
 const oidc = () => ({
-  ID: `oidc-${publicId()}`,
+  ID: `oidc-${createPublicId()}`,
   Name: 'OIDC developers',
   OrgID: '0',
   ActionType: 'GenerateOrLoginDeveloperProfile',
@@ -41,7 +41,7 @@ const oidc = () => ({
   SSOOnlyForRegisteredUsers: true,
 });
 const least = () => ({
-  Name: `LDAP ${publicId()}`,
+  Name: `LDAP ${createPublicId()}`,
   ActionType: 'GenerateOrLoginUserProfile',
   ProviderName: 'ADProvider',
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { sortableId } from '#base/ids.ts';
-import { hashPassword, passwordFaults } from '#base/passwords.ts';
+import { createSortableId } from '#base/ids.ts';
+import { findPasswordFaults, hashPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
@@ -62,7 +62,7 @@ export const listPortalUsers = operation({
 
 async function passwordHash(password: string | undefined, settings: Settings): Promise<string> {
   if (!password) return '';
-  const faults = passwordFaults(password, { minLength: settings['users.password_min_length'] });
+  const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
   if (faults.length > 0)
     throw problem.bad_password({ detail: { faults: faults.map(fault => `Password: ${fault}`).join('; ') } });
   return hashPassword(password);
@@ -99,7 +99,7 @@ export const createPortalUser = operation({
     const teams = await teamsOf(body.Teams ?? [], OrganisationID, tools);
     const now = clock.now();
     const user = {
-      CID: body.CID ?? sortableId(now),
+      CID: body.CID ?? createSortableId(now),
       Email: body.Email,
       First: body.First ?? '',
       Last: body.Last ?? '',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passwordMatches } from '#base/passwords.ts';
+import { verifyPassword } from '#base/passwords.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { made, portalTimePattern } from '../../../tests/support/portal.ts';
 
@@ -36,7 +36,7 @@ onEveryEngine('people of the portal', app => {
     assert.ok(Teams[0].Users.includes(`User#${ID}`));
     for (const id of [ID, CID]) assert.deepEqual((await ask('GET', `/users/${id}`)).body, body);
     const stored = await app().application.installation.tools.portal.users.get(ID);
-    assert.ok(await passwordMatches(password, stored!.Password));
+    assert.ok(await verifyPassword(password, stored!.Password));
     for (const path of ['/users', `/users/${ID}`, '/organisations/1'])
       assert.doesNotMatch((await ask('GET', path)).text, /scrypt|correct horse/);
     const [row] = (await ask('GET', '/users?limit=1')).body;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from '../../../tests/support/app.ts';
 import { aDeveloper, anApp, aRequest, made } from '../../../tests/support/portal.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
@@ -16,7 +16,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 onEveryEngine('what the portal tells', app => {
   const hooked = async (...Events: string[]) => {
-    const path = `/${publicId()}`;
+    const path = `/${createPublicId()}`;
     const hook = { Name: 'crm', URL: receiver.url + path, Method: 'POST', Timeout: 5, Events };
     const { ID } = await made(app(), 'POST', '/portal-api/webhooks', hook, 201);
     await made(app(), 'POST', `/portal-api/webhooks/${ID}/headers`, { Name: 'X-Own', Value: 'mine' }, 201);
@@ -39,7 +39,7 @@ onEveryEngine('what the portal tells', app => {
     const { told, calls, remove } = await hooked('UserRegistered', 'ApplicationRegistered', 'OrganisationRegistered');
     const user = await aDeveloper(app());
     const application = await anApp(app(), { UserID: user.ID });
-    const organisation = await made(app(), 'POST', '/portal-api/organisations', { Name: `o-${publicId()}` });
+    const organisation = await made(app(), 'POST', '/portal-api/organisations', { Name: `o-${createPublicId()}` });
     const who = { ID: user.ID, Email: user.Email, First: 'Dev', Last: 'El', OrgID: user.OrganisationID };
     const more = { Provider: 'password', Status: 'active', ByUser: 0, CustomAttributes: [] };
     assert.deepEqual(await told(3), [

@@ -1,4 +1,4 @@
-import { type Clock, isoTime } from '#base/clock.ts';
+import { type Clock, formatIsoTime } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { inlinePrefix } from '#events/deliveries/schema.ts';
@@ -29,12 +29,12 @@ export const portalMessages = {
     OrgID: it.OrganisationID,
     Provider: it.Provider,
     Status: it.Active ? 'active' : 'inactive',
-    CreatedAt: isoTime(it.CreatedAt),
+    CreatedAt: formatIsoTime(it.CreatedAt),
     ByUser: 0,
     CustomAttributes: [],
   }),
-  app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: isoTime(it.CreatedAt) }),
-  organisation: (it: StoredOrganisation) => ({ ID: it.ID, Name: it.Name, CreatedAt: isoTime(it.CreatedAt) }),
+  app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: formatIsoTime(it.CreatedAt) }),
+  organisation: (it: StoredOrganisation) => ({ ID: it.ID, Name: it.Name, CreatedAt: formatIsoTime(it.CreatedAt) }),
   accessRequest: (it: StoredAccessRequest) => ({
     ID: it.ID,
     AppID: it.AppID,
@@ -42,7 +42,7 @@ export const portalMessages = {
     Status: it.Status,
     ProductIDs: it.ProductIDs,
     PlanID: it.PlanID,
-    CreatedAt: isoTime(it.CreatedAt),
+    CreatedAt: formatIsoTime(it.CreatedAt),
   }),
   credential: (
     { ID, CreatedAt }: { ID: number; CreatedAt: number },
@@ -52,7 +52,7 @@ export const portalMessages = {
     ByUser: UserID,
     AccessRequestID: requestId,
     AppID,
-    CreatedAt: isoTime(CreatedAt),
+    CreatedAt: formatIsoTime(CreatedAt),
   }),
 };
 
@@ -88,7 +88,7 @@ export function portalTelling({ webhooks, deliveries, vault, clock, settings }: 
     const wanting = await webhooks.wanting(event);
     if (wanting.length === 0) return;
     const nowMs = clock.now();
-    const payload = JSON.stringify({ Event: event, Message: message, Timestamp: isoTime(nowMs) });
+    const payload = JSON.stringify({ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) });
     await deliveries.add(
       wanting.map(hook => deliveryOf(hook, event, payload)),
       nowMs,

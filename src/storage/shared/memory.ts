@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type NameHash, nameHash } from './name-hash.ts';
 import { logRuns } from './shared.ts';
 
@@ -74,7 +74,7 @@ export function createMemory(size: MemorySize): Memory {
   const words = new Int32Array(new SharedArrayBuffer(totalWords * 4));
   words[header.windowBuckets] = windowBuckets;
   words[header.logBuckets] = logBuckets;
-  const seed = Buffer.from(publicId(), 'hex');
+  const seed = Buffer.from(createPublicId(), 'hex');
   for (let word = 0; word < seedWords; word++) words[header.seed + word] = seed.readInt32LE(word * 4);
   words[header.magic] = magic;
   return openMemory(words.buffer);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createClient } from 'redis';
 import { systemClock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { testRedis } from '../../../tests/support/services/engines.ts';
 import { redisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
@@ -41,7 +41,7 @@ async function threads(): Promise<Engine> {
 /** The clock of Redis cannot be moved, so letting time pass makes all that it stores older by as much. */
 async function redis(): Promise<Engine> {
   const url = await testRedis();
-  const prefix = `${publicId()}:`;
+  const prefix = `${createPublicId()}:`;
   const locals = [threadsShared({ windows: 1024, logs: 256 }), threadsShared({ windows: 1024, logs: 256 })] as const;
   let aheadMs = 0;
   const clock = { now: () => systemClock.now() + aheadMs };

@@ -4,7 +4,7 @@ import type { Key } from '#access/keys/schema.ts';
 import type { StoredKey } from '#access/keys/store.ts';
 import type { StoredToken } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
-import { unixSeconds } from '#base/clock.ts';
+import { toUnixSeconds } from '#base/clock.ts';
 import { redirectOf } from './clients.ts';
 import { answersChallenge, type Issued, issue, keyFor, newGrant, scopeOf } from './issue-token.ts';
 import type { Asking, ProviderTools } from './provider-services.ts';
@@ -63,7 +63,7 @@ const byRefreshToken: GrantWay = async (tools, asking) => {
   if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs) return denied('invalid_grant');
   const renewed = found.owner === '' ? found.key : await keyOfOwner(tools, asking, found);
   const until = renewed?.expires || undefined;
-  if (!renewed || (until !== undefined && until <= unixSeconds(clock.now()))) return denied('invalid_grant');
+  if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now()))) return denied('invalid_grant');
   const issued = await records.write(async () => {
     if (!(await oauthTokens.use(found, clock.now()))) return undefined;
     await oauthTokens.removeGrant(found.grantId, 'access');
@@ -130,7 +130,7 @@ const byPassword: GrantWay = async (tools, asking) => {
 /** Unix seconds; 0 where there is none. */
 const endOf = ({ expires = 0 }: Key) => Math.max(expires, 0);
 const isOutOfUse = (key: Key, nowMs: number) =>
-  key.is_inactive === true || (endOf(key) > 0 && endOf(key) <= unixSeconds(nowMs));
+  key.is_inactive === true || (endOf(key) > 0 && endOf(key) <= toUnixSeconds(nowMs));
 
 /** A user's rights without the user's secrets; nothing where the user has none, so that the client's policy counts. */
 function rulesOf(user: Key): Key | undefined {

@@ -5,9 +5,9 @@ import { isRecord } from '#access/keys/session.ts';
 import type { Grant, NewToken } from '#access/oauth/token-store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import { stateOf } from '#access/policies/schema.ts';
-import { isoTime, unixSeconds } from '#base/clock.ts';
-import { sameSecret } from '#base/constant-time.ts';
-import { publicId, secretText } from '#base/ids.ts';
+import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
+import { constantTimeEqual } from '#base/constant-time.ts';
+import { createPublicId, createSecretText } from '#base/ids.ts';
 import type { Asking, ProviderTools } from './provider-services.ts';
 import { type Denied, denied } from './responses.ts';
 
@@ -45,8 +45,8 @@ export async function keyFor(tools: ProviderTools, { provider, client }: Omit<As
     org_id: provider.orgId,
     oauth_client_id: client.client_id,
     meta_data: { ...client.meta_data, ...(isRecord(given.meta_data) ? given.meta_data : {}) },
-    date_created: isoTime(nowMs),
-    last_updated: String(unixSeconds(nowMs)),
+    date_created: formatIsoTime(nowMs),
+    last_updated: String(toUnixSeconds(nowMs)),
   };
   const fault = await faultOf(tools, provider.orgId, key);
   return fault === undefined ? key : denied(rules ? 'invalid_request' : 'unauthorized_client', fault);
@@ -87,10 +87,10 @@ export interface Wanted {
 export async function issue(tools: ProviderTools, { grant, key, withRefresh, until, proof }: Wanted): Promise<Issued> {
   const { settings, clock } = tools;
   const nowMs = clock.now();
-  const longest = unixSeconds(nowMs) + settings['oauth.token_seconds'];
+  const longest = toUnixSeconds(nowMs) + settings['oauth.token_seconds'];
   const expires = until === undefined ? longest : Math.min(longest, until);
-  const accessToken = tokenOf(grant.orgId, publicId());
-  const refreshToken = withRefresh ? secretText() : undefined;
+  const accessToken = tokenOf(grant.orgId, createPublicId());
+  const refreshToken = withRefresh ? createSecretText() : undefined;
   const access: NewToken = {
     kind: 'access',
     token: accessToken,
@@ -108,20 +108,20 @@ export async function issue(tools: ProviderTools, { grant, key, withRefresh, unt
       ]
     : [];
   await tools.oauthTokens.insert(grant, [access, ...refresh], nowMs);
-  return { accessToken, refreshToken, expiresIn: expires - unixSeconds(nowMs), scope: grant.scope };
+  return { accessToken, refreshToken, expiresIn: expires - toUnixSeconds(nowMs), scope: grant.scope };
 }
 
 export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope: string, owner = ''): Grant => ({
   orgId: provider.orgId,
   apiId: provider.apiId,
   clientId: client.client_id,
-  grantId: publicId(),
+  grantId: createPublicId(),
   owner,
   scope,
 });
 
 /** Sixteen random bytes. */
-export const newCode = (): string => Buffer.from(publicId(), 'hex').toString('base64url');
+export const newCode = (): string => Buffer.from(createPublicId(), 'hex').toString('base64url');
 
 const verifierText = /^[A-Za-z0-9\-._~]{43,128}$/;
 const challengeText = /^[\w-]{43}$/;
@@ -137,6 +137,7 @@ export function challengeOf(challenge = '', method = ''): string | Denied {
 export function answersChallenge(challenge: string, verifier: string): boolean {
   if (challenge === '' || verifier === '') return challenge === '' && verifier === '';
   return (
-    verifierText.test(verifier) && sameSecret(createHash('sha256').update(verifier).digest('base64url'), challenge)
+    verifierText.test(verifier) &&
+    constantTimeEqual(createHash('sha256').update(verifier).digest('base64url'), challenge)
   );
 }

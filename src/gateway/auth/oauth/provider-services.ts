@@ -5,7 +5,7 @@ import type { OauthClientStore } from '#access/oauth/store.ts';
 import type { OauthTokenStore } from '#access/oauth/token-store.ts';
 import type { PolicyStore } from '#access/policies/store.ts';
 import type { Clock } from '#base/clock.ts';
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { InstallationSecrets } from '#people/installation/secrets.ts';
@@ -24,7 +24,7 @@ export interface ProviderTools {
   readonly secrets: InstallationSecrets;
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly log: Log;
   readonly passwords: PasswordCheck;
 }

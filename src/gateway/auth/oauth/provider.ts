@@ -1,5 +1,5 @@
 import { revokeClient, revokeToken } from '#access/oauth/revocation.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { passwordCheck } from '../password-check.ts';
 import { authenticateClient, readBasic, redirectOf, withParameters } from './clients.ts';
 import { wayOf } from './grants.ts';
@@ -117,7 +117,12 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     const { provider, client, asked, redirect, challenge, scope, state } = wanted;
     const code = newCode();
     const expiresAtMs = clock.now() + settings['oauth.code_seconds'] * 1000;
-    const owner = { orgId: provider.orgId, apiId: provider.apiId, clientId: client.client_id, grantId: publicId() };
+    const owner = {
+      orgId: provider.orgId,
+      apiId: provider.apiId,
+      clientId: client.client_id,
+      grantId: createPublicId(),
+    };
     const consent = { redirectUri: asked, scope, challenge, key };
     await oauthCodes.insert({ ...owner, code, expiresAtMs, consent }, clock.now());
     const given = { code, ...(state && { state }) };

@@ -1,4 +1,4 @@
-import { repeatsName } from '#base/duplicate-keys.ts';
+import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { bodyOf, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { Answer } from '../../http/response.ts';
@@ -86,7 +86,7 @@ function jsonForm(text: string): Parameters | undefined {
   } catch {
     return undefined;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || repeatsName(text)) return undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
   const pairs = Object.entries(value);
   return pairs.every(([, it]) => typeof it === 'string') ? (Object.fromEntries(pairs) as Parameters) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Outbound } from '#base/http-client/client.ts';
+import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { ProviderSettings } from './schema.ts';
 
@@ -12,7 +12,7 @@ export interface Notice {
 }
 
 export interface NoticesOptions {
-  readonly outbound: Outbound;
+  readonly outbound: OutboundClient;
   readonly log: Log;
   readonly pauseMs: number;
 }

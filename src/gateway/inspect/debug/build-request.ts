@@ -1,5 +1,5 @@
-import { asBytes } from '#base/http-syntax.ts';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { toLatin1 } from '#base/http-syntax.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { bodyOf, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../../http/path.ts';
@@ -28,7 +28,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
   const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const method = request.method ?? 'GET';
-  const target = targetOf(world, api.listenPath, asBytes(request.path ?? ''), paths);
+  const target = targetOf(world, api.listenPath, toLatin1(request.path ?? ''), paths);
   const body = Buffer.from(request.body ?? '');
   const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
   const peer = {
@@ -63,7 +63,7 @@ function targetOf({ router }: Snapshot, listenPath: string, given: string, rules
 
 function belowOf(listenPath: string, path: string): string {
   if (path === '' || path.startsWith('?')) return listenPath + path;
-  const root = withoutFinalSlashes(listenPath);
+  const root = trimTrailingSlashes(listenPath);
   return path.startsWith('/') ? root + path : `${root}/${path}`;
 }
 
@@ -72,7 +72,7 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 
 function headersOf(given: Readonly<Record<string, string | string[]>>, host: string, bodyBytes: number): HeaderList {
   const own = Object.entries(given).filter(([name]) => !framing.has(name.toLowerCase()));
-  const flat = own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, asBytes(value.trim())]));
+  const flat = own.flatMap(([name, values]) => [values].flat().flatMap(value => [name, toLatin1(value.trim())]));
   const headers = new HeaderList(flat);
   if (!headers.has('host')) headers.flat.unshift('Host', host);
   if (bodyBytes > 0) headers.append('Content-Length', String(bodyBytes));

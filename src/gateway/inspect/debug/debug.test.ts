@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { type Answer, onEveryEngine, startApp, type TestApp } from '../../../../tests/support/app.ts';
 import { openApi, publish } from '../../../../tests/support/traffic.ts';
 import { startUpstream, type Upstream } from '../../../../tests/support/upstream.ts';
@@ -45,7 +45,7 @@ const document = (upstream: Upstream, server: object = {}) => ({
   info: { title: 'Orders', version: '1' },
   paths: { '/orders/{id}': { get: { operationId: 'getOrder', responses: { 200: { description: 'One' } } } } },
   'x-gw-api-gateway': {
-    info: { name: 'Orders', id: publicId(), state: { active: true } },
+    info: { name: 'Orders', id: createPublicId(), state: { active: true } },
     server: { listenPath: { value: '/orders-api/', strip: true }, ...server },
     upstream: { url: upstream.url },
   },

@@ -1,7 +1,7 @@
 import { boundFaults, givenId, identified } from '#apis/api/rules.ts';
 import type { Written } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
@@ -90,7 +90,11 @@ async function named(it: Written, { defaultOrgId }: DebugTools): Promise<Written
   const info = it.kind === 'classic' ? undefined : it.definition['x-gw-api-gateway'].info;
   const org = info ? info.orgId : it.kind === 'classic' ? it.definition.org_id : '';
   const id = info ? info.dbId : it.kind === 'classic' ? it.definition.id : '';
-  return identified(it, { id: id ?? '', api_id: givenId(it) || publicId(), org_id: org || (await defaultOrgId()) });
+  return identified(it, {
+    id: id ?? '',
+    api_id: givenId(it) || createPublicId(),
+    org_id: org || (await defaultOrgId()),
+  });
 }
 
 export const debugOperations = [debugApi];

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { z } from 'zod';
 import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
-import { token } from '#base/http-syntax.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { warningList } from '#operations/shapes.ts';
 
@@ -25,7 +25,7 @@ export const DebugRequest = z.object({
     .nullish()
     .describe('What follows the listen path of the definition, with the query'),
   headers: z
-    .record(z.string().regex(token, { error: 'must be the name of a header' }), values)
+    .record(z.string().regex(tokenPattern, { error: 'must be the name of a header' }), values)
     .nullish()
     .describe('Name to values'),
   body: z.string().nullish(),

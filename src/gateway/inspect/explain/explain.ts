@@ -1,4 +1,4 @@
-import { publicId } from '#base/ids.ts';
+import { createPublicId } from '#base/ids.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader } from '../../pipeline/explain-header.ts';
 import type { Handler, Sink } from '../../pipeline/response-writer.ts';
@@ -42,7 +42,7 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
   }
 
   function explained(call: Exchange, sink: Sink): void {
-    const id = publicId();
+    const id = createPublicId();
     const trace = createTrace(tools.clock, { id: '', name: '', orgId: '' }, tools.secrets.redact);
     kept.keep(id, trace);
     const pools = tracedPools(options.pools, ({ origin, path, method }) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { asBytes, token } from '#base/http-syntax.ts';
-import { withoutFinalSlashes } from '#base/trim-slashes.ts';
+import { tokenPattern, toLatin1 } from '#base/http-syntax.ts';
+import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { bodyOf, noBody } from '../../http/body.ts';
 import { framing, HeaderList } from '../../http/headers.ts';
 import { type BadHead, isClaimHeader } from '../../http/request-head.ts';
@@ -15,7 +15,7 @@ const relative = z.string().refine(text => !/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.
 
 const Part = z.object({
   method: z.string().nullish(),
-  headers: z.record(z.string().regex(token), line).nullish(),
+  headers: z.record(z.string().regex(tokenPattern), line).nullish(),
   body: z.string().nullish(),
   relative_url: relative,
 });
@@ -35,12 +35,12 @@ const settled: ReadonlySet<string> = new Set([...framing, 'host', explainHeader]
  */
 export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | BadHead {
   const body = Buffer.from(part.body ?? '');
-  const root = withoutFinalSlashes(whole.listenPath);
+  const root = trimTrailingSlashes(whole.listenPath);
   const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
   const call = arrive(
     {
       method: part.method || 'GET',
-      target: asBytes(root + below),
+      target: toLatin1(root + below),
       headers: headersOf(part, whole, body.length),
       peer: { ...whole.peer, trusted: false },
       mayOmitHost: true,
@@ -63,7 +63,7 @@ function headersOf(part: Part, whole: Exchange, bodyBytes: number): HeaderList {
   const host = whole.headers.get('host');
   return new HeaderList([
     ...(host === undefined ? [] : ['Host', host]),
-    ...own.flatMap(([name, value]) => [name, asBytes(value.trim())]),
+    ...own.flatMap(([name, value]) => [name, toLatin1(value.trim())]),
     ...(bodyBytes > 0 ? ['Content-Length', String(bodyBytes)] : []),
   ]);
 }

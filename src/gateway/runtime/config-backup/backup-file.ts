@@ -1,8 +1,8 @@
 import { open, rename, rm } from 'node:fs/promises';
-import { isoTime } from '#base/clock.ts';
-import { publicId } from '#base/ids.ts';
+import { formatIsoTime } from '#base/clock.ts';
+import { createPublicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
-import { type Vault, vaultOf } from '#base/vault.ts';
+import { createVault, type Vault } from '#base/vault.ts';
 import { unwrapped } from '#storage/meta.ts';
 import { migrations } from '#storage/migrations/list.ts';
 import { joined, type Known, type Part } from './config-backup.ts';
@@ -58,8 +58,8 @@ export async function writeKnown(options: WriteOptions, parts: AsyncIterable<Par
   const head: Head = {
     format,
     schema: migrations.length,
-    id: publicId(),
-    written_at: isoTime(nowMs),
+    id: createPublicId(),
+    written_at: formatIsoTime(nowMs),
     database: databaseOf(vault, url),
     data_key: wrappedKey,
   };
@@ -104,7 +104,7 @@ export function readKnown(text: string, url: string, masterKeys: readonly string
   if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote it');
   const dataKey = masterKeys.map(key => unwrapped(head.data_key, key)).find(key => key !== undefined);
   if (!dataKey) throw unusable('the master key does not open it');
-  const vault = vaultOf(dataKey);
+  const vault = createVault(dataKey);
   if (head.database !== databaseOf(vault, url)) throw unusable('it is of another database');
   // What follows the last line is nothing, and nothing may follow the end.
   const parts = lines.slice(0, -1).map((line, place) => opened(vault, line, purposeOf(head, place)));

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { keyDigest } from '#access/keys/key-row.ts';
 import { systemClock } from '#base/clock.ts';
-import { secretText } from '#base/ids.ts';
+import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
-import { createDataKey, masterKeyOf, vaultOf, wrapDataKey } from '#base/vault.ts';
+import { createDataKey, createVault, parseMasterKey, wrapDataKey } from '#base/vault.ts';
 import { dataKeyName, metaStore } from '#storage/meta.ts';
 import { openRecords, type Records, type Topic } from '#storage/records.ts';
 import { testPostgres } from '../../../../tests/support/services/engines.ts';
@@ -17,17 +17,17 @@ import { startKeeping } from './backup-writer.ts';
 const directory = mkdtempSync(join(tmpdir(), 'gw-known-'));
 const path = join(directory, 'traffic.known');
 const dataKey = createDataKey();
-const vault = vaultOf(dataKey);
+const vault = createVault(dataKey);
 const lines: string[] = [];
 const log = createLog({ level: 'info', format: 'json', write: line => lines.push(line) });
 let database: Awaited<ReturnType<typeof testPostgres>>;
 let records: Records;
-let master = secretText();
+let master = createSecretText();
 
 before(async () => {
   database = await testPostgres();
   records = await openRecords(database);
-  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, masterKeyOf(master)));
+  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
   await records.write(async () => {
     for (let n = 0; n < 450; n++) await insertApi(`api-${n}`);
     const limits = { id: 'limits', org_id: 'org', created_at: 1, body: '{}', kind: 'organisation', key_hash: 'h' };
@@ -77,8 +77,8 @@ test('it is written when what it holds changed, and not for keys that come and g
   }
   await touch('keys', keyDigest(vault, 'org'));
   assert.equal(await changed(), true, 'limits of an organisation');
-  master = secretText();
-  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, masterKeyOf(master)));
+  master = createSecretText();
+  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
   assert.equal(await changed(), true, 'another master key');
   await keeper.close();
 

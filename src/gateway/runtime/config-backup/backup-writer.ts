@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
-import { vaultOf } from '#base/vault.ts';
+import { createVault } from '#base/vault.ts';
 import { openReader } from '#storage/reader.ts';
 import { type Change, trafficStore } from '../../routing/config-store.ts';
 import { problem, writeKnown } from './backup-file.ts';
@@ -25,7 +25,7 @@ const restAfterWriting = 20;
 
 /** Keeps what traffic is made of in a file, for a start while the database does not answer. One for each process. */
 export async function startKeeping({ url, path, dataKey, clock, log, mostBytes }: KeeperOptions) {
-  const vault = vaultOf(dataKey);
+  const vault = createVault(dataKey);
   const reader = await openReader({ url, connections: 1 });
   const store = trafficStore(reader, vault);
   const all = knownStore(reader, vault);

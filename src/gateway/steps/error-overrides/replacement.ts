@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { markupText } from '#base/escape-markup.ts';
+import { escapeMarkup } from '#base/escape-markup.ts';
 import { framePolicy } from '#base/page-guard.ts';
 import { TemplateFault } from '#languages/go-template/error.ts';
 import { templateFile } from '#languages/go-template/file.ts';
@@ -83,7 +83,7 @@ const worded: Text = (call, { Message, StatusCode }) => {
 
 const escapes: Readonly<Record<string, (text: string) => string>> = {
   [json]: text => JSON.stringify(text).slice(1, -1),
-  [xml]: markupText,
+  [xml]: escapeMarkup,
 };
 
 /** Only what is a template is treated as one. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { token } from '#base/http-syntax.ts';
-import { valueAt } from '#base/json.ts';
-import { compiledPattern, UnreadablePattern } from '#base/regex.ts';
+import { tokenPattern } from '#base/http-syntax.ts';
+import { getByPath } from '#base/json.ts';
+import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import { framing } from '../../http/headers.ts';
 import { Unservable } from '../../pipeline/step.ts';
 import { flagOf, upstreamFlag } from './flags.ts';
@@ -27,7 +27,7 @@ const Match = z.preprocess(
 /** How an answer is framed is for the transport to say. */
 const headerName = z
   .string()
-  .regex(token, 'is not a header name')
+  .regex(tokenPattern, 'is not a header name')
   .refine(name => !framing.has(name.toLowerCase()), 'the gateway sends this header itself');
 const Response = z.preprocess(
   spelt({ status_code: 'statusCode' }),
@@ -104,9 +104,9 @@ function overrideOf(rule: z.output<typeof Rule>, templates: string, fault: (why:
 
 function readPattern(source: string, fault: (why: string) => Unservable) {
   try {
-    return compiledPattern(source);
+    return compileRegex(source);
   } catch (error) {
-    if (!(error instanceof UnreadablePattern)) throw error;
+    if (!(error instanceof InvalidRegex)) throw error;
     throw fault(`has a pattern that ${error.message}`);
   }
 }
@@ -116,7 +116,7 @@ function isAt(body: Buffer | undefined, path: readonly string[], value: string |
   if (body === undefined || body.length > jsonBytes) return false;
   let found: unknown;
   try {
-    found = valueAt(JSON.parse(body.toString()), path);
+    found = getByPath(JSON.parse(body.toString()), path);
   } catch {
     // Whatever it is, it is not JSON that holds this.
     return false;

@@ -1,4 +1,4 @@
-import { markupText } from '#base/escape-markup.ts';
+import { escapeMarkup } from '#base/escape-markup.ts';
 import type { Budget } from '../budget.ts';
 import { formatted } from '../printf.ts';
 import { printed } from '../values.ts';
@@ -24,7 +24,7 @@ function printForEscape(args: readonly unknown[], budget: Budget): string {
   return plain;
 }
 
-export const htmlText = (plain: string): string => markupText(plain).replaceAll('\0', '\ufffd');
+export const htmlText = (plain: string): string => escapeMarkup(plain).replaceAll('\0', '\ufffd');
 
 const jsEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' };
 const jsText = (plain: string) =>
