@@ -31,10 +31,10 @@ import { authenticators } from '#people/installation/authenticate.ts';
 import { bootstrap, type Credentials } from '#people/installation/bootstrap.ts';
 import { keepFirstCredentials } from '#people/installation/credentials-file.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
-import { keepLogShort } from '#storage/change-log.ts';
-import { type KeptCounters, keptCounters } from '#storage/counter-persistence.ts';
+import { startChangeLogPruning } from '#storage/change-log.ts';
+import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
 import { type DataDirectory, openDataDirectory } from '#storage/data-directory.ts';
-import { databaseWatch } from '#storage/database-health.ts';
+import { createDatabaseHealthCheck } from '#storage/database-health.ts';
 import type { Records } from '#storage/records.ts';
 import { openSharedEngine, type SharedEngine } from '#storage/shared/engine.ts';
 import { catalogue } from './catalogue.ts';
@@ -57,7 +57,7 @@ export interface Installation {
   readonly directory: DataDirectory;
   readonly records: Records;
   readonly shared: SharedEngine;
-  readonly counters: KeptCounters;
+  readonly counters: CounterPersistence;
   /** What the vault is made of, for the traffic threads. */
   readonly dataKey: Buffer;
   readonly tools: ReturnType<typeof openTools>;
@@ -77,9 +77,9 @@ export async function openInstallation(
   try {
     const { records, dataKey, awaited } = await openDatabase({
       records: {
-        ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.database }),
+        ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
         connections: settings['database.connections'],
-        onFault: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
+        onError: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
       },
       directory,
       masterKey: settings.master_key,
@@ -94,12 +94,12 @@ export async function openInstallation(
       ...around,
     });
     closers.push(() => shared.close());
-    const counters = keptCounters({
+    const counters = createCounterPersistence({
       records,
       threads: shared.threads,
       node: nodeOf(settings, directory),
       clock: around.clock,
-      onFault: error => around.log.warn({ reason: error.message }, 'counters could not be written down'),
+      onError: error => around.log.warn({ reason: error.message }, 'counters could not be written down'),
     });
     const tools = openTools(records, dataKey, settings, around, countingOn(shared, counters, around));
     closers.push(() => tools.outbound.close());
@@ -121,7 +121,7 @@ function nodeOf(settings: Settings, directory: DataDirectory): string {
   return made;
 }
 
-function countingOn({ shared }: SharedEngine, kept: KeptCounters, { clock }: Surroundings): Counting {
+function countingOn({ shared }: SharedEngine, kept: CounterPersistence, { clock }: Surroundings): Counting {
   return {
     async reset(names) {
       for (const name of names) await shared.counters.reset(name);
@@ -162,7 +162,7 @@ export async function startApplication(settings: Settings, around: Surroundings)
   try {
     const { tools, awaited } = installation;
     const credentials = awaited ? undefined : await begin(installation, settings, around.log);
-    const log = keepLogShort(installation.records, error =>
+    const log = startChangeLogPruning(installation.records, error =>
       around.log.warn({ reason: error.message }, 'old changes could not be removed'),
     );
     closers.push(() => log.close());
@@ -221,7 +221,7 @@ async function openListeners(
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
   let control: Carry = () => Promise.reject(asksProblem.no_traffic());
-  const database = databaseWatch(records, around.clock);
+  const database = createDatabaseHealthCheck(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
     version,
@@ -293,7 +293,7 @@ async function openListeners(
   if (hasTraffic(settings)) {
     const database = settings['database.url']
       ? { url: settings['database.url'] }
-      : { file: installation.directory.database };
+      : { file: installation.directory.databasePath };
     const traffic = await openTraffic({
       ...installation,
       ...around,

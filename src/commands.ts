@@ -19,8 +19,8 @@ import {
   keepCredentials,
   markDisplayed,
 } from '#people/installation/credentials-file.ts';
-import { masterKeys, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
-import { metaStore, rewrapDataKey } from '#storage/meta.ts';
+import { createMasterKeys, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
+import { createMetaStore, rewrapDataKey } from '#storage/meta.ts';
 import type { Installation } from './application.ts';
 import { version } from './version.ts';
 
@@ -156,7 +156,7 @@ const served: Readonly<Record<string, string>> = {
 
 /** Secrets go to a terminal only: any other output is kept by something, such as a log collector. */
 function describeCredentials({ directory }: Installation, made: Credentials | undefined): string {
-  const path = directory.file(credentialsFile);
+  const path = directory.pathOf(credentialsFile);
   if (made && isTerminal()) return displayCredentials(made, path);
   if (made) return `First start. The credentials are in ${path}\n`;
   if (directory.read(credentialsFile) !== undefined) return `Credentials: ${path}\n`;
@@ -193,7 +193,7 @@ async function credentials({ settings, flags }: Given): Promise<void> {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
     const made = await keepCredentials(installation, () => rotateCredentials(tools));
     if (!made) return print('There is nothing to rotate yet: start gw once.\n');
-    print(`New credentials are in ${directory.file(credentialsFile)}; the old ones no longer work.\n`);
+    print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
   } finally {
     await installation.close();
   }
@@ -202,7 +202,7 @@ async function credentials({ settings, flags }: Given): Promise<void> {
 /** Without the lock of the data directory, which a running gw holds. */
 function locateCredentials(settings: Settings): string {
   const directory = readDataDirectory(settings.data_dir);
-  const path = directory.file(credentialsFile);
+  const path = directory.pathOf(credentialsFile);
   if (directory.read(credentialsFile) !== undefined) return `${path}\n`;
   return settings['database.url']
     ? `There is no ${path}: the credentials were written where this installation was first started; --rotate makes new ones\n`
@@ -213,10 +213,10 @@ function locateCredentials(settings: Settings): string {
 const rotatedMasterKeyFile = 'master.key.rotated';
 
 async function rotateMaster(settings: Settings, { directory, records }: Installation): Promise<void> {
-  const current = masterKeys(directory, settings.master_key).kept()[0]!;
+  const current = createMasterKeys(directory, settings.master_key).candidates()[0]!;
   const next = createSecretText();
   async function rewrap(): Promise<void> {
-    await rewrapDataKey(records, metaStore(records), current, next);
+    await rewrapDataKey(records, createMetaStore(records), current, next);
     // It has the data key under the old one; the next start writes it anew.
     directory.remove(knownFile);
   }
@@ -226,7 +226,7 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
     else {
       directory.write(rotatedMasterKeyFile, `${next}\n`);
       print(
-        `The new master key is in ${directory.file(rotatedMasterKeyFile)}: remove the file when you have taken it.\n`,
+        `The new master key is in ${directory.pathOf(rotatedMasterKeyFile)}: remove the file when you have taken it.\n`,
       );
     }
     await rewrap();
@@ -235,7 +235,7 @@ async function rotateMaster(settings: Settings, { directory, records }: Installa
     );
   }
   await replaceMasterKey(directory, next, rewrap);
-  print(`The master key in ${directory.file('master.key')} is new; the old one opens nothing any more.\n`);
+  print(`The master key in ${directory.pathOf('master.key')} is new; the old one opens nothing any more.\n`);
 }
 
 try {

@@ -30,8 +30,8 @@ import { openPortal } from '#portal/portal-stores.ts';
 import { postStore } from '#portal/posts/store.ts';
 import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
 import { portalWebhookStore } from '#portal/webhooks/store.ts';
-import type { RefuseMore } from '#storage/collection.ts';
-import { metaStore } from '#storage/meta.ts';
+import type { CheckObjectLimit } from '#storage/collection.ts';
+import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 
 /** Every store and tool an operation may ask for, by name. */
@@ -43,7 +43,7 @@ export function openTools(
   counting: Counting,
 ) {
   const { clock } = around;
-  const meta = metaStore(records);
+  const meta = createMetaStore(records);
   const vault = createVault(dataKey);
   const organisations = organisationStore(records);
   const grants = createGrantStore(records, meta, settings);
@@ -51,14 +51,14 @@ export function openTools(
   const apis = apiStore(records, vault);
   const ownership = createOwnership(records, settings);
   const known = knownApis(apis);
-  const refuseMore =
-    (name: BoundName): RefuseMore =>
+  const checkObjectLimit =
+    (name: BoundName): CheckObjectLimit =>
     (orgId, count) =>
-      grants.refuseMore(orgId, name, count);
-  const policies = policyStore(records, known.findApis, refuseMore('max_policies'));
-  const keys = keyStore(records, vault, settings, refuseMore('max_keys'));
+      grants.checkObjectLimit(orgId, name, count);
+  const policies = policyStore(records, known.findApis, checkObjectLimit('max_policies'));
+  const keys = keyStore(records, vault, settings, checkObjectLimit('max_keys'));
   const oauthClients = oauthClientStore(records, vault);
-  const hooks = hookStore(records, vault, refuseMore('max_hooks'));
+  const hooks = hookStore(records, vault, checkObjectLimit('max_hooks'));
   const certificates = certificateStore(records, vault);
   /** Filled as the management listeners open. */
   const managementPorts: number[] = [];

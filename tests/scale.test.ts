@@ -72,7 +72,7 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
   let orgId = '';
   let accessKey = '';
   const plan = async (name: string, query: { compile(): CompiledQuery }) => {
-    const text = await app().application.installation.records.plan(query.compile());
+    const text = await app().application.installation.records.explain(query.compile());
     assert.doesNotMatch(text, reads[engine], `${name}:\n${text}`);
   };
   const ask = (path: string) => app().ask('GET', path, { credential: accessKey });
@@ -85,7 +85,7 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
 
   test('keys are listed, counted, looked up and walked by an index', async () => {
     const { records } = app().application.installation;
-    const whole = await records.plan(keyRows(records).where('body', '=', 'x').compile());
+    const whole = await records.explain(keyRows(records).where('body', '=', 'x').compile());
     assert.match(whole, reads[engine], 'a plan without an index is known for one');
     const all = listQueries(records, orgId);
     const ofApi = listQueries(records, orgId, 'api-7');

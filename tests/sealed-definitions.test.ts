@@ -76,7 +76,7 @@ onEveryEngine('secrets inside definitions at rest', app => {
       const { id, body } = await query.executeTakeFirstOrThrow();
       const changed = JSON.stringify({ ...JSON.parse(body), sealed: 'v1.AAAA' });
       await records.db.updateTable('apis').set({ body: changed }).where('id', '=', id).execute();
-      records.touch('apis', '');
+      records.markChanged('apis', '');
     });
     await settled(app());
     assert.match(await unservedReason(app(), url), /^A stored secret \(api secrets\/\w+\) cannot be opened/);

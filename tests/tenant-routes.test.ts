@@ -155,7 +155,7 @@ onEveryEngine('the comparison of routes among many', (app, engine) => {
       const { routes, byId } = foreignRouteQueries(records, 'org-1', search);
       const exact = [routes[0]!, routes[1]!, ...(byId ? [byId] : [])];
       for (const query of exact) {
-        const text = await records.plan(query.compile());
+        const text = await records.explain(query.compile());
         assert.doesNotMatch(text, reads[engine], text);
       }
     }

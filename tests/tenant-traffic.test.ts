@@ -43,7 +43,7 @@ async function force(app: TestApp, tenant: Tenant, definition: Definition): Prom
     };
     const written = { kind: 'classic', definition: { ...before, ...definition } } as const;
     await tools.apis.replace({ ...kept, ...written, summary: summaryOf(written, kept.wrapper) } as StoredApi);
-    records.touch('apis', kept.id);
+    records.markChanged('apis', kept.id);
   });
   return id;
 }

@@ -201,12 +201,12 @@ withRecords('recording', (given, engine) => {
       { version: 'v' },
     ];
     for (const more of filters) {
-      const plan = await given().plan(usage.sums(asked('o7', { ...narrow, ...more })).compile());
+      const plan = await given().explain(usage.sums(asked('o7', { ...narrow, ...more })).compile());
       assert.doesNotMatch(plan, reads, `${JSON.stringify(more)}\n${plan}`);
     }
     const calls = { orgId: 'o7', from: noon, to: noon + 60_000, failed: false };
     for (const more of [{}, { apiId: 'a7' }, { keyHash: 'k7' }, { failed: true }, { status: 500 }]) {
-      const plan = await given().plan(
+      const plan = await given().explain(
         logs
           .listing({ ...calls, ...more })
           .limit(10)

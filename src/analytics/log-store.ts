@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Page, PageAsked } from '#storage/collection.ts';
+import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { LoggedCall } from './schema.ts';
@@ -72,7 +72,7 @@ export function logStore(records: Records) {
           .values(rows.slice(at, at + rowsAtOnce))
           .execute();
     },
-    async page(asked: LogAsked, { page, size }: PageAsked): Promise<Page<LoggedCall>> {
+    async page(asked: LogAsked, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
       const counted = await matching(asked).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;

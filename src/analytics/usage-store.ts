@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { UsageRow } from '#storage/analytics-tables.ts';
-import type { Page, PageAsked } from '#storage/collection.ts';
+import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
@@ -189,7 +189,7 @@ export function usageStore(records: Records) {
           .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(taken))
           .execute();
     },
-    async page(asked: UsageAsked, { page, size }: PageAsked): Promise<Page<UsageSum>> {
+    async page(asked: UsageAsked, { page, size }: PageRequest): Promise<Page<UsageSum>> {
       const total = await countGroups(asked);
       const everything = page < 1;
       if (everything && total > groupsAtMost) throw problem.too_many({ detail: { most: groupsAtMost } });

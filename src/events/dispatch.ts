@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import type { Settings } from '#base/settings.ts';
 import { type EventHandler, eventHandlerList } from '#definition/facets/event-handlers.ts';
-import { databaseProblem } from '#storage/database-errors.ts';
+import { toDatabaseProblem } from '#storage/database-errors.ts';
 import type { DeliveryStore, NewDelivery } from './deliveries/store.ts';
 import { eventNames, type Happened, logLine } from './payload.ts';
 import type { DeliveryMaker } from './webhook-handler.ts';
@@ -146,7 +146,7 @@ export function startDispatch({ deliveries, make, clock, log, settings, onWritte
 }
 
 /** A database that does not answer, or is full, will be there again. */
-const isAway = (error: unknown) => (databaseProblem(error)?.status ?? 0) >= 500;
+const isAway = (error: unknown) => (toDatabaseProblem(error)?.status ?? 0) >= 500;
 
 const runnable = new Set(['webhook', 'log']);
 

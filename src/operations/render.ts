@@ -1,7 +1,7 @@
 import { createPublicId } from '#base/ids.ts';
 import type { Log } from '#base/log.ts';
 import { Problem } from '#base/problems.ts';
-import { databaseProblem } from '#storage/database-errors.ts';
+import { toDatabaseProblem } from '#storage/database-errors.ts';
 import { problem } from './problems.ts';
 import type { Surface } from './surfaces.ts';
 
@@ -35,7 +35,7 @@ function foreseen(error: unknown): Problem | undefined {
   if (code?.startsWith('FST_') && statusCode !== undefined && statusCode < 500) {
     return new Problem('http', { status: statusCode, message: message ?? 'Bad request' });
   }
-  return databaseProblem(error);
+  return toDatabaseProblem(error);
 }
 
 function unforeseen(error: unknown, log: Log): Problem {

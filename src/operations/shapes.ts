@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Page, PageAsked } from '#storage/collection.ts';
+import type { Page, PageRequest } from '#storage/collection.ts';
 
 /** Wire shapes that many operations share. */
 
@@ -20,7 +20,7 @@ export const pageNumber = z
 
 export const pageQuery = z.object({ p: pageNumber });
 
-export const pageOf = (p: number, size: number): PageAsked => ({ page: p, size });
+export const pageOf = (p: number, size: number): PageRequest => ({ page: p, size });
 
 /** Members that a write accepts without effect: legacy ones, and unknown ones where the settings let them pass. */
 export const warningList = z

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
 import { type Fault, invalid } from '#operations/validation-error.ts';
-import { type Columns, collection, type Query } from '#storage/collection.ts';
+import { type Columns, createCollection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 import type { PageQuery, PortalRef, Reference } from './shapes.ts';
@@ -18,7 +18,7 @@ export function numberedStore<T extends NumberedTable, Doc extends { ID: number;
   columnsOf: (doc: Doc) => Omit<Columns<T>, 'id'>,
   conflict?: ProblemFactory,
 ) {
-  const rows = collection<T, Doc>(records, table, columnsOf, conflict);
+  const rows = createCollection<T, Doc>(records, table, columnsOf, conflict);
   // What a reference, or a number alone, says in columns; the compiler cannot see which columns a table parameter has.
   const columns = (ref: PortalRef | number) => (typeof ref === 'number' ? { id: ref } : ref) as unknown as Match<T>;
   const newest = ['-id'] as unknown as readonly `-${keyof Columns<T> & string}`[];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { problems } from '#base/problems.ts';
 import { withRecords } from '../../tests/lifecycle/databases.ts';
-import { collection, contains, type Query } from './collection.ts';
+import { columnContains, createCollection, type Query } from './collection.ts';
 import type { Records } from './records.ts';
 
 interface Hook {
@@ -16,7 +16,7 @@ interface Hook {
 const problem = problems('test', { taken: { status: 409, message: 'Taken' } });
 
 const hooks = (records: Records) =>
-  collection<'hooks', Hook>(
+  createCollection<'hooks', Hook>(
     records,
     'hooks',
     it => ({ id: it.id, org_id: it.org, webhook_id: it.id, name: it.name, created_at: it.count }),
@@ -67,7 +67,7 @@ withRecords('collections', given => {
   });
 
   test('a collection without a problem of its own says that the object exists', async () => {
-    const store = collection<'hooks', Hook>(given(), 'hooks', it => ({
+    const store = createCollection<'hooks', Hook>(given(), 'hooks', it => ({
       id: it.id,
       org_id: it.org,
       webhook_id: it.id,
@@ -112,7 +112,7 @@ withRecords('collections', given => {
     const texts = ['100%', '100x', 'a_b', 'axb', 'a\\b', 'a\\_b', 'Straße', 'STRASSE', "o'hara"];
     for (const [number, name] of texts.entries()) await store.insert(hook('find', `find-${number}`, { name }));
     const found = async (text: string) => {
-      const filter = (query: Query) => query.where(contains('name', text));
+      const filter = (query: Query) => query.where(columnContains('name', text));
       const items = await store.all({ where: { org_id: 'find' }, filter, order: ['id'] });
       assert.equal(await store.count({ org_id: 'find' }, filter), items.length);
       return items.map(it => it.name);
@@ -146,7 +146,7 @@ withRecords('collections', given => {
       actor: string;
     }
     const rest = { org_id: 'n', action: '', method: '', url: '', status: 0, ip: '', at: 0 };
-    const entries = collection<'audit', Entry>(given(), 'audit', ({ actor }) => ({ ...rest, actor }));
+    const entries = createCollection<'audit', Entry>(given(), 'audit', ({ actor }) => ({ ...rest, actor }));
     const made = await Promise.all(
       ['a', 'b', 'c'].map(actor => entries.insertNumbered({ id: 0, actor }, (doc, id) => ({ ...doc, id }))),
     );

@@ -1,6 +1,6 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
-import { databaseProblem, problem } from './database-errors.ts';
+import { problem, toDatabaseProblem } from './database-errors.ts';
 import type { Records } from './records.ts';
 import type { TableName, Tables } from './tables.ts';
 
@@ -14,7 +14,7 @@ type Plain<C> = C extends { __select__: infer S } ? S : C;
 type Match<T extends RecordTable> = Partial<Columns<T>>;
 export type Query = SelectQueryBuilder<Tables, RecordTable, { body: string }>;
 
-export interface PageAsked {
+export interface PageRequest {
   /** From 1; below 1 means everything. */
   page: number;
   size: number;
@@ -36,13 +36,13 @@ export interface Listing<T extends RecordTable> {
 }
 
 /** A bound on what "everything" means, so that one call cannot fill the memory. */
-const everythingAtMost = 100_000;
+const maxListItems = 100_000;
 
 /** Asked inside the write that adds an object, before it: refuses one more than its organisation may have. */
-export type RefuseMore = (orgId: string, count: (orgId: string) => Promise<number>) => Promise<void>;
+export type CheckObjectLimit = (orgId: string, count: (orgId: string) => Promise<number>) => Promise<void>;
 
 /** For stores on which nobody puts a bound. */
-export const unbounded: RefuseMore = async () => undefined;
+export const noObjectLimit: CheckObjectLimit = async () => undefined;
 
 /** What the JSON of `body` holds where that is not the object itself: secrets are sealed in it, for one. */
 export interface BodyCodec<Doc> {
@@ -53,10 +53,10 @@ export interface BodyCodec<Doc> {
 const plainBody: BodyCodec<unknown> = { encode: doc => doc, decode: stored => stored };
 
 /** What every noun's store begins with; the noun adds its own questions. */
-export function collection<T extends RecordTable, Doc>(
+export function createCollection<T extends RecordTable, Doc>(
   records: Records,
   table: T,
-  columnsOf: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
+  toColumns: (doc: Doc) => Columns<T> | Omit<Columns<T>, 'id'>,
   conflict: ProblemFactory = problem.conflict,
   codec = plainBody as BodyCodec<Doc>,
 ) {
@@ -64,19 +64,19 @@ export function collection<T extends RecordTable, Doc>(
   const name = table as RecordTable;
   const select = () => records.db.selectFrom(name).select('body') as unknown as Query;
   const parse = ({ body }: { body: string }) => codec.decode(JSON.parse(body));
-  const rowOf = (doc: Doc) => ({ ...columnsOf(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
+  const toRow = (doc: Doc) => ({ ...toColumns(doc), body: JSON.stringify(codec.encode(doc)) }) as never;
 
-  function matching(query: Query, where: Match<T> = {}): Query {
-    let narrowed = query;
+  function applyWhere(query: Query, where: Match<T> = {}): Query {
+    let narrowedQuery = query;
     for (const [column, value] of Object.entries(where))
-      narrowed = narrowed.where(column as never, '=', value as never);
-    return narrowed;
+      narrowedQuery = narrowedQuery.where(column as never, '=', value as never);
+    return narrowedQuery;
   }
 
-  const guarded = <R>(work: Promise<R>) => orConflict(work, conflict);
+  const translateOwnConflict = <R>(work: Promise<R>) => translateConflict(work, conflict);
 
-  function listing({ where, filter, order }: Listing<T>): Query {
-    let query = matching(select(), where);
+  function buildListQuery({ where, filter, order }: Listing<T>): Query {
+    let query = applyWhere(select(), where);
     if (filter) query = filter(query);
     for (const column of order) {
       const descending = column.startsWith('-');
@@ -86,7 +86,7 @@ export function collection<T extends RecordTable, Doc>(
   }
 
   async function count(where: Match<T> = {}, filter?: (query: Query) => Query): Promise<number> {
-    const matched = matching(select(), where);
+    const matched = applyWhere(select(), where);
     const counted = (filter ? filter(matched) : matched).clearSelect().select(sql<number>`count(*)`.as('total'));
     return Number((await counted.executeTakeFirstOrThrow()).total);
   }
@@ -95,25 +95,25 @@ export function collection<T extends RecordTable, Doc>(
     select,
     parse,
     count,
-    listing,
+    listing: buildListQuery,
 
     async find(where: Match<T>): Promise<Doc | undefined> {
-      const row = await matching(select(), where).limit(1).executeTakeFirst();
+      const row = await applyWhere(select(), where).limit(1).executeTakeFirst();
       return row && parse(row);
     },
 
-    async all(asked: Listing<T>): Promise<Doc[]> {
-      const rows = await listing(asked)
-        .limit(everythingAtMost + 1)
+    async all(listing: Listing<T>): Promise<Doc[]> {
+      const rows = await buildListQuery(listing)
+        .limit(maxListItems + 1)
         .execute();
-      if (rows.length > everythingAtMost) throw problem.too_many({ detail: { most: everythingAtMost } });
+      if (rows.length > maxListItems) throw problem.too_many({ detail: { most: maxListItems } });
       return rows.map(parse);
     },
 
-    async page(asked: Listing<T>, { page, size }: PageAsked): Promise<Page<Doc>> {
-      const total = await count(asked.where, asked.filter);
-      if (page < 1) return { items: await this.all(asked), pages: 1, total };
-      const rows = await listing(asked)
+    async page(listing: Listing<T>, { page, size }: PageRequest): Promise<Page<Doc>> {
+      const total = await count(listing.where, listing.filter);
+      if (page < 1) return { items: await this.all(listing), pages: 1, total };
+      const rows = await buildListQuery(listing)
         .limit(size)
         .offset((page - 1) * size)
         .execute();
@@ -121,14 +121,14 @@ export function collection<T extends RecordTable, Doc>(
     },
 
     async insert(doc: Doc): Promise<void> {
-      await guarded(records.db.insertInto(name).values(rowOf(doc)).execute());
+      await translateOwnConflict(records.db.insertInto(name).values(toRow(doc)).execute());
     },
 
     /** For tables that number their rows: the new number is put into the object by `withId`. */
     async insertNumbered(doc: Doc, withId: (doc: Doc, id: number) => Doc): Promise<Doc> {
       return records.write(async () => {
-        const inserted = records.db.insertInto(name).values(rowOf(doc)).returning('id').executeTakeFirstOrThrow();
-        const id = Number((await guarded(inserted)).id);
+        const inserted = records.db.insertInto(name).values(toRow(doc)).returning('id').executeTakeFirstOrThrow();
+        const id = Number((await translateOwnConflict(inserted)).id);
         const numbered = withId(doc, id);
         await this.replace({ id } as unknown as Match<T>, numbered);
         return numbered;
@@ -136,15 +136,15 @@ export function collection<T extends RecordTable, Doc>(
     },
 
     async replace(where: Match<T>, doc: Doc): Promise<boolean> {
-      let query = records.db.updateTable(name).set(rowOf(doc));
+      let query = records.db.updateTable(name).set(toRow(doc));
       for (const [column, value] of Object.entries(where)) query = query.where(column as never, '=', value as never);
-      return (await guarded(query.executeTakeFirst())).numUpdatedRows > 0n;
+      return (await translateOwnConflict(query.executeTakeFirst())).numUpdatedRows > 0n;
     },
 
     /** Reads, changes and writes back as one: nobody else's change to the same record is lost. */
     async change(where: Match<T>, change: (doc: Doc) => Doc | Promise<Doc>): Promise<Doc | undefined> {
       return records.write(async () => {
-        const locked = matching(select(), where).limit(1);
+        const locked = applyWhere(select(), where).limit(1);
         const row = await (records.engine === 'postgres' ? locked.forUpdate() : locked).executeTakeFirst();
         if (!row) return undefined;
         const next = await change(parse(row));
@@ -162,19 +162,19 @@ export function collection<T extends RecordTable, Doc>(
 }
 
 /** What the database calls a conflict, in the words of whoever writes. */
-export async function orConflict<R>(work: Promise<R>, conflict: ProblemFactory): Promise<R> {
+export async function translateConflict<R>(work: Promise<R>, conflict: ProblemFactory): Promise<R> {
   try {
     return await work;
   } catch (error) {
-    if (databaseProblem(error)?.code === problem.conflict.code) throw conflict({ cause: error });
+    if (toDatabaseProblem(error)?.code === problem.conflict.code) throw conflict({ cause: error });
     throw error;
   }
 }
 
 /** `column` holds `text` somewhere, with `%` and `_` meaning themselves. */
-export const contains = (column: string, text: string): Expression<SqlBool> =>
+export const columnContains = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
 /** `column` ends in `text`, with `%` and `_` meaning themselves. */
-export const endsWith = (column: string, text: string): Expression<SqlBool> =>
+export const columnEndsWith = (column: string, text: string): Expression<SqlBool> =>
   sql<SqlBool>`${sql.ref(column)} like ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}`} escape '\\'`;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { onBothEngines } from '../../tests/lifecycle/databases.ts';
 import { eventually } from '../../tests/support/upstream.ts';
-import { type KeptCounters, keptCounters } from './counter-persistence.ts';
+import { type CounterPersistence, createCounterPersistence } from './counter-persistence.ts';
 import { openRecords, type Records } from './records.ts';
-import { type ThreadsShared, threadsShared } from './shared/threads.ts';
+import { createThreadsShared, type ThreadsShared } from './shared/threads.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 after(async () => {
@@ -24,16 +24,23 @@ interface Options {
 
 interface Process {
   readonly threads: ThreadsShared;
-  readonly kept: KeptCounters;
+  readonly kept: CounterPersistence;
   readonly clock: { ms: number };
 }
 
 /** A process on these records: its memory, and what keeps it. */
 async function started(records: Records, { node = '', everyMs = never, nowMs = startedMs }: Options = {}) {
   // Room to spare: a full bucket gives up a counter, which is another promise.
-  const threads = threadsShared({ windows: 16_384, logs: 64 });
+  const threads = createThreadsShared({ fixedWindows: 16_384, slidingWindows: 64 });
   const clock = { ms: nowMs, now: () => clock.ms };
-  const kept = keptCounters({ records, threads, node, clock, everyMs, onFault: error => assert.fail(error) });
+  const kept = createCounterPersistence({
+    records,
+    threads,
+    node,
+    clock,
+    intervalMs: everyMs,
+    onError: error => assert.fail(error),
+  });
   closing.push(() => threads.close());
   await kept.start();
   return { threads, kept, clock } satisfies Process;
@@ -87,10 +94,10 @@ onBothEngines('kept counters', fresh => {
 
   test('a second is enough for counts to be written', async ({ mock }) => {
     const records = await opened();
-    const threads = threadsShared({ windows: 64, logs: 8 });
+    const threads = createThreadsShared({ fixedWindows: 64, slidingWindows: 8 });
     closing.push(() => threads.close());
     const clock = { now: () => startedMs };
-    const kept = keptCounters({ records, threads, node: '', clock, onFault: error => assert.fail(error) });
+    const kept = createCounterPersistence({ records, threads, node: '', clock, onError: error => assert.fail(error) });
     mock.timers.enable({ apis: ['setTimeout'] });
     await kept.start();
     threads.counters.take('day', day, startedMs);

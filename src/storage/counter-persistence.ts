@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts';
 import type { Records } from './records.ts';
-import type { Entry, ThreadsShared } from './shared/threads.ts';
+import type { CounterEntry, ThreadsShared } from './shared/threads.ts';
 
 /**
  * Writes the quotas and other long counters of this process down now and then, and brings them back at its next start.
  * Every process keeps its own, under its node: without Redis each counts for itself.
  */
-export interface KeptCounters {
+export interface CounterPersistence {
   /** Brings back what was written down, and writes from now on. */
   start(): Promise<void>;
   /** Writes now what of these was written before. */
@@ -15,26 +15,26 @@ export interface KeptCounters {
   close(): Promise<void>;
 }
 
-export interface KeptCountersOptions {
+export interface CounterPersistenceOptions {
   readonly records: Records;
   readonly threads: Pick<ThreadsShared, 'entries' | 'load'>;
   readonly node: string;
   readonly clock: Clock;
   /** Told when writing fails; the next time everything is tried again. */
-  readonly onFault: (error: Error) => void;
-  readonly everyMs?: number;
+  readonly onError: (error: Error) => void;
+  readonly intervalMs?: number;
 }
 
 /** From the beginning of one writing to that of the next: with the writing itself a crash costs about a second. */
-const defaultEveryMs = 900;
+const defaultIntervalMs = 900;
 /** However long writing takes, others get their turn in between. */
-const shortestPauseMs = 50;
+const minPauseMs = 50;
 /** Rows of one transaction: others want to write too. */
-const rowsAtOnce = 500;
+const maxRowsPerTransaction = 500;
 
-type Row = ReturnType<typeof rowOf>;
+type Row = ReturnType<typeof toRow>;
 
-const rowOf = (node: string, { name, startedAtMs, endsAtMs, used }: Entry) => ({
+const toRow = (node: string, { name, startedAtMs, endsAtMs, used }: CounterEntry) => ({
   node,
   name,
   started_at: Math.round(startedAtMs),
@@ -42,29 +42,29 @@ const rowOf = (node: string, { name, startedAtMs, endsAtMs, used }: Entry) => ({
   used,
 });
 
-const isSame = (one: Row | undefined, other: Row) =>
+const hasSameValues = (one: Row | undefined, other: Row) =>
   one?.used === other.used && one.started_at === other.started_at && one.ends_at === other.ends_at;
 
-export function keptCounters(options: KeptCountersOptions): KeptCounters {
-  const { records, threads, node, clock, onFault, everyMs = defaultEveryMs } = options;
-  const table = countersTable(records, node);
+export function createCounterPersistence(options: CounterPersistenceOptions): CounterPersistence {
+  const { records, threads, node, clock, onError, intervalMs = defaultIntervalMs } = options;
+  const table = createCountersTable(records, node);
   /** As they stand in the table. */
   const written = new Map<string, Row>();
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
 
   async function write(): Promise<void> {
-    const rows = threads.entries(clock.now()).map(entry => rowOf(node, entry));
-    const open = new Set(rows.map(row => row.name));
-    await inParts(
-      [...written.keys()].filter(name => !open.has(name)),
+    const rows = threads.entries(clock.now()).map(entry => toRow(node, entry));
+    const openNames = new Set(rows.map(row => row.name));
+    await forEachBatch(
+      [...written.keys()].filter(name => !openNames.has(name)),
       async names => {
         await table.remove(names);
         for (const name of names) written.delete(name);
       },
     );
-    await inParts(
-      rows.filter(row => !isSame(written.get(row.name), row)),
+    await forEachBatch(
+      rows.filter(row => !hasSameValues(written.get(row.name), row)),
       async changed => {
         await table.put(changed);
         for (const row of changed) written.set(row.name, row);
@@ -75,16 +75,16 @@ export function keptCounters(options: KeptCountersOptions): KeptCounters {
   /** One after the other, so that an older count never overwrites a newer one. */
   function flush(): Promise<void> {
     const next = writing.then(write);
-    writing = next.catch(onFault);
+    writing = next.catch(onError);
     return next;
   }
 
-  function schedule(waitMs: number): void {
+  function schedule(delayMs: number): void {
     timer = setTimeout(() => {
-      const begun = performance.now();
-      const again = () => schedule(Math.max(shortestPauseMs, everyMs - (performance.now() - begun)));
-      void flush().then(again, again);
-    }, waitMs);
+      const startedAtMs = performance.now();
+      const scheduleNext = () => schedule(Math.max(minPauseMs, intervalMs - (performance.now() - startedAtMs)));
+      void flush().then(scheduleNext, scheduleNext);
+    }, delayMs);
     timer.unref();
   }
 
@@ -92,8 +92,8 @@ export function keptCounters(options: KeptCountersOptions): KeptCounters {
     async start() {
       const rows = await table.restore(clock.now());
       for (const row of rows) written.set(row.name, row);
-      threads.load(rows.map(entryOf), clock.now());
-      schedule(everyMs);
+      threads.load(rows.map(toEntry), clock.now());
+      schedule(intervalMs);
     },
     async reset(names) {
       // What fails is told to `onFault` and tried again with the next writing.
@@ -108,18 +108,19 @@ export function keptCounters(options: KeptCountersOptions): KeptCounters {
   };
 }
 
-const entryOf = ({ name, started_at, ends_at, used }: Row): Entry => ({
+const toEntry = ({ name, started_at, ends_at, used }: Row): CounterEntry => ({
   name,
   startedAtMs: started_at,
   used,
   ...(ends_at !== null && { endsAtMs: ends_at }),
 });
 
-async function inParts<T>(all: readonly T[], use: (part: readonly T[]) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += rowsAtOnce) await use(all.slice(at, at + rowsAtOnce));
+async function forEachBatch<T>(all: readonly T[], run: (part: readonly T[]) => Promise<void>): Promise<void> {
+  for (let start = 0; start < all.length; start += maxRowsPerTransaction)
+    await run(all.slice(start, start + maxRowsPerTransaction));
 }
 
-function countersTable(records: Records, node: string) {
+function createCountersTable(records: Records, node: string) {
   return {
     /** The open counters of this node. Those that ended are removed, whoever wrote them: their node may never return. */
     async restore(nowMs: number): Promise<Row[]> {

@@ -15,7 +15,7 @@ test('a directory that is not there is made, for its owner alone', () => {
   const path = join(root, 'a', 'b');
   const directory = openDataDirectory(path);
   assert.equal(mode(path), 0o700);
-  assert.equal(directory.database, join(path, 'gw.db'));
+  assert.equal(directory.databasePath, join(path, 'gw.db'));
   directory.release();
 });
 
@@ -30,7 +30,7 @@ test('the files of a database are restricted to their owner, also where they exi
     ['600', '600', '600', '600'],
   );
   assert.deepEqual([directory.isOpenToOthers, mode(path)], [true, 0o755], 'a mount keeps its mode');
-  const database = openSqlite(directory.database);
+  const database = openSqlite(directory.databasePath);
   database.exec('create table t (a)');
   assert.deepEqual(
     files.map(name => mode(join(path, name)).toString(8)),
@@ -42,10 +42,10 @@ test('the files of a database are restricted to their owner, also where they exi
 
 test('the files of a new database are created for their owner alone', () => {
   const directory = openDataDirectory(join(root, 'new'));
-  const database = openSqlite(directory.database);
+  const database = openSqlite(directory.databasePath);
   database.exec('create table t (a)');
   for (const name of ['gw.db', 'gw.db-wal', 'gw.db-shm', 'lock'])
-    assert.equal(mode(directory.file(name)).toString(8), '600', name);
+    assert.equal(mode(directory.pathOf(name)).toString(8), '600', name);
   assert.equal(directory.isOpenToOthers, false);
   database.close();
   directory.release();
@@ -54,11 +54,11 @@ test('the files of a new database are created for their owner alone', () => {
 test('files are written for their owner alone, replaced whole, and removed', () => {
   const directory = openDataDirectory(join(root, 'files'));
   assert.equal(directory.read('x.json'), undefined);
-  writeFileSync(directory.file('x.json'), 'old', { mode: 0o644 });
-  writeFileSync(directory.file('x.json.new'), 'of a crash', { mode: 0o644 });
+  writeFileSync(directory.pathOf('x.json'), 'old', { mode: 0o644 });
+  writeFileSync(directory.pathOf('x.json.new'), 'of a crash', { mode: 0o644 });
   directory.write('x.json', 'new');
   assert.equal(directory.read('x.json'), 'new');
-  assert.equal(mode(directory.file('x.json')), 0o600);
+  assert.equal(mode(directory.pathOf('x.json')), 0o600);
   directory.remove('x.json');
   directory.remove('x.json');
   assert.equal(directory.read('x.json'), undefined);
@@ -88,7 +88,7 @@ test('what cannot be a directory is refused with a sentence', () => {
 
 test('a file that cannot be read or written is told as the directory’s fault', () => {
   const directory = openDataDirectory(join(root, 'odd'));
-  mkdirSync(directory.file('folder'));
+  mkdirSync(directory.pathOf('folder'));
   const unusable = { code: 'data_dir.unusable' };
   assert.throws(() => directory.read('folder'), unusable);
   assert.throws(() => directory.write('folder', 'x'), unusable);

@@ -26,7 +26,7 @@ export const problem = problems('data_dir', {
 
 /** The files of one installation, to be read while another process may hold them. */
 export interface ReadableDirectory {
-  file(name: string): string;
+  pathOf(name: string): string;
   /** Undefined where there is no such file. */
   read(name: string): string | undefined;
 }
@@ -34,7 +34,7 @@ export interface ReadableDirectory {
 /** The files of one installation: who holds it has it alone. */
 export interface DataDirectory extends ReadableDirectory {
   readonly path: string;
-  readonly database: string;
+  readonly databasePath: string;
   /** An existing directory keeps its mode, which may be a mount's: whether other users of the machine may enter it. */
   readonly isOpenToOthers: boolean;
   /** Readable by the owner only, never half written, and there after a crash of the machine. */
@@ -45,43 +45,43 @@ export interface DataDirectory extends ReadableDirectory {
 
 const databaseFile = 'gw.db';
 
-export function readDataDirectory(given: string): ReadableDirectory {
-  const path = resolve(given);
+export function readDataDirectory(configuredPath: string): ReadableDirectory {
+  const path = resolve(configuredPath);
   const file = (name: string) => join(path, name);
-  return { file, read: name => guarded(path, () => readIfThere(file(name))) };
+  return { pathOf: file, read: name => wrapErrors(path, () => readIfExists(file(name))) };
 }
 
-export function openDataDirectory(given: string): DataDirectory {
-  const path = resolve(given);
+export function openDataDirectory(configuredPath: string): DataDirectory {
+  const path = resolve(configuredPath);
   const file = (name: string) => join(path, name);
-  const lock = guarded(path, () => {
+  const lock = wrapErrors(path, () => {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     restrictSqliteFiles(file('lock'));
     if (existsSync(file(databaseFile))) restrictSqliteFiles(file(databaseFile));
-    return takeLock(path, file('lock'));
+    return acquireLock(path, file('lock'));
   });
   return {
     path,
-    database: file(databaseFile),
+    databasePath: file(databaseFile),
     isOpenToOthers: isOpenToOthers(path),
-    file,
-    read: name => guarded(path, () => readIfThere(file(name))),
+    pathOf: file,
+    read: name => wrapErrors(path, () => readIfExists(file(name))),
     write(name, content) {
-      guarded(path, () => {
+      wrapErrors(path, () => {
         const draft = file(`${name}.new`);
         rmSync(draft, { force: true });
         writeFileSync(draft, content, { mode: 0o600, flush: true });
         renameSync(draft, file(name));
-        flushDirectory(path);
+        fsyncDirectory(path);
       });
     },
-    remove: name => guarded(path, () => rmSync(file(name), { force: true })),
+    remove: name => wrapErrors(path, () => rmSync(file(name), { force: true })),
     release: () => lock.close(),
   };
 }
 
 /** The lock is one SQLite takes on a file of its own: the system lets go of it however the process ends. */
-function takeLock(path: string, name: string): DatabaseSync {
+function acquireLock(path: string, name: string): DatabaseSync {
   const lock = new DatabaseSync(name, { timeout: 0 });
   try {
     lock.exec('pragma locking_mode = exclusive; begin exclusive');
@@ -94,7 +94,7 @@ function takeLock(path: string, name: string): DatabaseSync {
   }
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function wrapErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
@@ -103,7 +103,7 @@ function guarded<T>(path: string, work: () => T): T {
   }
 }
 
-function readIfThere(name: string): string | undefined {
+function readIfExists(name: string): string | undefined {
   try {
     return readFileSync(name, 'utf8');
   } catch (cause) {
@@ -112,7 +112,7 @@ function readIfThere(name: string): string | undefined {
   }
 }
 
-function flushDirectory(path: string): void {
+function fsyncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   try {
     fsyncSync(directory);
@@ -125,16 +125,16 @@ const masterKeyFile = 'master.key';
 const nextMasterKeyFile = 'master.key.next';
 
 /** The setting, or else the file; a second file is there only when a rotation was interrupted. */
-export function masterKeys(directory: DataDirectory, setting: string): MasterKeys {
-  if (setting) return { kept: () => [setting], make: () => setting, settle: () => undefined };
+export function createMasterKeys(directory: DataDirectory, setting: string): MasterKeys {
+  if (setting) return { candidates: () => [setting], create: () => setting, confirm: () => undefined };
   return {
-    kept: () => [masterKeyFile, nextMasterKeyFile].flatMap(name => directory.read(name) ?? []),
-    make() {
-      const made = createSecretText();
-      directory.write(masterKeyFile, made);
-      return made;
+    candidates: () => [masterKeyFile, nextMasterKeyFile].flatMap(name => directory.read(name) ?? []),
+    create() {
+      const key = createSecretText();
+      directory.write(masterKeyFile, key);
+      return key;
     },
-    settle(key) {
+    confirm(key) {
       if (directory.read(masterKeyFile) !== key) directory.write(masterKeyFile, key);
       directory.remove(nextMasterKeyFile);
     },

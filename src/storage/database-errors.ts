@@ -11,19 +11,19 @@ export const problem = problems('database', {
 });
 
 /** What a database error means, on either engine; undefined for a fault of ours. */
-export function databaseProblem(error: unknown): Problem | undefined {
+export function toDatabaseProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error.code.startsWith('database.') ? error : undefined;
   const { errcode, code } = (error ?? {}) as { errcode?: unknown; code?: unknown };
-  const make = typeof errcode === 'number' ? sqliteMeaning(errcode) : postgresMeaning(code, reasonOf(error));
-  return make?.({ detail: { reason: reasonOf(error) }, cause: error });
+  const createProblem = typeof errcode === 'number' ? fromSqliteCode(errcode) : fromPostgresCode(code, reasonOf(error));
+  return createProblem?.({ detail: { reason: reasonOf(error) }, cause: error });
 }
 
 /** PostgreSQL could not be reached at all, for whatever reason: address, password, name, certificate. */
-export const unreachable = (error: unknown): Problem =>
+export const toUnreachableProblem = (error: unknown): Problem =>
   problem.away({ detail: { reason: reasonOf(error) }, cause: error });
 
 /** Nobody may ask it yet. Told to anybody who does, so it names no address. */
-export const notReached = (): Problem =>
+export const createNotConnectedProblem = (): Problem =>
   problem.away({ detail: { reason: 'it has not been reached since the start' } });
 
 /** A name with several addresses fails with one error for each, and says nothing itself. */
@@ -51,7 +51,7 @@ const sqliteCodes: Readonly<Record<number, ProblemFactory>> = {
   4874: problem.full,
 };
 
-const sqliteMeaning = (errcode: number) => sqliteCodes[errcode] ?? sqliteClasses[errcode & 0xff];
+const fromSqliteCode = (errcode: number) => sqliteCodes[errcode] ?? sqliteClasses[errcode & 0xff];
 
 const postgresCodes: readonly [RegExp, ProblemFactory][] = [
   [/^23505$/, problem.conflict],
@@ -62,10 +62,10 @@ const postgresCodes: readonly [RegExp, ProblemFactory][] = [
   [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.away],
 ];
 /** A connection that breaks under a query is told by its message alone. */
-const broken =
+const brokenConnection =
   /^(Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
-function postgresMeaning(code: unknown, message: string) {
-  if (typeof code !== 'string') return broken.test(message) ? problem.away : undefined;
+function fromPostgresCode(code: unknown, message: string) {
+  if (typeof code !== 'string') return brokenConnection.test(message) ? problem.away : undefined;
   return postgresCodes.find(([pattern]) => pattern.test(code))?.[1];
 }

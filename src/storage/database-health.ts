@@ -2,32 +2,32 @@ import type { Clock } from '#base/clock.ts';
 import type { Records } from './records.ts';
 
 /** Health is asked for without a credential: asking often must not cost a query each time. */
-const rememberedMs = 1000;
+const resultTtlMs = 1000;
 /** A database that takes longer counts as away. */
-const patienceMs = 2000;
+const probeTimeoutMs = 2000;
 
 /** Whether the database answers: empty text, or what to tell an outsider. Why is for the log. */
-export function databaseWatch(records: Records, clock: Clock): () => Promise<string> {
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let answer = Promise.resolve('');
+export function createDatabaseHealthCheck(records: Records, clock: Clock): () => Promise<string> {
+  let probedAtMs = Number.NEGATIVE_INFINITY;
+  let result = Promise.resolve('');
   return () => {
-    if (Math.abs(clock.now() - askedAt) >= rememberedMs) {
-      askedAt = clock.now();
-      answer = faultOf(records);
+    if (Math.abs(clock.now() - probedAtMs) >= resultTtlMs) {
+      probedAtMs = clock.now();
+      result = probe(records);
     }
-    return answer;
+    return result;
   };
 }
 
-async function faultOf(records: Records): Promise<string> {
-  const away = 'the database does not answer';
-  const late = Promise.withResolvers<string>();
-  const timer = setTimeout(late.resolve, patienceMs, away);
-  const answered = records.revision().then(
+async function probe(records: Records): Promise<string> {
+  const unavailable = 'the database does not answer';
+  const timeout = Promise.withResolvers<string>();
+  const timer = setTimeout(timeout.resolve, probeTimeoutMs, unavailable);
+  const reply = records.revision().then(
     () => '',
-    () => away,
+    () => unavailable,
   );
-  const fault = await Promise.race([answered, late.promise]);
+  const result = await Promise.race([reply, timeout.promise]);
   clearTimeout(timer);
-  return fault;
+  return result;
 }

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { createSecretText } from '#base/ids.ts';
 import { withRecords } from '../../tests/lifecycle/databases.ts';
-import { type DataDirectory, masterKeys, openDataDirectory, replaceMasterKey } from './data-directory.ts';
-import { metaStore, openVault, rewrapDataKey } from './meta.ts';
+import { createMasterKeys, type DataDirectory, openDataDirectory, replaceMasterKey } from './data-directory.ts';
+import { createMetaStore, openVault, rewrapDataKey } from './meta.ts';
 import type { Records } from './records.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'gw-meta-'));
 after(() => rmSync(root, { recursive: true }));
 
 withRecords('the vault of a database', given => {
-  const setting = (key: string) => ({ kept: () => [key], make: () => key, settle: () => undefined });
+  const setting = (key: string) => ({ candidates: () => [key], create: () => key, confirm: () => undefined });
 
   /** Each test begins with a database that has no data key yet, and a directory of its own. */
   async function newcomer(): Promise<{ records: Records; directory: DataDirectory }> {
@@ -22,10 +22,10 @@ withRecords('the vault of a database', given => {
     return { records, directory: openDataDirectory(mkdtempSync(join(root, 'd-'))) };
   }
   const openIn = (records: Records, directory: DataDirectory) =>
-    openVault(metaStore(records), masterKeys(directory, ''));
+    openVault(createMetaStore(records), createMasterKeys(directory, ''));
 
   test('meta facts are set, replaced, and claimed by the first only', async () => {
-    const meta = metaStore(given());
+    const meta = createMetaStore(given());
     assert.equal(await meta.get('fact'), undefined);
     await meta.set('fact', '1');
     await meta.set('fact', '2');
@@ -45,7 +45,7 @@ withRecords('the vault of a database', given => {
   test('several that open one new database at once share one data key', async () => {
     const { records, directory } = await newcomer();
     const key = createSecretText();
-    const vaults = await Promise.all([1, 2, 3].map(() => openVault(metaStore(records), setting(key))));
+    const vaults = await Promise.all([1, 2, 3].map(() => openVault(createMetaStore(records), setting(key))));
     const sealed = vaults[0]!.seal('secret', 'test');
     for (const vault of vaults) assert.equal(vault.open(sealed, 'test'), 'secret');
     directory.release();
@@ -54,13 +54,13 @@ withRecords('the vault of a database', given => {
   test('another master key is refused with a sentence, and what it could not open stays', async () => {
     const { records, directory } = await newcomer();
     const key = createSecretText();
-    const sealed = (await openVault(metaStore(records), setting(key))).seal('secret', 'test');
-    await assert.rejects(openVault(metaStore(records), setting(createSecretText())), {
+    const sealed = (await openVault(createMetaStore(records), setting(key))).seal('secret', 'test');
+    await assert.rejects(openVault(createMetaStore(records), setting(createSecretText())), {
       code: 'vault.wrong_master_key',
       message: /^The master key does not open the data key/,
     });
-    await assert.rejects(openVault(metaStore(records), setting('too short')), { code: 'vault.weak_master_key' });
-    assert.equal((await openVault(metaStore(records), setting(key))).open(sealed, 'test'), 'secret');
+    await assert.rejects(openVault(createMetaStore(records), setting('too short')), { code: 'vault.weak_master_key' });
+    assert.equal((await openVault(createMetaStore(records), setting(key))).open(sealed, 'test'), 'secret');
     directory.release();
   });
 
@@ -84,18 +84,18 @@ withRecords('the vault of a database', given => {
     const sealed = (await openIn(records, directory)).seal('secret', 'test');
     const old = directory.read('master.key')!;
     const next = createSecretText();
-    await replaceMasterKey(directory, next, () => rewrapDataKey(records, metaStore(records), old, next));
+    await replaceMasterKey(directory, next, () => rewrapDataKey(records, createMetaStore(records), old, next));
     assert.equal(directory.read('master.key'), next);
     assert.equal(directory.read('master.key.next'), undefined);
     assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
-    await assert.rejects(openVault(metaStore(records), setting(old)), { code: 'vault.wrong_master_key' });
+    await assert.rejects(openVault(createMetaStore(records), setting(old)), { code: 'vault.wrong_master_key' });
     directory.release();
   });
 
   test('rewrapping with a key that does not fit changes nothing', async () => {
     const { records, directory } = await newcomer();
     await openIn(records, directory);
-    const wrong = rewrapDataKey(records, metaStore(records), createSecretText(), createSecretText());
+    const wrong = rewrapDataKey(records, createMetaStore(records), createSecretText(), createSecretText());
     await assert.rejects(wrong, { code: 'vault.wrong_master_key' });
     await openIn(records, directory);
     directory.release();
@@ -108,7 +108,7 @@ withRecords('the vault of a database', given => {
     const old = directory.read('master.key')!;
     const next = createSecretText();
     const crash = replaceMasterKey(directory, next, async () => {
-      if (where === 'after the database') await rewrapDataKey(records, metaStore(records), old, next);
+      if (where === 'after the database') await rewrapDataKey(records, createMetaStore(records), old, next);
       throw new Error('crash');
     });
     await assert.rejects(crash, /crash/);
@@ -123,7 +123,7 @@ withRecords('the vault of a database', given => {
       const fitting = where === 'before the database' ? old : next;
       assert.deepEqual([directory.read('master.key'), directory.read('master.key.next')], [fitting, undefined]);
       const third = createSecretText();
-      await replaceMasterKey(directory, third, () => rewrapDataKey(records, metaStore(records), fitting, third));
+      await replaceMasterKey(directory, third, () => rewrapDataKey(records, createMetaStore(records), fitting, third));
       assert.equal((await openIn(records, directory)).open(sealed, 'test'), 'secret');
       directory.release();
     });

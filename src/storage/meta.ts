@@ -11,9 +11,9 @@ import {
 import type { Records } from './records.ts';
 
 /** Facts about the installation itself, by name. */
-export type Meta = ReturnType<typeof metaStore>;
+export type Meta = ReturnType<typeof createMetaStore>;
 
-export function metaStore(records: Records) {
+export function createMetaStore(records: Records) {
   return {
     async get(name: string): Promise<string | undefined> {
       const row = await records.db.selectFrom('meta').select('value').where('name', '=', name).executeTakeFirst();
@@ -46,11 +46,11 @@ export const dataKeyName = 'data_key';
 /** Where the master key comes from. */
 export interface MasterKeys {
   /** Those to try: none before the first start, two after an interrupted rotation. */
-  kept(): string[];
+  candidates(): string[];
   /** Makes and keeps one, for a new database. */
-  make(): string;
+  create(): string;
   /** Told which one fits; what else is kept opens nothing. */
-  settle(key: string): void;
+  confirm(key: string): void;
 }
 
 /** Opens the vault with the master key that fits; makes the keys of a new database. */
@@ -60,30 +60,30 @@ export async function openVault(meta: Meta, keys: MasterKeys): Promise<Vault> {
 
 /** What the vault is made of, for threads that open it themselves. It is handed over in memory and kept nowhere. */
 export async function openDataKey(meta: Meta, keys: MasterKeys): Promise<Buffer> {
-  const wrapped = (await meta.get(dataKeyName)) ?? (await firstDataKey(meta, keys));
-  const kept = keys.kept();
-  if (kept.length === 0) throw vaultProblem.wrong_master_key({ message: keyMissing });
-  for (const key of kept) {
-    const dataKey = unwrapped(wrapped, key);
+  const wrapped = (await meta.get(dataKeyName)) ?? (await createFirstDataKey(meta, keys));
+  const candidates = keys.candidates();
+  if (candidates.length === 0) throw vaultProblem.wrong_master_key({ message: masterKeyMissingMessage });
+  for (const key of candidates) {
+    const dataKey = tryUnwrapDataKey(wrapped, key);
     if (!dataKey) continue;
-    keys.settle(key);
+    keys.confirm(key);
     return dataKey;
   }
   throw vaultProblem.wrong_master_key();
 }
 
-const keyMissing =
+const masterKeyMissingMessage =
   'The master key of this database is missing: put master.key back into the data directory, or set GW_MASTER_KEY';
 
 /** Several machines may start on one new database: the first one's key is everybody's. */
-async function firstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
-  const made = wrapDataKey(createDataKey(), parseMasterKey(keys.kept()[0] ?? keys.make()));
-  await meta.claim(dataKeyName, made);
-  return (await meta.get(dataKeyName)) ?? made;
+async function createFirstDataKey(meta: Meta, keys: MasterKeys): Promise<string> {
+  const wrapped = wrapDataKey(createDataKey(), parseMasterKey(keys.candidates()[0] ?? keys.create()));
+  await meta.claim(dataKeyName, wrapped);
+  return (await meta.get(dataKeyName)) ?? wrapped;
 }
 
 /** Undefined where it was wrapped under another master key. */
-export function unwrapped(wrapped: string, masterKey: string): Buffer | undefined {
+export function tryUnwrapDataKey(wrapped: string, masterKey: string): Buffer | undefined {
   try {
     return unwrapDataKey(wrapped, parseMasterKey(masterKey));
   } catch (error) {

@@ -6,20 +6,20 @@ import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { type EmptyDatabase, onBothEngines } from '../../tests/lifecycle/databases.ts';
 import { testPostgres } from '../../tests/support/services/engines.ts';
-import { collection } from './collection.ts';
-import { metaStore } from './meta.ts';
+import { createCollection } from './collection.ts';
+import { createMetaStore } from './meta.ts';
 import { migrate } from './migrate.ts';
 import { createTable, type Migration } from './migration.ts';
 import { migrations } from './migrations/list.ts';
-import { postgresKysely } from './postgres.ts';
+import { createPostgresKysely } from './postgres.ts';
 import { openRecords } from './records.ts';
-import { openSqlite, sqliteKysely } from './sqlite.ts';
+import { createSqliteKysely, openSqlite } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 const opened = ({ options }: EmptyDatabase): Kysely<Tables> =>
   'url' in options
-    ? postgresKysely<Tables>({ url: options.url, connections: 2, onLost: () => undefined })
-    : sqliteKysely<Tables>(openSqlite(options.file));
+    ? createPostgresKysely<Tables>({ url: options.url, connections: 2, onLost: () => undefined })
+    : createSqliteKysely<Tables>(openSqlite(options.file));
 
 const making = (table: string, after: () => Promise<void> = async () => {}): Migration => ({
   name: table,
@@ -88,7 +88,7 @@ onBothEngines('migrations', (fresh, engine) => {
   test('a database of a newer release is refused with a sentence and left alone', async () => {
     const { options } = await fresh();
     const records = await openRecords(options);
-    await metaStore(records).set('schema_version', '999');
+    await createMetaStore(records).set('schema_version', '999');
     await records.close();
     await assert.rejects(openRecords(options), {
       code: 'storage.newer_schema',
@@ -114,7 +114,7 @@ test('text sorts by its bytes also where PostgreSQL’s own order is that of a l
     ['a', 'B'],
     'the database itself sorts as the language does',
   );
-  const organisations = collection<'organisations', { id: string }>(records, 'organisations', ({ id }) => ({
+  const organisations = createCollection<'organisations', { id: string }>(records, 'organisations', ({ id }) => ({
     id,
     name: id,
     created_at: 0,

@@ -27,20 +27,21 @@ export async function migrate(
     if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(tx);
     await sql`create table if not exists meta (name varchar(100) primary key, value text not null)`.execute(tx);
     const row = await tx.selectFrom('meta').select('value').where('name', '=', 'schema_version').executeTakeFirst();
-    const found = Number(row?.value ?? 0);
-    if (found > steps.length) throw problem.newer_schema({ detail: { found, known: steps.length } });
-    const schema = schemaOf(tx, engine);
-    for (const step of steps.slice(found)) await step.up(schema);
+    const currentVersion = Number(row?.value ?? 0);
+    if (currentVersion > steps.length)
+      throw problem.newer_schema({ detail: { found: currentVersion, known: steps.length } });
+    const schema = createSchema(tx, engine);
+    for (const step of steps.slice(currentVersion)) await step.up(schema);
     await tx
       .insertInto('meta')
       .values({ name: 'schema_version', value: String(steps.length) })
       .onConflict(conflict => conflict.column('name').doUpdateSet({ value: String(steps.length) }))
       .execute();
-    return steps.length - found;
+    return steps.length - currentVersion;
   });
 }
 
-function schemaOf(db: Kysely<Tables>, engine: Engine): Schema {
+function createSchema(db: Kysely<Tables>, engine: Engine): Schema {
   const run = async (text: string) => {
     await sql.raw(text).execute(db);
   };

@@ -18,19 +18,19 @@ export interface Schema {
 
 /** `table` and its columns, written the same for both engines. */
 export async function createTable(schema: Schema, table: string, columns: Record<string, string>, ...rest: string[]) {
-  const lines = Object.entries(columns).map(([name, type]) => `${name} ${typeOf(schema, type)}`);
+  const lines = Object.entries(columns).map(([name, type]) => `${name} ${toColumnType(schema, type)}`);
   await schema.run(`create table ${table} (${[...lines, ...rest].join(', ')})`);
 }
 
-function typeOf(schema: Schema, type: string): string {
+function toColumnType(schema: Schema, type: string): string {
   const [head, ...tail] = type.split(' ');
-  const known: Record<string, string> = {
+  const columnTypes: Record<string, string> = {
     text: schema.text,
     serial: schema.serial,
     number: 'bigint',
     truth: 'integer',
   };
-  return [known[head!] ?? head, ...tail].join(' ');
+  return [columnTypes[head!] ?? head, ...tail].join(' ');
 }
 
 export const createIndex = (schema: Schema, table: string, name: string, columns: string, unique = false) =>

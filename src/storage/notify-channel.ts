@@ -1,2 +1,2 @@
 /** Where PostgreSQL says that something changed, to every process on the database. */
-export const noticeChannel = 'gw_changes';
+export const notifyChannel = 'gw_changes';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { testPostgres } from '../../tests/support/services/engines.ts';
 import { eventually } from '../../tests/support/upstream.ts';
-import { hearChanges } from './pg-notify.ts';
+import { listenForChanges } from './pg-notify.ts';
 import { openRecords } from './records.ts';
 
 test('a change is heard by other processes when it is committed, also after the connection was lost', async () => {
@@ -11,16 +11,16 @@ test('a change is heard by other processes when it is committed, also after the 
   const records = await openRecords({ url });
   let heard = 0;
   let lost = 0;
-  const notices = hearChanges({ url, onChange: () => void heard++, onLost: () => void lost++ });
+  const notices = listenForChanges({ url, onChange: () => void heard++, onLost: () => void lost++ });
   await eventually(() => assert.equal(heard, 1, 'once when it begins'));
 
-  await records.write(async () => records.touch('keys', 'a'));
+  await records.write(async () => records.markChanged('keys', 'a'));
   await eventually(() => assert.equal(heard, 2));
   await records.write(async () => {
     await records.db.insertInto('meta').values({ name: 'nothing of traffic', value: '' }).execute();
   });
   const failing = records.write(async () => {
-    records.touch('keys', 'b');
+    records.markChanged('keys', 'b');
     throw new Error('changed my mind');
   });
   await assert.rejects(failing);
@@ -28,7 +28,7 @@ test('a change is heard by other processes when it is committed, also after the 
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'gatewright notices' and datname = current_database()`.execute(records.db);
   await eventually(() => assert.ok(heard === 3 && lost > 0, 'nothing in between, and once when it is back'));
-  await records.write(async () => records.touch('keys', 'c'));
+  await records.write(async () => records.markChanged('keys', 'c'));
   await eventually(() => assert.equal(heard, 4));
 
   await notices.close();

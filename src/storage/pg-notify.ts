@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { noticeChannel } from './notify-channel.ts';
+import { notifyChannel } from './notify-channel.ts';
 
-export interface NoticesOptions {
+export interface ChangeListenerOptions {
   readonly url: string;
   /** Something changed, or may have while nobody listened. */
   onChange(): void;
@@ -9,52 +9,52 @@ export interface NoticesOptions {
 }
 
 /** A connection that is lost is not made anew faster than this. */
-const pauseMs = 1000;
+const reconnectDelayMs = 1000;
 const connectTimeoutMs = 5000;
 
 /** Hears of changes other processes commit. It is for speed alone: whoever depends on them also looks by itself. */
-export function hearChanges({ url, onChange, onLost }: NoticesOptions) {
+export function listenForChanges({ url, onChange, onLost }: ChangeListenerOptions) {
   let client: pg.Client | undefined;
-  let pause: NodeJS.Timeout | undefined;
-  let closed = false;
+  let reconnectTimer: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
   function listen(): void {
-    const own = new pg.Client({
+    const connection = new pg.Client({
       connectionString: url,
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       application_name: 'gatewright notices',
     });
-    client = own;
-    own.on('notification', onChange);
-    own.on('end', () => again(own));
-    own.on('error', error => {
+    client = connection;
+    connection.on('notification', onChange);
+    connection.on('end', () => reconnect(connection));
+    connection.on('error', error => {
       onLost(error);
-      again(own);
+      reconnect(connection);
     });
-    own
+    connection
       .connect()
-      .then(() => own.query(`listen ${noticeChannel}`))
+      .then(() => connection.query(`listen ${notifyChannel}`))
       .then(onChange)
       .catch(error => {
         onLost(error);
-        again(own);
+        reconnect(connection);
       });
   }
 
   /** A connection says in several ways that it is lost; the first counts. */
-  function again(own: pg.Client): void {
-    if (closed || client !== own) return;
+  function reconnect(connection: pg.Client): void {
+    if (isClosed || client !== connection) return;
     client = undefined;
-    own.end().catch(() => undefined);
-    pause = setTimeout(listen, pauseMs);
+    connection.end().catch(() => undefined);
+    reconnectTimer = setTimeout(listen, reconnectDelayMs);
   }
 
   listen();
   return {
     async close(): Promise<void> {
-      closed = true;
-      clearTimeout(pause);
+      isClosed = true;
+      clearTimeout(reconnectTimer);
       await client?.end().catch(() => undefined);
     },
   };

@@ -1,6 +1,6 @@
 import { Kysely, type LogConfig, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { notReached, unreachable } from './database-errors.ts';
+import { createNotConnectedProblem, toUnreachableProblem } from './database-errors.ts';
 
 /** How long a start or a query may wait for a free connection before it fails with a sentence. */
 const connectTimeoutMs = 10_000;
@@ -16,10 +16,10 @@ export interface PostgresOptions {
   onLost(error: Error): void;
   readonly log?: LogConfig;
   /** Whether nobody may ask it yet. */
-  readonly isHeld?: (() => boolean) | undefined;
+  readonly isDeferred?: (() => boolean) | undefined;
 }
 
-export function postgresKysely<T>({ url, connections, onLost, log, isHeld }: PostgresOptions): Kysely<T> {
+export function createPostgresKysely<T>({ url, connections, onLost, log, isDeferred }: PostgresOptions): Kysely<T> {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -31,15 +31,15 @@ export function postgresKysely<T>({ url, connections, onLost, log, isHeld }: Pos
   // queries of a transaction the next query says so.
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
-  const dialect = new PostgresDialect({ pool: { connect: () => reach(pool, isHeld), end: () => pool.end() } });
+  const dialect = new PostgresDialect({ pool: { connect: () => connect(pool, isDeferred), end: () => pool.end() } });
   return new Kysely<T>({ dialect, ...(log ? { log } : {}) });
 }
 
-async function reach(pool: pg.Pool, isHeld?: () => boolean): Promise<pg.PoolClient> {
-  if (isHeld?.()) throw notReached();
+async function connect(pool: pg.Pool, isDeferred?: () => boolean): Promise<pg.PoolClient> {
+  if (isDeferred?.()) throw createNotConnectedProblem();
   try {
     return await pool.connect();
   } catch (cause) {
-    throw unreachable(cause);
+    throw toUnreachableProblem(cause);
   }
 }

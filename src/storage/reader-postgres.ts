@@ -1,48 +1,48 @@
 import pg from 'pg';
-import { databaseProblem, problem, unreachable } from './database-errors.ts';
-import { type Reader, statementsKept } from './reader.ts';
+import { problem, toDatabaseProblem, toUnreachableProblem } from './database-errors.ts';
+import { maxPreparedStatements, type Reader } from './reader.ts';
 
 /** A database that takes longer, to be reached or to answer, counts as away. */
 const connectTimeoutMs = 5000;
-const answerTimeoutMs = 10_000;
+const queryTimeoutMs = 10_000;
 /** Calls of one thread that may wait for a connection at once. */
-const waitingAtOnce = 1000;
+const maxWaitingQueries = 1000;
 
-export function postgresReader(url: string, connections: number, onLost: (error: Error) => void): Reader {
+export function createPostgresReader(url: string, connections: number, onLost: (error: Error) => void): Reader {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: answerTimeoutMs,
+    query_timeout: queryTimeoutMs,
     keepAlive: true,
     application_name: 'gatewright traffic',
   });
   pool.on('error', onLost);
   pool.on('connect', client => client.on('error', () => undefined));
-  const numbered = new Map<string, string>();
-  const withNumbers = (sql: string) => {
-    let place = 0;
-    return sql.replaceAll('?', () => `$${++place}`);
+  const numberedStatements = new Map<string, string>();
+  const numberPlaceholders = (sql: string) => {
+    let count = 0;
+    return sql.replaceAll('?', () => `$${++count}`);
   };
   return {
     async rows<R>(sql: string, values: readonly (string | number)[]): Promise<R[]> {
-      let text = numbered.get(sql);
+      let text = numberedStatements.get(sql);
       if (text === undefined) {
-        text = withNumbers(sql);
-        if (numbered.size >= statementsKept) numbered.clear();
-        numbered.set(sql, text);
+        text = numberPlaceholders(sql);
+        if (numberedStatements.size >= maxPreparedStatements) numberedStatements.clear();
+        numberedStatements.set(sql, text);
       }
-      if (pool.waitingCount >= waitingAtOnce) throw problem.away({ detail: { reason: 'too many wait for it' } });
+      if (pool.waitingCount >= maxWaitingQueries) throw problem.away({ detail: { reason: 'too many wait for it' } });
       const client = await pool.connect().catch(error => {
-        throw unreachable(error);
+        throw toUnreachableProblem(error);
       });
-      return asked<R>(client, text, values);
+      return runQuery<R>(client, text, values);
     },
     close: () => pool.end(),
   };
 }
 
-async function asked<R>(client: pg.PoolClient, text: string, values: readonly (string | number)[]): Promise<R[]> {
+async function runQuery<R>(client: pg.PoolClient, text: string, values: readonly (string | number)[]): Promise<R[]> {
   try {
     const { rows } = await client.query(text, [...values]);
     client.release();
@@ -50,6 +50,6 @@ async function asked<R>(client: pg.PoolClient, text: string, values: readonly (s
   } catch (error) {
     // Nobody knows what a connection that failed still has to say.
     client.release(true);
-    throw databaseProblem(error) ?? error;
+    throw toDatabaseProblem(error) ?? error;
   }
 }

@@ -18,18 +18,18 @@ export interface ReaderOptions {
 }
 
 /** Statements kept ready: they differ only in how many values they ask for. */
-export const statementsKept = 2000;
+export const maxPreparedStatements = 2000;
 
 /** The driver is loaded by those who use it. */
 export async function openReader(options: ReaderOptions): Promise<Reader> {
   const { url, file, connections = 4, onLost = () => undefined } = options;
-  if (!url) return sqliteReader(file!);
-  const { postgresReader } = await import('./reader-postgres.ts');
+  if (!url) return createSqliteReader(file!);
+  const { createPostgresReader: postgresReader } = await import('./reader-postgres.ts');
   return postgresReader(url, connections, onLost);
 }
 
 /** A connection of the thread's own. Writers do not wait for it, nor it for them. */
-function sqliteReader(file: string): Reader {
+function createSqliteReader(file: string): Reader {
   const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
   const prepared = new Map<string, StatementSync>();
   return {
@@ -37,7 +37,7 @@ function sqliteReader(file: string): Reader {
       let statement = prepared.get(sql);
       if (!statement) {
         statement = database.prepare(sql);
-        if (prepared.size >= statementsKept) prepared.clear();
+        if (prepared.size >= maxPreparedStatements) prepared.clear();
         prepared.set(sql, statement);
       }
       return statement.all(...values) as R[];

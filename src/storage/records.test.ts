@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { onBothEngines, withRecords } from '../../tests/lifecycle/databases.ts';
 import { testPostgres } from '../../tests/support/services/engines.ts';
-import { databaseProblem } from './database-errors.ts';
+import { toDatabaseProblem } from './database-errors.ts';
 import { openRecords, type Records, type Topic } from './records.ts';
 
 const insert = (records: Records, name: string) => records.db.insertInto('meta').values({ name, value: 'x' }).execute();
@@ -102,41 +102,41 @@ withRecords('records', (given, engine) => {
     const records = given();
     const before = await records.revision();
     await records.write(async () => {
-      for (const topic of ['apis', 'policies', 'apis'] as const) records.touch(topic);
-      await records.write(async () => records.touch('keys'));
+      for (const topic of ['apis', 'policies', 'apis'] as const) records.markChanged(topic);
+      await records.write(async () => records.markChanged('keys'));
       assert.equal(await records.revision(), before);
     });
     assert.equal(await records.revision(), before + 1);
     await records.write(() => insert(records, 'untouched'));
     assert.equal(await records.revision(), before + 1);
-    assert.throws(() => records.touch('apis'), /outside of a write/);
+    assert.throws(() => records.markChanged('apis'), /outside of a write/);
   });
 
   test('revisions of writes at the same time are not lost', async () => {
     const records = given();
     const before = await records.revision();
-    await Promise.all(Array.from({ length: 30 }, () => records.write(async () => records.touch('keys'))));
+    await Promise.all(Array.from({ length: 30 }, () => records.write(async () => records.markChanged('keys'))));
     assert.equal(await records.revision(), before + 30);
   });
 
   test('listeners hear all topics at once, after the commit, and not of what was rolled back', async () => {
     const records = given();
     const heard: Topic[][] = [];
-    const stop = records.onTouched(topics => heard.push([...topics]));
+    const stop = records.onChange(topics => heard.push([...topics]));
     await records.write(async () => {
-      records.touch('apis');
-      records.touch('certificates');
+      records.markChanged('apis');
+      records.markChanged('certificates');
       await insert(records, 'heard');
       assert.deepEqual(heard, []);
     });
     assert.deepEqual(heard, [['apis', 'certificates']]);
     const broken = records.write(async () => {
-      records.touch('apis');
+      records.markChanged('apis');
       throw failure;
     });
     await assert.rejects(broken);
     stop();
-    await records.write(async () => records.touch('keys'));
+    await records.write(async () => records.markChanged('keys'));
     assert.equal(heard.length, 1);
   });
 
@@ -144,13 +144,13 @@ withRecords('records', (given, engine) => {
     const records = given();
     let heard = 0;
     const stops = [
-      records.onTouched(() => {
+      records.onChange(() => {
         throw failure;
       }),
-      records.onTouched(() => void heard++),
+      records.onChange(() => void heard++),
     ];
     await records.write(async () => {
-      records.touch('apis');
+      records.markChanged('apis');
       await insert(records, 'deaf');
     });
     for (const stop of stops) stop();
@@ -161,7 +161,7 @@ withRecords('records', (given, engine) => {
   test('a query can be asked for its plan', async () => {
     const records = given();
     const query = records.db.selectFrom('users').select('body').where('access_digest', '=', 'x').compile();
-    assert.match(await records.plan(query), /users.*access_digest|users_access_digest_key|sqlite_autoindex_users/i);
+    assert.match(await records.explain(query), /users.*access_digest|users_access_digest_key|sqlite_autoindex_users/i);
   });
 });
 
@@ -181,7 +181,7 @@ onBothEngines('records', fresh => {
 test('a PostgreSQL that goes away in the middle of a write fails that write with a sentence, and only that', async () => {
   const { url, drop } = await testPostgres();
   const lost = Promise.withResolvers<Error>();
-  const records = await openRecords({ url, onFault: lost.resolve });
+  const records = await openRecords({ url, onError: lost.resolve });
   const end = (pid: number) => sql`select pg_terminate_backend(${pid})`;
   const pidOf = async () =>
     (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(records.db)).rows[0]!.pid;
@@ -230,5 +230,5 @@ test('errors of others are not taken for errors of the database', () => {
     new TypeError('bug'),
     undefined,
   ])
-    assert.equal(databaseProblem(error), undefined);
+    assert.equal(toDatabaseProblem(error), undefined);
 });

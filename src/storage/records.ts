@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type CompiledQuery, type Kysely, type LogEvent, sql, type Transaction } from 'kysely';
-import { databaseProblem } from './database-errors.ts';
+import { toDatabaseProblem } from './database-errors.ts';
 import { type Engine, migrate } from './migrate.ts';
-import { noticeChannel } from './notify-channel.ts';
-import { openSqlite, purgeSqliteFile, sqliteKysely } from './sqlite.ts';
+import { notifyChannel } from './notify-channel.ts';
+import { createSqliteKysely, openSqlite, purgeSqliteFile } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 /** What traffic is made of: a change to one of these must reach every gateway. */
@@ -19,8 +19,8 @@ export interface Records {
    * Marks an object, or everything of a topic, as changed: the revision rises in the same transaction and the change is
    * kept with it for gateways to read; listeners of this process hear after it.
    */
-  touch(topic: Topic, id?: string): void;
-  onTouched(listener: (topics: ReadonlySet<Topic>) => void): () => void;
+  markChanged(topic: Topic, id?: string): void;
+  onChange(listener: (topics: ReadonlySet<Topic>) => void): () => void;
   revision(): Promise<number>;
   /**
    * Removes from the database file what rows held before they were changed or deleted; outside of a write. PostgreSQL keeps
@@ -28,7 +28,7 @@ export interface Records {
    */
   purgeFreedPages(): Promise<void>;
   /** How the engine would answer a query, for tests that promise an index. */
-  plan(query: CompiledQuery): Promise<string>;
+  explain(query: CompiledQuery): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -38,113 +38,115 @@ export interface RecordsOptions {
   file?: string;
   connections?: number;
   /** Told what goes wrong while nobody waits for an answer: a lost idle connection, a listener that fails. */
-  onFault?: (error: Error) => void;
+  onError?: (error: Error) => void;
 }
 
 /** One transaction under way. */
-interface Unit {
+interface TransactionState {
   readonly topics: Map<Topic, Set<string>>;
   tx?: Transaction<Tables>;
   /** What failed. Whoever caught it since: the transaction is lost. */
-  fault?: unknown;
+  error?: unknown;
 }
 
 export async function openRecords(options: RecordsOptions): Promise<Records> {
-  const { current, note } = units();
-  const base = await opened(options, note);
+  const { current, note: recordError } = createTransactionContext();
+  const base = await openKysely(options, recordError);
   const engine: Engine = options.url ? 'postgres' : 'sqlite';
   try {
     await migrate(base, engine);
   } catch (error) {
     await base.destroy();
-    throw databaseProblem(error) ?? error;
+    throw toDatabaseProblem(error) ?? error;
   }
-  return recordsOn(base, engine, current, options.onFault ?? ignore);
+  return createRecords(base, engine, current, options.onError ?? ignore);
 }
 
 /** Records of a PostgreSQL that does not answer yet: whatever is asked of them fails with that, until they are released. */
-export async function heldRecords(options: RecordsOptions & { url: string }) {
-  let isHeld = true;
-  const { current, note } = units();
-  const base = await opened(options, note, () => isHeld);
+export async function openDeferredRecords(options: RecordsOptions & { url: string }) {
+  let isDeferred = true;
+  const { current, note: recordError } = createTransactionContext();
+  const base = await openKysely(options, recordError, () => isDeferred);
   return {
-    records: recordsOn(base, 'postgres', current, options.onFault ?? ignore),
+    records: createRecords(base, 'postgres', current, options.onError ?? ignore),
     /** For whoever has seen that it answers and is up to date. */
     release(): void {
-      isHeld = false;
+      isDeferred = false;
     },
   };
 }
 
 /** The transaction under way wherever somebody asks, and what failed in it. */
-function units() {
-  const current = new AsyncLocalStorage<Unit>();
-  const note = (event: LogEvent) => {
+function createTransactionContext() {
+  const current = new AsyncLocalStorage<TransactionState>();
+  const recordError = (event: LogEvent) => {
     const unit = current.getStore();
-    if (unit && event.level === 'error') unit.fault ??= event.error;
+    if (unit && event.level === 'error') unit.error ??= event.error;
   };
-  return { current, note };
+  return { current, note: recordError };
 }
 
 /** Engines bound how many values one statement may carry. */
-const rowsAtOnce = 1000;
+const maxRowsPerInsert = 1000;
 
 const ignore = () => undefined;
 
 /** Drivers are loaded by those who use them. */
-async function opened(
-  { url, file, connections = 10, onFault = ignore }: RecordsOptions,
+async function openKysely(
+  { url, file, connections = 10, onError = ignore }: RecordsOptions,
   log: (event: LogEvent) => void,
-  isHeld?: () => boolean,
+  isDeferred?: () => boolean,
 ): Promise<Kysely<Tables>> {
   if (url) {
-    const { postgresKysely } = await import('./postgres.ts');
-    return postgresKysely<Tables>({ url, connections, onLost: onFault, log, isHeld });
+    const { createPostgresKysely: postgresKysely } = await import('./postgres.ts');
+    return postgresKysely<Tables>({ url, connections, onLost: onError, log, isDeferred });
   }
   try {
-    return sqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);
+    return createSqliteKysely<Tables>(openSqlite(file ?? ':memory:'), log);
   } catch (error) {
-    throw databaseProblem(error) ?? error;
+    throw toDatabaseProblem(error) ?? error;
   }
 }
 
-function recordsOn(
+function createRecords(
   base: Kysely<Tables>,
   engine: Engine,
-  current: AsyncLocalStorage<Unit>,
-  onFault: (error: Error) => void,
+  current: AsyncLocalStorage<TransactionState>,
+  onError: (error: Error) => void,
 ): Records {
   const listeners = new Set<(topics: ReadonlySet<Topic>) => void>();
   /** A transaction that has ended is nobody's any more, also for work it left behind. */
-  const unit = () => {
+  const currentTransaction = () => {
     const store = current.getStore();
     return store?.tx && store;
   };
-  const db = () => unit()?.tx ?? base;
+  const db = () => currentTransaction()?.tx ?? base;
 
-  function tell(topics: ReadonlySet<Topic>): void {
+  function notify(topics: ReadonlySet<Topic>): void {
     if (topics.size === 0) return;
     for (const listener of listeners) {
       try {
         listener(topics);
       } catch (error) {
         // What was written stays written: a listener cannot make it a failure.
-        onFault(error as Error);
+        onError(error as Error);
       }
     }
   }
 
   async function write<T>(work: () => Promise<T>): Promise<T> {
-    const outer = unit();
-    if (outer) return joined(outer, work);
-    const own: Unit = { topics: new Map() };
+    const outer = currentTransaction();
+    if (outer) return runInOpenTransaction(outer, work);
+    const own: TransactionState = { topics: new Map() };
     try {
-      const result = await current.run(own, () => base.transaction().execute(tx => within(own, tx, engine, work)));
-      tell(new Set(own.topics.keys()));
+      const result = await current.run(own, () =>
+        base.transaction().execute(tx => runTransaction(own, tx, engine, work)),
+      );
+      notify(new Set(own.topics.keys()));
       return result;
     } catch (error) {
-      const fault = own.fault ?? error;
-      throw databaseProblem(fault) ?? fault;
+      const cause = own.error ?? error;
+      throw toDatabaseProblem(cause) ?? cause;
     }
   }
 
@@ -154,12 +156,12 @@ function recordsOn(
       return db();
     },
     write,
-    touch(topic, id = '') {
-      const own = unit();
+    markChanged(topic, id = '') {
+      const own = currentTransaction();
       if (!own) throw new Error(`touch(${topic}) outside of a write`);
       own.topics.set(topic, (own.topics.get(topic) ?? new Set()).add(id));
     },
-    onTouched(listener) {
+    onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
@@ -168,18 +170,18 @@ function recordsOn(
       return Number(row?.value ?? 0);
     },
     purgeFreedPages: async () => (engine === 'sqlite' ? purgeSqliteFile(base) : undefined),
-    plan: query => planOf(db(), engine, query),
+    explain: query => explainQuery(db(), engine, query),
     close: () => base.destroy(),
   };
 }
 
 /** Whatever part of a transaction fails, all of it does: nobody may keep half of what an inner `write` did. */
-async function joined<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
+async function runInOpenTransaction<T>(transaction: TransactionState, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     // On its way out an error is told ever better: a store knows what a conflict means.
-    unit.fault = error;
+    transaction.error = error;
     throw error;
   }
 }
@@ -188,27 +190,32 @@ async function joined<T>(unit: Unit, work: () => Promise<T>): Promise<T> {
  * Does the work of a transaction. A statement that failed fails the whole, even if the work went on: PostgreSQL would
  * else answer the commit with a silent rollback.
  */
-async function within<T>(unit: Unit, tx: Transaction<Tables>, engine: Engine, work: () => Promise<T>): Promise<T> {
-  unit.tx = tx;
+async function runTransaction<T>(
+  transaction: TransactionState,
+  tx: Transaction<Tables>,
+  engine: Engine,
+  work: () => Promise<T>,
+): Promise<T> {
+  transaction.tx = tx;
   try {
-    return await joined(unit, async () => {
+    return await runInOpenTransaction(transaction, async () => {
       const value = await work();
-      if (unit.fault !== undefined) throw unit.fault;
-      if (unit.topics.size > 0) {
-        await keepChanges(tx, unit.topics);
+      if (transaction.error !== undefined) throw transaction.error;
+      if (transaction.topics.size > 0) {
+        await writeChanges(tx, transaction.topics);
         // Heard by other processes when, and only when, this is committed.
-        if (engine === 'postgres') await sql`select pg_notify(${noticeChannel}, '')`.execute(tx);
+        if (engine === 'postgres') await sql`select pg_notify(${notifyChannel}, '')`.execute(tx);
       }
       return value;
     });
   } finally {
-    delete unit.tx;
+    delete transaction.tx;
   }
 }
 
 /** The row of the revision is locked until the end, so revisions appear to readers in their order. */
-async function keepChanges(tx: Transaction<Tables>, topics: ReadonlyMap<Topic, ReadonlySet<string>>): Promise<void> {
-  const raised = await tx
+async function writeChanges(tx: Transaction<Tables>, topics: ReadonlyMap<Topic, ReadonlySet<string>>): Promise<void> {
+  const revisionRow = await tx
     .insertInto('meta')
     .values({ name: 'revision', value: '1' })
     .onConflict(conflict =>
@@ -216,19 +223,19 @@ async function keepChanges(tx: Transaction<Tables>, topics: ReadonlyMap<Topic, R
     )
     .returning('value')
     .executeTakeFirstOrThrow();
-  const revision = Number(raised.value);
+  const revision = Number(revisionRow.value);
   const rows = [...topics].flatMap(([topic, ids]) =>
     (ids.has('') ? [''] : [...ids]).map(id => ({ revision, topic, id })),
   );
-  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+  for (let start = 0; start < rows.length; start += maxRowsPerInsert) {
     await tx
       .insertInto('changes')
-      .values(rows.slice(at, at + rowsAtOnce))
+      .values(rows.slice(start, start + maxRowsPerInsert))
       .execute();
   }
 }
 
-async function planOf(db: Kysely<Tables>, engine: Engine, query: CompiledQuery): Promise<string> {
+async function explainQuery(db: Kysely<Tables>, engine: Engine, query: CompiledQuery): Promise<string> {
   const prefix = engine === 'postgres' ? 'explain' : 'explain query plan';
   const { rows } = await db.executeQuery<Record<string, unknown>>({ ...query, sql: `${prefix} ${query.sql}` });
   return rows.map(row => String(row['QUERY PLAN'] ?? row.detail)).join('\n');

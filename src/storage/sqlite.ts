@@ -15,7 +15,7 @@ import {
 import { restrictSqliteFiles } from './private-files.ts';
 
 /** Statements kept ready. Queries are built from few shapes, so this is rarely reached. */
-const statementsKept = 500;
+const maxCachedStatements = 500;
 
 /** How long to wait for another process that holds the file, a migration or a backup. */
 const busyTimeoutMs = 5000;
@@ -38,23 +38,23 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /** Kysely on the SQLite that comes with Node: one connection, used by one query or one transaction at a time. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+export function createSqliteDialect(database: DatabaseSync): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => sqliteDriver(database),
+    createDriver: () => createSqliteDriver(database),
     createIntrospector: db => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
-function sqliteDriver(database: DatabaseSync): Driver {
-  const connection = sqliteConnection(database);
-  const turns = taker();
+function createSqliteDriver(database: DatabaseSync): Driver {
+  const connection = createSqliteConnection(database);
+  const mutex = createMutex();
   const run = (sql: string) => connection.executeQuery(CompiledQuery.raw(sql)).then(() => undefined);
   return {
     init: async () => {},
     acquireConnection: async () => {
-      await turns.take();
+      await mutex.acquire();
       return connection;
     },
     // The write lock is taken at once: two transactions that read before they write cannot then block each other.
@@ -64,57 +64,57 @@ function sqliteDriver(database: DatabaseSync): Driver {
     rollbackTransaction: async () => {
       if (database.isTransaction) await run('rollback');
     },
-    releaseConnection: async () => turns.give(),
+    releaseConnection: async () => mutex.release(),
     destroy: async () => database.close(),
   };
 }
 
 /** Hands the one connection to those who wait, in order. */
-function taker() {
+function createMutex() {
   const waiting: (() => void)[] = [];
-  let taken = false;
+  let isLocked = false;
   return {
-    take(): Promise<void> | void {
-      if (taken) return new Promise(resolve => waiting.push(resolve));
-      taken = true;
+    acquire(): Promise<void> | void {
+      if (isLocked) return new Promise(resolve => waiting.push(resolve));
+      isLocked = true;
     },
-    give() {
+    release() {
       const next = waiting.shift();
       if (next) next();
-      else taken = false;
+      else isLocked = false;
     },
   };
 }
 
-function sqliteConnection(database: DatabaseSync): DatabaseConnection {
-  const kept = new Map<string, StatementSync>();
+function createSqliteConnection(database: DatabaseSync): DatabaseConnection {
+  const statements = new Map<string, StatementSync>();
   const prepare = (sql: string) => {
-    const known = kept.get(sql);
-    if (known) return known;
-    const made = database.prepare(sql);
-    if (kept.size >= statementsKept) kept.delete(kept.keys().next().value!);
-    kept.set(sql, made);
-    return made;
+    const cached = statements.get(sql);
+    if (cached) return cached;
+    const statement = database.prepare(sql);
+    if (statements.size >= maxCachedStatements) statements.delete(statements.keys().next().value!);
+    statements.set(sql, statement);
+    return statement;
   };
   return {
     async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
       const statement = prepare(sql);
-      const values = parameters.map(sqliteValue);
+      const values = parameters.map(toSqliteValue);
       if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
       const { changes, lastInsertRowid } = statement.run(...values);
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
     },
     async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-      for (const row of database.prepare(sql).iterate(...parameters.map(sqliteValue))) yield { rows: [row as R] };
+      for (const row of database.prepare(sql).iterate(...parameters.map(toSqliteValue))) yield { rows: [row as R] };
     },
   };
 }
 
-const sqliteValue = (value: unknown): SQLInputValue =>
+const toSqliteValue = (value: unknown): SQLInputValue =>
   typeof value === 'boolean' ? Number(value) : ((value ?? null) as SQLInputValue);
 
-export const sqliteKysely = <T>(database: DatabaseSync, log?: LogConfig): Kysely<T> =>
-  new Kysely<T>({ dialect: sqliteDialect(database), ...(log ? { log } : {}) });
+export const createSqliteKysely = <T>(database: DatabaseSync, log?: LogConfig): Kysely<T> =>
+  new Kysely<T>({ dialect: createSqliteDialect(database), ...(log ? { log } : {}) });
 
 /** VACUUM builds the file again from live rows alone; the checkpoint then empties the log of writes, which has older pages. */
 export async function purgeSqliteFile<T>(db: Kysely<T>): Promise<void> {

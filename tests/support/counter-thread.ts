@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Window } from '../../src/storage/shared/shared.ts';
-import { threadsShared } from '../../src/storage/shared/threads.ts';
+import { createThreadsShared } from '../../src/storage/shared/threads.ts';
 
 /** A traffic thread for the tests: does what it is told and answers with what it saw. */
 export type Order =
@@ -9,7 +9,7 @@ export type Order =
   | { do: 'subscribe'; channel: string }
   | { do: 'heard' };
 
-const shared = threadsShared({ buffer: workerData.buffer as SharedArrayBuffer });
+const shared = createThreadsShared({ buffer: workerData.buffer as SharedArrayBuffer });
 const heard: string[] = [];
 
 parentPort?.on('message', async (order: Order) => parentPort?.postMessage(await obey(order)));

@@ -20,7 +20,7 @@ import type { GatewayTools } from '#gateway/pipeline/step-services.ts';
 import { rateLimitsEndpoint } from '#gateway/steps/rate-limits-endpoint.ts';
 import { type Grants, operatorGrants } from '#people/organisations/grants.ts';
 import type { Counters } from '#storage/shared/shared.ts';
-import { threadsShared } from '#storage/shared/threads.ts';
+import { createThreadsShared } from '#storage/shared/threads.ts';
 
 /** The steps that limit, with real counters and a clock that stands still until a test moves it. */
 
@@ -42,8 +42,8 @@ export interface BenchOptions {
   counters?: (local: Counters) => Counters;
 }
 
-const shared = threadsShared({ windows: 16_384, logs: 1024 });
-const settled = threadsShared({ buffer: shared.buffer });
+const shared = createThreadsShared({ fixedWindows: 16_384, slidingWindows: 1024 });
+const settled = createThreadsShared({ buffer: shared.buffer });
 const log = createLog({ level: 'silent', format: 'json', write: () => undefined });
 let benches = 0;
 

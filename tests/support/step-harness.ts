@@ -38,7 +38,7 @@ import { type Api, compileApi } from '#gateway/routing/api.ts';
 import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
 import { installationSecretStore } from '#people/installation/secrets.ts';
 import { operatorGrants } from '#people/organisations/grants.ts';
-import { metaStore } from '#storage/meta.ts';
+import { createMetaStore } from '#storage/meta.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
 import { openRecords } from '#storage/records.ts';
 
@@ -111,7 +111,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     records,
     keys,
     policies,
-    secrets: installationSecretStore(metaStore(records), vault, settings),
+    secrets: installationSecretStore(createMetaStore(records), vault, settings),
     settings,
     clock,
     outbound: tokens.tools.outbound,

@@ -171,7 +171,7 @@ onEveryEngine('certificates', app => {
   test('a removed certificate is gone, and gateways are told of both changes', async () => {
     const { records } = app().application.installation;
     const heard: string[] = [];
-    const stop = records.onTouched(topics => heard.push(...topics));
+    const stop = records.onChange(topics => heard.push(...topics));
     const { id } = (await upload(app(), makeCertificate({ cn: 'short' }).certPem)).body;
     const { status, body } = await app().ask('DELETE', `/api/certs/${id}`);
     assert.equal(status, 200);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { collection, type PageAsked, type Query } from '#storage/collection.ts';
+import { createCollection, type PageRequest, type Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Certificate, UploadedCertificate } from './schema.ts';
@@ -17,7 +17,7 @@ export interface CertificateOwner {
 }
 
 export function certificateStore(records: Records, vault: Vault) {
-  const certificates = collection<'certificates', StoredCertificate>(records, 'certificates', it => ({
+  const certificates = createCollection<'certificates', StoredCertificate>(records, 'certificates', it => ({
     id: it.id,
     org_id: it.orgId,
     created_at: it.createdAtMs,
@@ -58,7 +58,7 @@ export function certificateStore(records: Records, vault: Vault) {
       return { ...shown(stored), privateKeyPem: vault.open(stored.sealedKey, privateKeyPurpose) };
     },
 
-    async page(orgId: string, asked: PageAsked, hasPrivate?: boolean) {
+    async page(orgId: string, asked: PageRequest, hasPrivate?: boolean) {
       const narrowed = hasPrivate === undefined ? {} : { has_private: Number(hasPrivate) };
       const where = { org_id: orgId, ...narrowed };
       const found = await certificates.page({ where, order: ['-created_at', '-id'] }, asked);
@@ -73,14 +73,14 @@ export function certificateStore(records: Records, vault: Vault) {
       await records.write(async () => {
         if (await certificates.find({ id })) throw problem.already_exists({ detail: { id } });
         await certificates.insert({ ...certificate, ...owner, ...sealed });
-        records.touch('certificates', id);
+        records.markChanged('certificates', id);
       });
     },
 
     async remove(orgId: string, id: string): Promise<boolean> {
       return records.write(async () => {
         const removed = await certificates.remove({ org_id: orgId, id });
-        if (removed) records.touch('certificates', id);
+        if (removed) records.markChanged('certificates', id);
         return removed;
       });
     },

@@ -1,4 +1,4 @@
-import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Limits, Session } from './session.ts';
 
 /** What the counters of keys are called, so that those who count and those who show or reset mean the same ones. */
@@ -8,7 +8,7 @@ export interface Counting {
   /** Forgets these counters, for good: not even a crash brings them back. */
   reset(names: readonly string[]): Promise<void>;
   /** What a counter says, without counting. */
-  look(name: string, window: Window): Promise<Taken>;
+  look(name: string, window: Window): Promise<CounterResult>;
 }
 
 /** Enough of a keyed hash to tell all keys apart. Names of counters are kept and shared: they hold no credential. */
@@ -39,7 +39,7 @@ export const holdOffCounter = (rate: string): string => `holdoff:${rate}`;
 /** A period begins with the first call after the last one, and outlives the process; refused calls are counted too. */
 export function quotaWindow({ max, renewalSeconds }: NonNullable<Limits['quota']>): Window {
   const periodMs = renewalSeconds === undefined ? Number.POSITIVE_INFINITY : renewalSeconds * 1000;
-  return { limit: max, periodMs, countsRefused: true, kept: true };
+  return { limit: max, periodMs, countsRefused: true, isPersistent: true };
 }
 
 /** Every counter of a key in these scopes. */

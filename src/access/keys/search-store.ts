@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely';
-import type { PageAsked } from '#storage/collection.ts';
+import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
@@ -68,9 +68,9 @@ function visibleKeys(records: Records, orgId: string, hiddenApis: readonly strin
   return (it: ExpressionBuilder<Tables, 'keys'>) => it.or([it('id', 'not in', hidden), it('id', 'in', others)]);
 }
 
-const pagesOf = (total: number, { page, size }: PageAsked) => (page < 1 ? 1 : Math.max(1, Math.ceil(total / size)));
+const pagesOf = (total: number, { page, size }: PageRequest) => (page < 1 ? 1 : Math.max(1, Math.ceil(total / size)));
 
-const limited = ({ page, size }: PageAsked) =>
+const limited = ({ page, size }: PageRequest) =>
   page < 1 ? { limit: everythingAtMost + 1, offset: 0 } : { limit: size, offset: (page - 1) * size };
 
 function refuseTooMany(count: number): void {
@@ -196,7 +196,7 @@ const organisationPrefix = 'org.';
 const afterPrefix = 'org/';
 export const organisationRowId = (rowId: string): string => organisationPrefix + rowId;
 
-export async function organisationRows(records: Records, asked: PageAsked): Promise<KeyRows> {
+export async function organisationRows(records: Records, asked: PageRequest): Promise<KeyRows> {
   const counted = records.db
     .selectFrom('keys')
     .select(it => it.fn.countAll<number>().as('total'))

@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { orConflict, type PageAsked, type RefuseMore, unbounded } from '#storage/collection.ts';
+import { type CheckObjectLimit, noObjectLimit, type PageRequest, translateConflict } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './key-row.ts';
 import { problem } from './problems.ts';
@@ -45,7 +45,7 @@ export interface NewKey {
   readonly policyIds: readonly string[];
 }
 
-export interface KeyPageAsked extends PageAsked {
+export interface KeyPageAsked extends PageRequest {
   /** Only keys whose id contains this. */
   readonly q?: string | undefined;
   /** Only keys that may call this API, by themselves or through a policy. */
@@ -67,7 +67,12 @@ export interface KeyRow {
 /** Rows of one insert: both engines bound the values of a statement. */
 const rowsAtOnce = 1000;
 
-export function keyStore(records: Records, vault: Vault, settings: Settings, refuseMore: RefuseMore = unbounded) {
+export function keyStore(
+  records: Records,
+  vault: Vault,
+  settings: Settings,
+  checkObjectLimit: CheckObjectLimit = noObjectLimit,
+) {
   const readable = settings['keys.at_rest'] === 'encrypted';
   const digestOf = (keyId: string) => keyDigest(vault, keyId);
   const hashOf = (keyId: string) => shownHash(keyId, settings);
@@ -173,10 +178,10 @@ export function keyStore(records: Records, vault: Vault, settings: Settings, ref
       await records.write(async () => {
         if (await firstOf([keyId])) throw problem.exists();
         // The limits of the organisation itself are the operator's to write.
-        if (kind !== 'organisation') await refuseMore(orgId, count);
-        await orConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
+        if (kind !== 'organisation') await checkObjectLimit(orgId, count);
+        await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
         await index(row.id, orgId, key, made.policyIds);
-        records.touch('keys', row.digest);
+        records.markChanged('keys', row.digest);
       });
       return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, digest: row.digest, key };
     },
@@ -197,7 +202,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings, ref
           .where('id', '=', row.id)
           .execute();
         await index(row.id, row.org_id, key, policyIds);
-        records.touch('keys', row.digest);
+        records.markChanged('keys', row.digest);
         return { ...stored, key };
       });
     },
@@ -208,7 +213,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings, ref
         const gone = await records.db.deleteFrom('keys').where('id', '=', rowId).returning('digest').executeTakeFirst();
         if (!gone) return false;
         await unindex(rowId);
-        records.touch('keys', gone.digest);
+        records.markChanged('keys', gone.digest);
         return true;
       });
     },
@@ -228,7 +233,7 @@ export function keyStore(records: Records, vault: Vault, settings: Settings, ref
       return found.map(shownId);
     },
 
-    async organisationPage(asked: PageAsked) {
+    async organisationPage(asked: PageRequest) {
       const found = await organisationRows(records, asked);
       return { ...found, items: found.rows.map(row => storedOf(row)) };
     },

@@ -1,6 +1,6 @@
 import { constantTimeEqual } from '#base/constant-time.ts';
 import type { Vault } from '#base/vault.ts';
-import { collection, type PageAsked } from '#storage/collection.ts';
+import { createCollection, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { StoredClient } from './schema.ts';
@@ -11,7 +11,7 @@ const purpose = 'oauth client secret';
 
 /** Secrets are sealed in the record. */
 export function oauthClientStore(records: Records, vault: Vault) {
-  const clients = collection<'oauth_clients', StoredClient>(
+  const clients = createCollection<'oauth_clients', StoredClient>(
     records,
     'oauth_clients',
     it => ({
@@ -39,7 +39,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
   return {
     get,
 
-    async page(apiId: string, asked: PageAsked) {
+    async page(apiId: string, asked: PageRequest) {
       const found = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, asked);
       return { ...found, items: found.items.map(opened) };
     },
@@ -59,7 +59,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
           if (await get(client.api_id, client.client_id)) throw problem.client_exists();
           await clients.insert(sealed(client));
         }
-        records.touch('oauth');
+        records.markChanged('oauth');
       });
     },
 
@@ -68,7 +68,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
       return records.write(async () => {
         const where = { api_id: apiId, client_id: clientId };
         const changed = await clients.change(where, client => sealed(change(opened(client))));
-        if (changed) records.touch('oauth');
+        if (changed) records.markChanged('oauth');
         return changed && opened(changed);
       });
     },
@@ -81,7 +81,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
     async remove(apiId: string, clientId: string): Promise<boolean> {
       return records.write(async () => {
         const removed = await clients.remove({ api_id: apiId, client_id: clientId });
-        if (removed) records.touch('oauth');
+        if (removed) records.markChanged('oauth');
         return removed;
       });
     },
@@ -89,7 +89,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
     /** An API that is gone takes its clients with it. */
     async forgetApi(apiId: string): Promise<void> {
       await records.write(async () => {
-        if (await clients.remove({ api_id: apiId })) records.touch('oauth');
+        if (await clients.remove({ api_id: apiId })) records.markChanged('oauth');
       });
     },
 

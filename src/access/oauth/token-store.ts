@@ -1,7 +1,7 @@
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { PageAsked } from '#storage/collection.ts';
+import type { PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { bodyOfKey, keyOfBody, shownHash } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
@@ -52,8 +52,8 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
   /** Threads that remember a removed token are told of it. */
   async function removed(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
     const gone = await query.execute();
-    if (gone.length > toldAtOnce) records.touch('oauth');
-    else for (const { digest } of gone) records.touch('oauth', digest);
+    if (gone.length > toldAtOnce) records.markChanged('oauth');
+    else for (const { digest } of gone) records.markChanged('oauth', digest);
     return gone.length;
   }
   const deletion = () => records.db.deleteFrom('oauth_tokens').returning('digest');
@@ -146,7 +146,7 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
     },
 
     /** Access tokens in force, newest first, as `code` and Unix seconds. */
-    async inForce(apiId: string, clientId: string, nowMs: number, { page, size }: PageAsked) {
+    async inForce(apiId: string, clientId: string, nowMs: number, { page, size }: PageRequest) {
       const asked = table()
         .select(['sealed', 'expires_at'])
         .where('api_id', '=', apiId)

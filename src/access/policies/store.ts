@@ -1,5 +1,11 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
-import { collection, type PageAsked, type Query, type RefuseMore, unbounded } from '#storage/collection.ts';
+import {
+  type CheckObjectLimit,
+  createCollection,
+  noObjectLimit,
+  type PageRequest,
+  type Query,
+} from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { FindApis } from '../api-lookup.ts';
 import { problem } from './problems.ts';
@@ -42,8 +48,8 @@ const orders = {
   state: ['state', 'id'],
 } as const;
 
-export function policyStore(records: Records, findApis: FindApis, refuseMore: RefuseMore = unbounded) {
-  const policies = collection<'policies', StoredPolicy>(
+export function policyStore(records: Records, findApis: FindApis, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
+  const policies = createCollection<'policies', StoredPolicy>(
     records,
     'policies',
     it => ({
@@ -98,7 +104,7 @@ export function policyStore(records: Records, findApis: FindApis, refuseMore: Re
   /** Keys name a policy by either of its ids. */
   function touch(...changed: readonly StoredPolicy[]): void {
     for (const { org_id, id, _id } of changed)
-      for (const name of [id, _id]) records.touch('policies', policyTopic(org_id, name));
+      for (const name of [id, _id]) records.markChanged('policies', policyTopic(org_id, name));
   }
 
   async function replace(policy: StoredPolicy): Promise<StoredPolicy> {
@@ -146,7 +152,7 @@ export function policyStore(records: Records, findApis: FindApis, refuseMore: Re
 
     count: (orgId: string) => policies.count({ org_id: orgId }),
 
-    search: (orgId: string, { sort, ...asked }: PolicySearch, page: PageAsked) =>
+    search: (orgId: string, { sort, ...asked }: PolicySearch, page: PageRequest) =>
       policies.page(searchListing(orgId, asked, sort ? orders[sort] : newest), page),
 
     /** The query behind a page, for tests that promise an index. */
@@ -156,7 +162,7 @@ export function policyStore(records: Records, findApis: FindApis, refuseMore: Re
     async insert(policy: StoredPolicy): Promise<StoredPolicy> {
       return records.write(async () => {
         await refuseTaken(policy);
-        await refuseMore(policy.org_id, orgId => policies.count({ org_id: orgId }));
+        await checkObjectLimit(policy.org_id, orgId => policies.count({ org_id: orgId }));
         const next = await withAuth(policy);
         await policies.insert(next);
         await indexApis(next);

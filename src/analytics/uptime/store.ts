@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely';
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
-import type { Page, PageAsked } from '#storage/collection.ts';
+import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { UptimeWritten } from './roll-up.ts';
@@ -170,7 +170,7 @@ export function uptimeStore(records: Records) {
           .execute();
       for (const change of changes) await addChange(change);
     },
-    async page(asked: UptimeAsked, { page, size }: PageAsked): Promise<Page<HostRecord>> {
+    async page(asked: UptimeAsked, { page, size }: PageRequest): Promise<Page<HostRecord>> {
       const counted = await records.db
         .selectFrom(seen(asked).as('seen'))
         .select(sql<number>`count(*)`.as('total'))

@@ -95,13 +95,13 @@ export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper
   return records.write(async () => {
     await apis.takeTurn();
     if (await apis.isTaken(api)) throw problem.same_id();
-    await tools.grants.refuseMore(orgId, 'max_apis', apis.count);
+    await tools.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
     await refuseIncomplete(tools, api, written.missing, Boolean(version?.base_api_id));
     await refuseClash(tools, api);
     if (version?.base_api_id) await addVersion(tools, api, version);
     await apis.insert(api);
     await tools.apiChanged(orgId, api.api_id);
-    records.touch('apis', api.id);
+    records.markChanged('apis', api.id);
     return api;
   });
 }
@@ -157,7 +157,7 @@ export function changeApi(
     else if (isActivated(before, next)) await refuseForeignRoute(tools, next);
     await apis.replace(next);
     if (String(next.summary.auth_types) !== String(before.summary.auth_types)) await tools.apiChanged(orgId, api_id);
-    records.touch('apis', next.id);
+    records.markChanged('apis', next.id);
     return next;
   });
 }
@@ -172,10 +172,10 @@ export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: r
     await apis.remove(api.id);
     for (const base of await apis.basesOf(orgId, api.api_id)) {
       await apis.replace(settled(withoutVersion(base, api.api_id)));
-      records.touch('apis', base.id);
+      records.markChanged('apis', base.id);
     }
     await forgetApi(orgId, api.api_id);
-    records.touch('apis', api.id);
+    records.markChanged('apis', api.id);
     return api;
   });
 }
@@ -191,7 +191,7 @@ export function rebaseApi(tools: ApiTools, orgId: string, baseRef: string, nextR
     const updated_at = formatIsoTime(clock.now());
     for (const api of [made.base, made.version]) {
       await apis.replace(settled({ ...api, updated_at }));
-      records.touch('apis', api.id);
+      records.markChanged('apis', api.id);
     }
     return made.base;
   });
@@ -234,5 +234,5 @@ async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, ve
   if (base.kind !== api.kind) throw problem.base_of_other_form();
   const next = withVersion(base, api.api_id, version);
   await apis.replace(settled({ ...next, updated_at: formatIsoTime(clock.now()) }));
-  records.touch('apis', base.id);
+  records.markChanged('apis', base.id);
 }

@@ -1,7 +1,14 @@
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
-import { collection, contains, endsWith, type Page, type PageAsked, type Query } from '#storage/collection.ts';
-import { metaStore } from '#storage/meta.ts';
+import {
+  columnContains,
+  columnEndsWith,
+  createCollection,
+  type Page,
+  type PageRequest,
+  type Query,
+} from '#storage/collection.ts';
+import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredApi, Summary } from './schema.ts';
@@ -63,8 +70,8 @@ const turnName = 'apis.turn';
 
 /** Secrets inside definitions are sealed in the table and open everywhere else. */
 export function apiStore(records: Records, vault: Vault) {
-  const meta = metaStore(records);
-  const apis = collection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id, {
+  const meta = createMetaStore(records);
+  const apis = createCollection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id, {
     encode: api => sealApiSecrets(vault, api),
     decode: row => openApiSecrets(vault, row as ApiRow),
   });
@@ -146,7 +153,7 @@ export function apiStore(records: Records, vault: Vault) {
     },
     /** The APIs that name this one among their versions. */
     async basesOf(orgId: string, apiId: string): Promise<StoredApi[]> {
-      const filter = (query: Query) => query.where(contains('body', JSON.stringify(apiId)));
+      const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
       const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
       return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
     },
@@ -192,7 +199,7 @@ export function apiStore(records: Records, vault: Vault) {
       await records.db.deleteFrom('api_owners').where('api', '=', id).execute();
     },
 
-    async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageAsked): Promise<Page<StoredApi>> {
+    async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageRequest): Promise<Page<StoredApi>> {
       const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: narrowed(orgId, filter) };
       if (!filter.matches) return apis.page(listing, asked);
       return slice((await apis.all(listing)).filter(filter.matches), asked);
@@ -254,15 +261,16 @@ export function foreignRouteQueries(
   search: RouteSearch,
 ): { readonly routes: readonly RouteQuery[]; readonly byId: RouteQuery | undefined } {
   const foreign = () => foreignRows(records, orgId);
-  if ('port' in search) return { routes: [foreign().where(endsWith('domain', `:${search.port}`))], byId: undefined };
+  if ('port' in search)
+    return { routes: [foreign().where(columnEndsWith('domain', `:${search.port}`))], byId: undefined };
   const { domains, above, below, id } = search;
   const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
   // Patterns, and hosts with a port, which may turn out to be the gateway's own.
-  const unplain = () => foreign().where(eb => eb.or([contains('domain', '{'), contains('domain', ':')]));
+  const unplain = () => foreign().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
   const routes = [
     named().where('listen_path', 'in', above),
     named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to),
-    named().where(contains('listen_path', '{')),
+    named().where(columnContains('listen_path', '{')),
     ...(domains ? [unplain()] : []),
   ];
   if (id === undefined) return { routes, byId: undefined };
@@ -284,7 +292,7 @@ const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }
 
 function narrowed(orgId: string, { name, categories, hidden }: ApiFilter) {
   const conditions: Expression<SqlBool>[] = [];
-  if (name) conditions.push(contains('name_fold', name.toLowerCase()));
+  if (name) conditions.push(columnContains('name_fold', name.toLowerCase()));
   if (categories && categories.length > 0) {
     const filed = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
     conditions.push(sql<SqlBool>`id in (${filed})`);
@@ -293,7 +301,7 @@ function narrowed(orgId: string, { name, categories, hidden }: ApiFilter) {
   return (query: Query) => conditions.reduce((narrower, condition) => narrower.where(condition), query);
 }
 
-function slice(found: StoredApi[], { page, size }: PageAsked): Page<StoredApi> {
+function slice(found: StoredApi[], { page, size }: PageRequest): Page<StoredApi> {
   const total = found.length;
   if (page < 1) return { items: found, pages: 1, total };
   const items = found.slice((page - 1) * size, page * size);

@@ -207,7 +207,7 @@ onEveryEngine('classic APIs', app => {
   test('every change is told to the gateways, and a refused one is not', async () => {
     const { records } = app().application.installation;
     const heard: string[] = [];
-    const stop = records.onTouched(topics => heard.push(...topics));
+    const stop = records.onChange(topics => heard.push(...topics));
     const { id } = await made('told');
     await ask('PUT', `/api/apis/${id}`, api('told'));
     await ask('PUT', `/api/apis/${id}`, { api_definition: { name: 7 } });

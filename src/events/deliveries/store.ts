@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { createPublicId } from '#base/ids.ts';
-import type { Page, PageAsked } from '#storage/collection.ts';
+import type { Page, PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { Delivery, DeliveryBody, DeliveryState } from './schema.ts';
@@ -129,7 +129,7 @@ export function deliveryStore(records: Records) {
 
     get: (orgId: string, id: string) => one(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
 
-    async page(asked: DeliveriesAsked, { page, size }: PageAsked): Promise<Page<Delivery>> {
+    async page(asked: DeliveriesAsked, { page, size }: PageRequest): Promise<Page<Delivery>> {
       const counted = matching(rows().select(sql<number>`count(*)`.as('total')), asked);
       const total = Number((await counted.executeTakeFirstOrThrow()).total);
       const whole = page < 1;

@@ -170,7 +170,7 @@ onEveryEngine('webhooks', app => {
 
   test('every change tells the gateways, a refused one does not', async () => {
     const heard: string[] = [];
-    const stop = app().application.installation.records.onTouched(topics => heard.push(...topics));
+    const stop = app().application.installation.records.onChange(topics => heard.push(...topics));
     const id = await make();
     await app().ask('PUT', `/api/hooks/${id}`, { body: least });
     await app().ask('DELETE', `/api/hooks/${id}`);

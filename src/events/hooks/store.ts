@@ -1,5 +1,5 @@
 import type { Vault } from '#base/vault.ts';
-import { collection, type PageAsked, type RefuseMore, unbounded } from '#storage/collection.ts';
+import { type CheckObjectLimit, createCollection, noObjectLimit, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
@@ -11,8 +11,8 @@ type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: numb
 const purpose = 'webhook headers';
 
 /** Headers often carry a credential, so they are sealed. APIs name hooks, so every change is a change of the APIs. */
-export function hookStore(records: Records, vault: Vault, refuseMore: RefuseMore = unbounded) {
-  const hooks = collection<'hooks', StoredHook>(
+export function hookStore(records: Records, vault: Vault, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
+  const hooks = createCollection<'hooks', StoredHook>(
     records,
     'hooks',
     it => ({ id: it.id, org_id: it.org_id, webhook_id: it.webhook_id, name: it.name, created_at: it.created_at_ms }),
@@ -33,7 +33,7 @@ export function hookStore(records: Records, vault: Vault, refuseMore: RefuseMore
   const changed = <T>(work: () => Promise<T>) =>
     records.write(async () => {
       const result = await work();
-      if (result) records.touch('apis');
+      if (result) records.markChanged('apis');
       return result;
     });
 
@@ -47,14 +47,14 @@ export function hookStore(records: Records, vault: Vault, refuseMore: RefuseMore
       const found = (await hooks.find({ org_id: orgId, id })) ?? (await hooks.find({ org_id: orgId, webhook_id: id }));
       return found && opened(found);
     },
-    async page(orgId: string, asked: PageAsked) {
+    async page(orgId: string, asked: PageRequest) {
       const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, asked);
       return { ...found, items: found.items.map(opened) };
     },
     count: (orgId: string) => hooks.count({ org_id: orgId }),
     insert: (hook: Hook, createdAtMs: number) =>
       changed(async () => {
-        await refuseMore(hook.org_id, orgId => hooks.count({ org_id: orgId }));
+        await checkObjectLimit(hook.org_id, orgId => hooks.count({ org_id: orgId }));
         await hooks.insert(sealed(hook, createdAtMs));
         return true;
       }),

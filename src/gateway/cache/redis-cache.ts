@@ -36,6 +36,6 @@ export function remoteResponses({ blobs, clock }: RemoteOptions): Responses {
       blobs.remove(name(apiId, key));
     },
     // Another era makes all that was written before worthless at once, and whatever is still being written too.
-    forget: apiId => blobs.settle(eraName(apiId), Buffer.from(createPublicId())),
+    forget: apiId => blobs.writePermanently(eraName(apiId), Buffer.from(createPublicId())),
   };
 }

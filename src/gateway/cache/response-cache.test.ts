@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { redisBlobs } from '#storage/shared/redis-blobs.ts';
+import { createRedisBlobs } from '#storage/shared/redis-blobs.ts';
 import { testRedis } from '../../../tests/support/services/engines.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
 import { decoded, type Entry, encoded, type Signpost, sizeOf } from './entry.ts';
@@ -24,7 +24,11 @@ const stores: Record<string, () => Promise<{ responses: Responses; close(): void
     return { responses: memoryResponses({ bytes: 1_000_000, clock }), close: () => undefined };
   },
   async redis() {
-    const { blobs, settled, close } = redisBlobs({ url: await testRedis(), prefix: 't:', commandTimeoutMs: 5000 });
+    const {
+      blobs,
+      waitUntilReady: settled,
+      close,
+    } = createRedisBlobs({ url: await testRedis(), prefix: 't:', commandTimeoutMs: 5000 });
     await settled(10_000);
     return { responses: remoteResponses({ blobs, clock }), close };
   },

@@ -1,4 +1,4 @@
-import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
@@ -19,7 +19,7 @@ export const apiLimits: Step = {
     const key = `apilimiter-${orgId}${id}`;
     const refused = tooMany(tools);
 
-    function judged(call: Exchange, window: Window, taken: Taken): Outcome {
+    function judged(call: Exchange, window: Window, taken: CounterResult): Outcome {
       const now = counted(window, taken);
       call.rate ??= now;
       if (taken.allowed) return undefined;

@@ -1,6 +1,6 @@
 import { quotaCounter } from '#access/keys/counters.ts';
 import { rightOn, type Session } from '#access/keys/session.ts';
-import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
@@ -50,7 +50,7 @@ function quotaCheck({ tools }: StepContext) {
   const { counters, clock, fire, settings } = tools;
   const monitor = settings['limits.monitor_keys'] ? quotaMonitor(tools) : undefined;
 
-  function judged(call: Exchange, session: Session, window: Window, taken: Taken): Outcome {
+  function judged(call: Exchange, session: Session, window: Window, taken: CounterResult): Outcome {
     call.quota = counted(window, taken);
     if (!taken.allowed) {
       fire('QuotaExceeded', call, 'Key Quota Limit Exceeded', { key: call.keyHash });

@@ -1,4 +1,4 @@
-import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
 
@@ -13,7 +13,7 @@ export interface Monitored {
 /** Tells handlers when a quota is used up to a share: once for each, by the call that gets there. */
 export function quotaMonitor({ settings, fire }: Pick<GatewayTools, 'settings' | 'fire'>) {
   const everybody = settings['limits.monitor_percent'];
-  return (call: Exchange, { orgId, key, percents }: Monitored, { limit }: Window, { used }: Taken): void => {
+  return (call: Exchange, { orgId, key, percents }: Monitored, { limit }: Window, { used }: CounterResult): void => {
     const before = ((used - 1) / limit) * 100;
     const usage = (used / limit) * 100;
     const isReached = (percent: number) => percent > before && percent <= usage;

@@ -1,6 +1,6 @@
 import { organisationOwner, quotaCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
-import type { Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Answer } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
@@ -54,7 +54,7 @@ function createGrantCheck(tools: GatewayTools, orgId: string): Check | undefined
   const rates = rateCounting(tools);
   const name = rateCounter(organisationOwner(orgId), grantScope);
   const window = rates.window(rate, per);
-  const answer = (call: Exchange, { allowed }: Taken): Outcome =>
+  const answer = (call: Exchange, { allowed }: CounterResult): Outcome =>
     allowed ? undefined : denyOrganisation(tools, orgId, call, 'organisation_rate_exceeded', rateMessage);
   return call => {
     if (skipsLimits(call)) return undefined;
@@ -107,14 +107,14 @@ function checking(tools: GatewayTools, orgId: string) {
   const denied = (call: Exchange, code: RefusalCode, message: string) =>
     denyOrganisation(tools, orgId, call, code, message);
 
-  function rated(call: Exchange, plan: Plan, taken: Taken | undefined): Doing<Outcome> {
+  function rated(call: Exchange, plan: Plan, taken: CounterResult | undefined): Doing<Outcome> {
     if (taken && !taken.allowed) return denied(call, 'organisation_rate_exceeded', rateMessage);
     if (!plan.quota) return undefined;
     const used = counters.take(quotaName, plan.quota, clock.now());
     return used instanceof Promise ? used.then(it => charged(call, plan, it)) : charged(call, plan, used);
   }
 
-  function charged(call: Exchange, { quota, monitored }: Plan, taken: Taken): Outcome {
+  function charged(call: Exchange, { quota, monitored }: Plan, taken: CounterResult): Outcome {
     if (!taken.allowed) return denied(call, 'organisation_quota_exceeded', 'Organisation quota has been exceeded');
     monitor?.(call, monitored, quota!, taken);
     return undefined;

@@ -1,4 +1,4 @@
-import type { Taken } from '#storage/shared/shared.ts';
+import type { CounterResult } from '#storage/shared/shared.ts';
 import type { Answer } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
@@ -30,7 +30,7 @@ export function rateGuard(tools: GatewayTools, rates: RateCounting) {
   const room = roomOf(tools);
   const holdMs = settings['limits.hold_seconds'] * 1000;
 
-  function take(call: Exchange, name: string, { window, smoothed }: RatePlan): Doing<Taken> {
+  function take(call: Exchange, name: string, { window, smoothed }: RatePlan): Doing<CounterResult> {
     if (!smoothed) return rates.take(name, window, clock.now());
     const limit = allowance(call, name, smoothed);
     if (limit instanceof Promise) return limit.then(it => rates.take(name, { ...window, limit: it }, clock.now()));
@@ -38,13 +38,13 @@ export function rateGuard(tools: GatewayTools, rates: RateCounting) {
   }
 
   /** Whether the call passes; otherwise handlers hear of it. */
-  function passes(call: Exchange, { window }: RatePlan, taken: Taken): boolean {
+  function passes(call: Exchange, { window }: RatePlan, taken: CounterResult): boolean {
     call.rate = counted(window, taken);
     if (!taken.allowed) fire('RatelimitExceeded', call, 'Rate Limit Exceeded', { key: call.keyHash });
     return taken.allowed;
   }
 
-  function judged(call: Exchange, name: string, plan: RatePlan, taken: Taken): Doing<Outcome> {
+  function judged(call: Exchange, name: string, plan: RatePlan, taken: CounterResult): Doing<Outcome> {
     if (passes(call, plan, taken)) return undefined;
     if (!plan.throttle || !room.enter()) return refused(call, 'rate_exceeded', taken);
     return held(call, name, plan, plan.throttle, taken).finally(room.leave);
@@ -55,7 +55,7 @@ export function rateGuard(tools: GatewayTools, rates: RateCounting) {
     name: string,
     plan: RatePlan,
     { retries, intervalMs }: NonNullable<RatePlan['throttle']>,
-    first: Taken,
+    first: CounterResult,
   ): Promise<Answer | undefined> {
     const untilMs = clock.now() + holdMs;
     let taken = first;

@@ -1,4 +1,4 @@
-import type { Counters, Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
 import type { Doing } from '../pipeline/step.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
 
@@ -6,8 +6,8 @@ import type { GatewayTools } from '../pipeline/step-services.ts';
 export interface RateCounting {
   /** The window a rate is counted in. A rate below one is one call in a longer time. */
   window(rate: number, perSeconds: number): Window;
-  take(name: string, window: Window, nowMs: number): Doing<Taken>;
-  look(name: string, window: Window, nowMs: number): Doing<Taken>;
+  take(name: string, window: Window, nowMs: number): Doing<CounterResult>;
+  look(name: string, window: Window, nowMs: number): Doing<CounterResult>;
 }
 
 export function rateCounting({ settings, counters }: Pick<GatewayTools, 'settings' | 'counters'>): RateCounting {
@@ -41,7 +41,7 @@ export interface Counted {
   readonly periodMs: number;
 }
 
-export const counted = ({ limit, periodMs }: Window, { remaining, resetsAtMs }: Taken): Counted => ({
+export const counted = ({ limit, periodMs }: Window, { remaining, resetsAtMs }: CounterResult): Counted => ({
   limit,
   remaining,
   resetsAtMs,

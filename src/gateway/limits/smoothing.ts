@@ -1,6 +1,6 @@
 import { allowanceCounter, holdOffCounter } from '#access/keys/counters.ts';
 import type { ActiveSmoothing } from '#access/keys/session.ts';
-import type { Counters, Taken, Window } from '#storage/shared/shared.ts';
+import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Doing } from '../pipeline/step.ts';
 import type { GatewayTools } from '../pipeline/step-services.ts';
@@ -52,7 +52,7 @@ export function smoothing({ counters, clock, fire }: Tools, rates: RateCounting)
     return settled(call, rate, plan, used.used, kept);
   }
 
-  function settled(call: Exchange, rate: string, plan: Smoothed, used: number, kept: Taken): Doing<number> {
+  function settled(call: Exchange, rate: string, plan: Smoothed, used: number, kept: CounterResult): Doing<number> {
     const current = allowanceIn(plan, kept);
     if (kept.used === 0) return begun(rate, plan, current);
     const next = nextAllowance(plan, current, used);
@@ -94,7 +94,7 @@ function renewed(
   nowMs: number,
   rate: string,
   { kept: window }: Smoothed,
-  { resetsAtMs }: Taken,
+  { resetsAtMs }: CounterResult,
   current: number,
 ): Doing<number> {
   if (resetsAtMs - nowMs > window.periodMs / 2) return current;
@@ -102,10 +102,10 @@ function renewed(
 }
 
 /** The value, once what leads to it is done. */
-const after = (doing: readonly Doing<Taken>[], value: number): Doing<number> =>
+const after = (doing: readonly Doing<CounterResult>[], value: number): Doing<number> =>
   doing.some(it => it instanceof Promise) ? Promise.all(doing).then(() => value) : value;
 
-const allowanceIn = ({ threshold, window }: Smoothed, { used }: Taken): number =>
+const allowanceIn = ({ threshold, window }: Smoothed, { used }: CounterResult): number =>
   Math.min(threshold + Math.floor(used / scale), window.limit);
 
 /** `used` is what was counted before this call. */

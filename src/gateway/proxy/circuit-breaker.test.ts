@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { threadsShared } from '#storage/shared/threads.ts';
+import { createThreadsShared } from '#storage/shared/threads.ts';
 import { bodyOf } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
@@ -22,7 +22,7 @@ const aCall = () =>
   });
 
 describe('circuit breakers', () => {
-  const shared = threadsShared({ windows: 1024, logs: 256 });
+  const shared = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 });
   after(() => shared.close());
   let made = 0;
 

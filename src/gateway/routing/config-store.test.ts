@@ -23,7 +23,7 @@ onBothEngines('what threads read of changes', fresh => {
   });
   const touch = (...ids: string[]) =>
     records.write(async () => {
-      for (const id of ids) records.touch('apis', id);
+      for (const id of ids) records.markChanged('apis', id);
     });
   const shown = ({ revision, changes }: Changes) => [revision, changes?.map(({ id }) => id)];
 

@@ -1,5 +1,5 @@
 import { Problem } from '#base/problems.ts';
-import { databaseProblem } from '#storage/database-errors.ts';
+import { toDatabaseProblem } from '#storage/database-errors.ts';
 import { problem as bodyProblem, noBody } from '../http/body.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
 import { holdsParameters, plainSpelling } from '../http/path.ts';
@@ -200,7 +200,7 @@ export function createEngine(options: EngineOptions): Handler {
     const { code } = error as { code?: string };
     if (code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
     if (code === bodyProblem.too_slow.code) return deliver(call, sink, refuse(call, 'body_too_slow'));
-    const fault = databaseProblem(error);
+    const fault = toDatabaseProblem(error);
     if (fault) {
       // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
       tools.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');

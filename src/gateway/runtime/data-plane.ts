@@ -5,7 +5,7 @@ import type { Settings } from '#base/settings.ts';
 import type { Dispatch } from '#events/dispatch.ts';
 import type { Carry } from '#operations/in-process-request.ts';
 import type { InstallationSecrets } from '#people/installation/secrets.ts';
-import type { KeptCounters } from '#storage/counter-persistence.ts';
+import type { CounterPersistence } from '#storage/counter-persistence.ts';
 import type { DataDirectory } from '#storage/data-directory.ts';
 import type { Records } from '#storage/records.ts';
 import type { SharedEngine } from '#storage/shared/engine.ts';
@@ -29,7 +29,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
   readonly settings: Settings;
   readonly records: Records;
   readonly shared: SharedEngine;
-  readonly counters: KeptCounters;
+  readonly counters: CounterPersistence;
   readonly tools: Tools;
   readonly control: Carry;
   readonly oauth: Pick<OauthProvider, 'answer'>;
@@ -90,9 +90,9 @@ export async function openTraffic(options: TrafficOptions) {
   const refresh = () =>
     void threads.refresh().catch(error => log.warn({ reason: error.message }, 'traffic threads are behind'));
   const onLost = (error: Error) => log.warn({ reason: error.message }, 'changes by others are heard of later');
-  const forget = records.onTouched(refresh);
+  const forget = records.onChange(refresh);
   const notices = database.url
-    ? (await import('#storage/pg-notify.ts')).hearChanges({ url: database.url, onChange: refresh, onLost })
+    ? (await import('#storage/pg-notify.ts')).listenForChanges({ url: database.url, onChange: refresh, onLost })
     : undefined;
   return {
     port: threads.port,
@@ -128,7 +128,7 @@ async function keepingKnown(
     return async () => undefined;
   }
   const { startKeeping } = await import('./config-backup/backup-writer.ts');
-  const keeper = await startKeeping({ url: database.url, path: directory.file(knownFile), dataKey, clock, log });
+  const keeper = await startKeeping({ url: database.url, path: directory.pathOf(knownFile), dataKey, clock, log });
   return keeper.close;
 }
 

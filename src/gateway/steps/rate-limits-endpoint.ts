@@ -1,6 +1,6 @@
 import { quotaCounter, quotaWindow } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
-import type { Taken } from '#storage/shared/shared.ts';
+import type { CounterResult } from '#storage/shared/shared.ts';
 import { jsonAnswer } from '../http/response.ts';
 import { ownerOf } from '../limits/counter-owner.ts';
 import { unixSecondsAt } from '../limits/rate-limit-headers.ts';
@@ -33,7 +33,7 @@ export const rateLimitsEndpoint: Step = {
   },
 };
 
-const limitsAnswer = ({ limits: { quota, rate } }: Session, taken: Taken | undefined) =>
+const limitsAnswer = ({ limits: { quota, rate } }: Session, taken: CounterResult | undefined) =>
   jsonAnswer(200, {
     quota: {
       quota_max: quota?.max ?? 0,

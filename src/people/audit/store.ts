@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import type { AuditEntry } from '#operations/audit.ts';
-import type { PageAsked } from '#storage/collection.ts';
+import type { PageRequest } from '#storage/collection.ts';
 import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { AuditRecord } from './schema.ts';
@@ -50,7 +50,7 @@ export function auditStore(records: Records, clock: Clock) {
     },
 
     /** Newest first. */
-    async page(filter: AuditFilter, { page, size }: PageAsked): Promise<{ items: AuditRecord[]; pages: number }> {
+    async page(filter: AuditFilter, { page, size }: PageRequest): Promise<{ items: AuditRecord[]; pages: number }> {
       const counted = found(filter).select(sql<number>`count(*)`.as('total'));
       const total = Number((await counted.executeTakeFirstOrThrow()).total);
       const all = page < 1;

@@ -38,7 +38,7 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
      * Bounds on numbers: refuses one object more than was granted. Inside the write that adds it; the organisation's row
      * stays locked until its end, so that two writers do not both count the last free place.
      */
-    async refuseMore(orgId: string, name: BoundName, count: (orgId: string) => Promise<number>): Promise<void> {
+    async checkObjectLimit(orgId: string, name: BoundName, count: (orgId: string) => Promise<number>): Promise<void> {
       const { [name]: most } = await find(orgId);
       if (most === null) return;
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
@@ -59,13 +59,13 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
           .values({ org_id: orgId, body })
           .onConflict(conflict => conflict.column('org_id').doUpdateSet({ body }))
           .execute();
-        records.touch('organisations', orgId);
+        records.markChanged('organisations', orgId);
       });
     },
     /** For an organisation that is removed, inside the write that removes it. */
     async remove(orgId: string): Promise<void> {
       await records.db.deleteFrom('organisation_grants').where('org_id', '=', orgId).execute();
-      records.touch('organisations', orgId);
+      records.markChanged('organisations', orgId);
     },
   };
 }

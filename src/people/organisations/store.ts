@@ -1,4 +1,4 @@
-import { collection, type PageAsked } from '#storage/collection.ts';
+import { createCollection, type PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredOrganisation } from './schema.ts';
@@ -6,7 +6,7 @@ import type { StoredOrganisation } from './schema.ts';
 export type OrganisationStore = ReturnType<typeof organisationStore>;
 
 export function organisationStore(records: Records) {
-  const organisations = collection<'organisations', StoredOrganisation>(
+  const organisations = createCollection<'organisations', StoredOrganisation>(
     records,
     'organisations',
     it => ({ id: it.id, name: it.owner_name, created_at: Date.parse(it.created_at) }),
@@ -14,7 +14,7 @@ export function organisationStore(records: Records) {
   );
   return {
     get: (id: string) => organisations.find({ id }),
-    page: (asked: PageAsked) => organisations.page({ order: ['-created_at', '-id'] }, asked),
+    page: (asked: PageRequest) => organisations.page({ order: ['-created_at', '-id'] }, asked),
     insert: organisations.insert,
     change: (id: string, change: (it: StoredOrganisation) => StoredOrganisation) =>
       organisations.change({ id }, change),

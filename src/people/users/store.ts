@@ -1,6 +1,6 @@
 import type { Vault } from '#base/vault.ts';
-import { collection, contains, type PageAsked } from '#storage/collection.ts';
-import { metaStore } from '#storage/meta.ts';
+import { columnContains, createCollection, type PageRequest } from '#storage/collection.ts';
+import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredUser } from './schema.ts';
@@ -13,7 +13,7 @@ const turnName = 'users.turn';
 
 /** Access keys are sealed in the record and found by their digest. */
 export function userStore(records: Records, vault: Vault) {
-  const users = collection<'users', StoredUser>(
+  const users = createCollection<'users', StoredUser>(
     records,
     'users',
     it => ({
@@ -30,7 +30,7 @@ export function userStore(records: Records, vault: Vault) {
   const opened = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
   const maybe = (user: StoredUser | undefined) => user && opened(user);
   const newest = ['-created_at', '-id'] as const;
-  const meta = metaStore(records);
+  const meta = createMetaStore(records);
 
   return {
     /** Does several things as one, while nobody else does such things. */
@@ -54,7 +54,7 @@ export function userStore(records: Records, vault: Vault) {
       const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newest });
       return active.some(user => user.id !== id && user.user_permissions.IsAdmin === 'admin');
     },
-    async page(orgId: string, asked: PageAsked, emailPart = '') {
+    async page(orgId: string, asked: PageRequest, emailPart = '') {
       const text = emailPart.toLowerCase();
       const filter = text ? { filter: withEmail(text) } : {};
       const found = await users.page({ where: { org_id: orgId }, order: newest, ...filter }, asked);
@@ -65,5 +65,5 @@ export function userStore(records: Records, vault: Vault) {
 
 const withEmail =
   (text: string) =>
-  <Q extends { where(condition: ReturnType<typeof contains>): Q }>(query: Q): Q =>
-    query.where(contains('email', text));
+  <Q extends { where(condition: ReturnType<typeof columnContains>): Q }>(query: Q): Q =>
+    query.where(columnContains('email', text));

@@ -1,5 +1,5 @@
 import type { Vault } from '#base/vault.ts';
-import { collection } from '#storage/collection.ts';
+import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
 import { capped, type PageQuery, pageAsked } from '../shapes.ts';
 import { problem } from './problems.ts';
@@ -12,7 +12,7 @@ const purpose = 'sso profile secret';
 
 /** Secrets inside the configurations are sealed one by one; profiles come out with them opened. */
 export function ssoProfileStore(records: Records, vault: Vault) {
-  const profiles = collection<'portal_sso_profiles', SsoProfile>(
+  const profiles = createCollection<'portal_sso_profiles', SsoProfile>(
     records,
     'portal_sso_profiles',
     it => ({ id: it.ID, created_at: it.CreatedAt }),

@@ -11,7 +11,7 @@ const result = {
 };
 
 /** What tests of upstream hosts found: counts by the hour, and the moments a host went or came back. */
-export const uptime: Migration = {
+export const uptimeTables: Migration = {
   name: 'uptime',
   async up(schema) {
     await createTable(

@@ -6,7 +6,7 @@ import { counters } from './0004-counters.ts';
 import { oauthTokens } from './0005-oauth-tokens.ts';
 import { analytics } from './0006-analytics.ts';
 import { deliveries } from './0007-deliveries.ts';
-import { uptime } from './0008-uptime.ts';
+import { uptimeTables } from './0008-uptime.ts';
 import { tenants } from './0009-tenants.ts';
 import { apiOwners } from './0011-api-owners.ts';
 import { sealedDefinitions } from './0012-sealed-definitions.ts';
@@ -20,7 +20,7 @@ export const migrations: readonly Migration[] = [
   oauthTokens,
   analytics,
   deliveries,
-  uptime,
+  uptimeTables,
   tenants,
   apiOwners,
   sealedDefinitions,

@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { Shared } from './shared.ts';
-import { type ThreadsShared, threadsShared } from './threads.ts';
+import { createThreadsShared, type ThreadsShared } from './threads.ts';
 
 const problem = problems('shared', {
   unusable_url: { status: 500, message: 'redis.url cannot be used: {reason}' },
@@ -28,31 +28,32 @@ export interface SharedEngineOptions {
   readonly buffer?: SharedArrayBuffer;
 }
 
-const keepsNothing = 'Redis takes no answers: none are kept for a while';
+const blobsDegradedMessage = 'Redis takes no answers: none are kept for a while';
 const messageOf = (cause: unknown) => (cause as Error | undefined)?.message;
 
 /** Redis may be away, at the start too: this process then counts on its own and says so. */
 export async function openSharedEngine(options: SharedEngineOptions): Promise<SharedEngine> {
   const { url, prefix, clock, log, timeoutMs, buffer } = options;
-  const threads = threadsShared(buffer ? { buffer } : {});
+  const threads = createThreadsShared(buffer ? { buffer } : {});
   if (!url) return { shared: threads, threads, close: () => threads.close() };
-  const warn = (cause?: unknown) =>
+  const logDegraded = (cause?: unknown) =>
     log.warn({ reason: (cause as Error | undefined)?.message }, 'Redis does not answer: limits are counted here alone');
   const onState = (state: 'ok' | 'degraded', cause?: unknown) =>
-    state === 'ok' ? log.info('Redis answers: limits are shared') : warn(cause);
+    state === 'ok' ? log.info('Redis answers: limits are shared') : logDegraded(cause);
   try {
     // The driver is loaded by those who use it.
-    const { redisShared } = await import('./redis.ts');
+    const { createRedisShared: redisShared } = await import('./redis.ts');
     const shared = await redisShared({
       url,
       prefix,
       local: threads,
       clock,
       onState,
-      onBlobsState: (state, cause) => state === 'degraded' && log.warn({ reason: messageOf(cause) }, keepsNothing),
+      onBlobsState: (state, cause) =>
+        state === 'degraded' && log.warn({ reason: messageOf(cause) }, blobsDegradedMessage),
       ...(timeoutMs ? { commandTimeoutMs: timeoutMs } : {}),
     });
-    if (shared.state() === 'degraded') warn();
+    if (shared.state() === 'degraded') logDegraded();
     return {
       shared,
       threads,

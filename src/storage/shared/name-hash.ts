@@ -11,7 +11,7 @@ export interface NameHash {
 
 const finalRounds = 3;
 
-export function nameHash(key0: number, key1: number): NameHash {
+export function createNameHash(key0: number, key1: number): NameHash {
   const halves = new Int32Array(2);
   const state = new Int32Array(4);
 

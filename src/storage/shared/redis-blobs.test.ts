@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { createClient } from 'redis';
 import { startRedis } from '../../../tests/support/services/redis.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
-import { redisBlobs } from './redis-blobs.ts';
+import { createRedisBlobs } from './redis-blobs.ts';
 
 const closing: (() => unknown)[] = [];
 after(async () => {
@@ -18,9 +18,9 @@ async function ownRedis() {
 }
 
 async function machine(url: string, prefix = 'test:') {
-  const made = redisBlobs({ url, prefix, commandTimeoutMs: 2000 });
+  const made = createRedisBlobs({ url, prefix, commandTimeoutMs: 2000 });
   closing.push(made.close);
-  await made.settled(10_000);
+  await made.waitUntilReady(10_000);
   return made.blobs;
 }
 
@@ -45,7 +45,7 @@ test('what is written for a time goes with it, and what has no time left is not 
   const blobs = await machine(url);
   blobs.write('over', Buffer.from('x'), 0);
   blobs.write('short', Buffer.from('x'), 60_000.7);
-  await blobs.settle('ever', Buffer.from('y'));
+  await blobs.writePermanently('ever', Buffer.from('y'));
   await eventually(async () => assert.ok(await read(blobs, 'short')));
   assert.equal(await read(blobs, 'over'), undefined);
   const client = await createClient({ url }).connect();
@@ -60,12 +60,12 @@ test('what is written for a time goes with it, and what has no time left is not 
 test('while Redis is away nothing is found, nothing waits, and settling says so; then it goes on', async () => {
   const server = await ownRedis();
   const blobs = await machine(server.url);
-  await blobs.settle('a', Buffer.from('x'));
+  await blobs.writePermanently('a', Buffer.from('x'));
   await server.kill();
   await eventually(async () => assert.equal(await blobs.read(['a']), undefined));
   blobs.write('b', Buffer.from('x'), 60_000);
   blobs.remove('b');
-  await assert.rejects(blobs.settle('c', Buffer.from('x')));
+  await assert.rejects(blobs.writePermanently('c', Buffer.from('x')));
   await server.restartOnSamePort();
   await eventually(async () => assert.deepEqual(await blobs.read(['a', 'b']), [undefined, undefined]));
 });
@@ -76,9 +76,9 @@ test('what Redis has no room for is not kept, and does no harm', async () => {
   const client = await createClient({ url }).connect();
   try {
     await client.configSet('maxmemory', '1');
-    await assert.rejects(blobs.settle('a', Buffer.from('x')), /OOM/);
+    await assert.rejects(blobs.writePermanently('a', Buffer.from('x')), /OOM/);
     await client.configSet('maxmemory', '0');
-    await eventually(() => blobs.settle('a', Buffer.from('x')));
+    await eventually(() => blobs.writePermanently('a', Buffer.from('x')));
   } finally {
     client.destroy();
   }

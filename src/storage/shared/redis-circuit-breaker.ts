@@ -1,86 +1,90 @@
-import { within } from './redis-connection.ts';
+import { withTimeout } from './redis-connection.ts';
 
 /** Stands in front of something that may be away, so that only the first caller waits in vain. */
-export interface Fuse {
+export interface RedisCircuitBreaker {
   /** False while blown. */
-  whole(): boolean;
+  isClosed(): boolean;
   /** Blows it: what it guards failed. */
-  blow(cause: unknown): void;
+  trip(cause: unknown): void;
   /** Tries at once whether it can be mended, rather than at the next turn. */
-  tryNow(): void;
+  probeNow(): void;
   /** Resolves when it is whole for the first time, or after the wait. */
-  settled(waitMs: number): Promise<void>;
-  close(): void;
+  waitUntilClosed(timeoutMs: number): Promise<void>;
+  stop(): void;
 }
 
-export interface FuseOptions {
+export interface RedisCircuitBreakerOptions {
   /** Succeeds when what is guarded is there again. */
   probe(): Promise<void>;
   /** Called after the fuse was mended. */
-  mended(): void;
+  onClosed(): void;
   onState?: ((state: 'ok' | 'degraded', cause?: unknown) => void) | undefined;
 }
 
-const firstProbeMs = 50;
-const lastProbeMs = 1000;
+const minProbeIntervalMs = 50;
+const maxProbeIntervalMs = 1000;
 
 /** It begins blown, and is mended by the first probe that succeeds. */
-export function fuse({ probe, mended, onState }: FuseOptions): Fuse {
-  const first = Promise.withResolvers<void>();
+export function createRedisCircuitBreaker({
+  probe,
+  onClosed,
+  onState,
+}: RedisCircuitBreakerOptions): RedisCircuitBreaker {
+  const firstClosed = Promise.withResolvers<void>();
   let state: 'ok' | 'degraded' = 'degraded';
-  let closed = false;
-  let probing = false;
-  let delayMs = firstProbeMs;
+  let isStopped = false;
+  let isProbing = false;
+  let delayMs = minProbeIntervalMs;
   let timer: NodeJS.Timeout | undefined;
 
   function schedule(): void {
     clearTimeout(timer);
-    if (closed) return;
-    timer = setTimeout(() => void turn(), delayMs);
+    if (isStopped) return;
+    timer = setTimeout(() => void runProbe(), delayMs);
     timer.unref();
-    delayMs = Math.min(delayMs * 2, lastProbeMs);
+    delayMs = Math.min(delayMs * 2, maxProbeIntervalMs);
   }
 
-  async function turn(): Promise<void> {
-    if (probing || closed || state === 'ok') return;
-    probing = true;
+  async function runProbe(): Promise<void> {
+    if (isProbing || isStopped || state === 'ok') return;
+    isProbing = true;
     try {
       await probe();
-      if (!closed) mend();
+      if (!isStopped) closeCircuit();
     } catch {
       // Still away, as was said when the fuse blew.
       schedule();
     } finally {
-      probing = false;
+      isProbing = false;
     }
   }
 
-  function mend(): void {
+  function closeCircuit(): void {
     state = 'ok';
-    delayMs = firstProbeMs;
-    first.resolve();
+    delayMs = minProbeIntervalMs;
+    firstClosed.resolve();
     onState?.(state);
-    mended();
+    onClosed();
   }
 
-  function blow(cause: unknown): void {
-    if (closed || state === 'degraded') return;
+  function trip(cause: unknown): void {
+    if (isStopped || state === 'degraded') return;
     state = 'degraded';
     onState?.(state, cause);
     schedule();
   }
 
-  function close(): void {
-    closed = true;
+  function stop(): void {
+    isStopped = true;
     clearTimeout(timer);
   }
 
   schedule();
   return {
-    whole: () => state === 'ok',
-    blow,
-    tryNow: () => void turn(),
-    settled: waitMs => within(first.promise, waitMs).catch(() => undefined),
-    close,
+    isClosed: () => state === 'ok',
+    trip,
+    probeNow: () => void runProbe(),
+    waitUntilClosed: waitMs => withTimeout(firstClosed.promise, waitMs).catch(() => undefined),
+    stop,
   };
 }

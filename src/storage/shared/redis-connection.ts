@@ -1,110 +1,122 @@
 import { createClient, RESP_TYPES, type RedisClientOptions } from 'redis';
-import { fuse } from './redis-circuit-breaker.ts';
+import { createRedisCircuitBreaker } from './redis-circuit-breaker.ts';
 import type { Script } from './redis-scripts.ts';
 
 /**
  * The connection to Redis with a fuse in front of it: the first command that fails or takes too long blows it, later
  * ones go elsewhere at once, and it is mended after Redis answered again and was told what happened meanwhile.
  */
-export interface Link {
+export interface RedisConnection {
   /** Whether commands go to Redis now. */
-  ready(): boolean;
+  isReady(): boolean;
   /** Resolves when it is ready, or after the wait. */
-  settled(waitMs: number): Promise<void>;
-  run(script: Script, key: string, args: readonly string[]): Promise<number[]>;
-  command(args: readonly string[]): Promise<unknown>;
+  waitUntilReady(timeoutMs: number): Promise<void>;
+  runScript(script: Script, key: string, args: readonly string[]): Promise<number[]>;
+  sendCommand(args: readonly string[]): Promise<unknown>;
   /** A command whose texts, given and returned, are bytes. */
-  bytes(args: readonly (string | Buffer)[]): Promise<unknown>;
+  sendBinaryCommand(args: readonly (string | Buffer)[]): Promise<unknown>;
   close(): void;
 }
 
-export interface LinkOptions {
+export interface RedisConnectionOptions {
   url: string;
   /** Longer than this no caller waits for Redis. */
   commandTimeoutMs: number;
   /** Asked before the fuse is mended, and once more after it; a failure leaves it blown. */
-  catchUp(): Promise<void>;
+  replay(): Promise<void>;
   onState?: ((state: 'ok' | 'degraded', cause?: unknown) => void) | undefined;
 }
 
-type Connection = ReturnType<typeof connection>;
+type RedisClient = ReturnType<typeof createRedisClient>;
 
 /** A connection that is open but silent for so many probes is replaced: the other end may be gone without a word. */
-const silentProbes = 5;
+const maxSilentProbes = 5;
 
-export function redisLink({ url, commandTimeoutMs, catchUp, onState }: LinkOptions): Link {
-  let silent = 0;
-  const guard = fuse({
+export function createRedisConnection({
+  url,
+  commandTimeoutMs,
+  replay,
+  onState,
+}: RedisConnectionOptions): RedisConnection {
+  let silentProbes = 0;
+  const breaker = createRedisCircuitBreaker({
     async probe() {
-      await answered();
-      await catchUp();
+      await ping();
+      await replay();
     },
     // Calls of the last moment before mending may have left something to tell.
-    mended: () => void catchUp().catch(guard.blow),
+    onClosed: () => void replay().catch(breaker.trip),
     onState,
   });
-  let client = open();
+  let client = openClient();
 
-  function open(): Connection {
-    const made = connection(url, guard.blow);
-    made.on('ready', guard.tryNow);
-    connect(made, guard.blow);
-    return made;
+  function openClient(): RedisClient {
+    const opened = createRedisClient(url, breaker.trip);
+    opened.on('ready', breaker.probeNow);
+    startConnecting(opened, breaker.trip);
+    return opened;
   }
 
-  async function answered(): Promise<void> {
+  async function ping(): Promise<void> {
     try {
-      await within(client.sendCommand(['PING']), commandTimeoutMs);
-      silent = 0;
+      await withTimeout(client.sendCommand(['PING']), commandTimeoutMs);
+      silentProbes = 0;
     } catch (error) {
-      if (client.isReady && ++silent >= silentProbes) {
-        silent = 0;
+      if (client.isReady && ++silentProbes >= maxSilentProbes) {
+        silentProbes = 0;
         client.destroy();
-        client = open();
+        client = openClient();
       }
       throw error;
     }
   }
 
-  const command = (args: readonly string[]) => answerTo(args);
-  const bytes = (args: readonly (string | Buffer)[]) => answerTo(args, asBytes);
+  const sendCommand = (args: readonly string[]) => send(args);
+  const sendBinaryCommand = (args: readonly (string | Buffer)[]) => send(args, binaryReplies);
 
-  async function answerTo(args: readonly (string | Buffer)[], options?: typeof asBytes): Promise<unknown> {
+  async function send(args: readonly (string | Buffer)[], options?: typeof binaryReplies): Promise<unknown> {
     try {
-      return await within(client.sendCommand(args, options), commandTimeoutMs);
+      return await withTimeout(client.sendCommand(args, options), commandTimeoutMs);
     } catch (error) {
-      if (!isUnknownScript(error)) guard.blow(error);
+      if (!isUnknownScript(error)) breaker.trip(error);
       throw error;
     }
   }
 
-  async function run({ sha, text }: Script, key: string, args: readonly string[]): Promise<number[]> {
+  async function runScript({ sha, text }: Script, key: string, args: readonly string[]): Promise<number[]> {
     try {
-      return (await command(['EVALSHA', sha, '1', key, ...args])) as number[];
+      return (await sendCommand(['EVALSHA', sha, '1', key, ...args])) as number[];
     } catch (error) {
       if (!isUnknownScript(error)) throw error;
-      return (await command(['EVAL', text, '1', key, ...args])) as number[];
+      return (await sendCommand(['EVAL', text, '1', key, ...args])) as number[];
     }
   }
 
   function close(): void {
-    guard.close();
+    breaker.stop();
     client.destroy();
   }
 
-  return { ready: guard.whole, settled: guard.settled, run, command, bytes, close };
+  return {
+    isReady: breaker.isClosed,
+    waitUntilReady: breaker.waitUntilClosed,
+    runScript,
+    sendCommand,
+    sendBinaryCommand,
+    close,
+  };
 }
 
-const asBytes = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
+const binaryReplies = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 
 const isUnknownScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
-const firstReconnectMs = 50;
-const lastReconnectMs = 2000;
+const minReconnectDelayMs = 50;
+const maxReconnectDelayMs = 2000;
 const connectTimeoutMs = 2000;
 
 /** Connects again for ever, with bounded pauses; commands meanwhile fail at once. */
-export function connection(
+export function createRedisClient(
   url: string,
   onError: (error: unknown) => void,
   more: Pick<RedisClientOptions, 'pingInterval'> = {},
@@ -117,7 +129,7 @@ export function connection(
     commandOptions: { timeout: 0 },
     socket: {
       connectTimeout: connectTimeoutMs,
-      reconnectStrategy: retries => Math.min(firstReconnectMs * 2 ** Math.min(retries, 10), lastReconnectMs),
+      reconnectStrategy: retries => Math.min(minReconnectDelayMs * 2 ** Math.min(retries, 10), maxReconnectDelayMs),
     },
   });
   client.on('error', onError);
@@ -125,24 +137,24 @@ export function connection(
 }
 
 /** Begins to connect. The promise rejects only when the client is closed before it got there. */
-export function connect(client: Connection, onError: (error: unknown) => void): void {
+export function startConnecting(client: RedisClient, onError: (error: unknown) => void): void {
   client.connect().catch(onError);
 }
 
 /** A thread that was held up itself uses up one of these parts at most, and reads what came meanwhile in the next. */
-const waitParts = 5;
+const timeoutSlices = 5;
 
-export async function within<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
+export async function withTimeout<T>(reply: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     const wait = (parts: number): void => {
       if (parts === 0) return reject(new Error(`Redis did not answer within ${timeoutMs} ms.`));
-      timer = setTimeout(() => wait(parts - 1), timeoutMs / waitParts);
+      timer = setTimeout(() => wait(parts - 1), timeoutMs / timeoutSlices);
     };
-    wait(waitParts);
+    wait(timeoutSlices);
   });
   try {
-    return await Promise.race([reply, late]);
+    return await Promise.race([reply, timeout]);
   } finally {
     clearTimeout(timer);
   }

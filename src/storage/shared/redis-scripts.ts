@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { clockStepMs, logGrainMs, logRuns, type Window } from './shared.ts';
+import { maxClockSkewMs, maxSlidingRuns, slidingGranularityMs, type Window } from './shared.ts';
 
 /**
  * The counters of `shared.ts` as scripts that run inside Redis, so that each decision is one step for everybody. Time
@@ -11,13 +11,13 @@ export interface Script {
   readonly sha: string;
 }
 
-const script = (...parts: string[]): Script => {
+const createScript = (...parts: string[]): Script => {
   const text = parts.join('\n');
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 };
 
 /** Numbers travel as text, and Lua has no word for infinity. */
-const bounded = (value: number): string => (value === Number.POSITIVE_INFINITY ? '-1' : String(value));
+const toBound = (value: number): string => (value === Number.POSITIVE_INFINITY ? '-1' : String(value));
 
 const clock = `
 local time = redis.call('TIME')
@@ -35,7 +35,7 @@ local opening = now
 if opens == 'clock' and period < math.huge then opening = now - now % period end
 local state = redis.call('HMGET', KEYS[1], 's', 'c')
 local start, count = tonumber(state[1]), tonumber(state[2])
-local ended = not start or start > now + ${clockStepMs}
+local ended = not start or start > now + ${maxClockSkewMs}
 if not ended then
   if opens == 'clock' then ended = start < opening else ended = now >= start + period end
 end
@@ -50,7 +50,7 @@ local function writeWindow()
 end`;
 
 /** ARGV: period, opens, limit, cost, countsRefused. Answers: allowed, used, age of the window. */
-export const takeScript = script(
+export const takeScript = createScript(
   clock,
   readWindow,
   `
@@ -68,7 +68,7 @@ return { allowed and 1 or 0, count, math.floor(now - start) }`,
  * Adds what was let through elsewhere. ARGV: period, opens, owed, used elsewhere, age elsewhere. If Redis lost the
  * window meanwhile it is opened again as it was there; if it forgot a part, what was used there is the least it counts.
  */
-export const addScript = script(
+export const replayFixedScript = createScript(
   clock,
   readWindow,
   `
@@ -95,7 +95,7 @@ if packed then
   local old = cmsgpack.unpack(packed)
   began = old[3]
   for index, moment in ipairs(old[1]) do
-    if moment > now - period and moment <= now + ${clockStepMs} then
+    if moment > now - period and moment <= now + ${maxClockSkewMs} then
       moments[#moments + 1] = moment
       counts[#counts + 1] = old[2][index]
       total = total + old[2][index]
@@ -103,7 +103,7 @@ if packed then
   end
 end
 local function fold()
-  while #moments > ${logRuns} do
+  while #moments > ${maxSlidingRuns} do
     counts[2] = counts[2] + counts[1]
     table.remove(moments, 1)
     table.remove(counts, 1)
@@ -116,7 +116,7 @@ local function writeLog()
 end`;
 
 /** ARGV: period, limit, cost, countsRefused, grain. Answers: allowed, used, age of the oldest hit. */
-export const slideScript = script(
+export const slideScript = createScript(
   clock,
   readLog,
   `
@@ -138,7 +138,7 @@ return { allowed and 1 or 0, total, math.floor(now - (moments[1] or now)) }`,
 );
 
 /** Adds hits let through elsewhere. ARGV: period, then age and count in turn. */
-export const addLogScript = script(
+export const replaySlidingScript = createScript(
   clock,
   readLog,
   `
@@ -156,33 +156,33 @@ writeLog()
 return 1`,
 );
 
-const windowArgs = ({ periodMs, opens = 'first' }: Window): string[] => [bounded(periodMs), opens];
-const refusedArg = ({ countsRefused = false }: Window): string => (countsRefused ? '1' : '0');
+const toWindowArgs = ({ periodMs, opens = 'first' }: Window): string[] => [toBound(periodMs), opens];
+const toCountsRefusedArg = ({ countsRefused = false }: Window): string => (countsRefused ? '1' : '0');
 
-export const takeArgs = (window: Window, cost: number): string[] => [
-  ...windowArgs(window),
-  bounded(window.limit),
+export const toTakeArgs = (window: Window, cost: number): string[] => [
+  ...toWindowArgs(window),
+  toBound(window.limit),
   String(cost),
-  refusedArg(window),
+  toCountsRefusedArg(window),
 ];
 
-export const addArgs = (window: Window, owed: number, used: number, ageMs: number): string[] => [
-  ...windowArgs(window),
-  String(owed),
+export const toReplayFixedArgs = (window: Window, pending: number, used: number, ageMs: number): string[] => [
+  ...toWindowArgs(window),
+  String(pending),
   String(used),
   String(ageMs),
 ];
 
-export const slideArgs = (window: Window, cost: number): string[] => [
-  bounded(window.periodMs),
-  bounded(window.limit),
+export const toSlideArgs = (window: Window, cost: number): string[] => [
+  toBound(window.periodMs),
+  toBound(window.limit),
   String(cost),
-  refusedArg(window),
-  bounded(logGrainMs(window)),
+  toCountsRefusedArg(window),
+  toBound(slidingGranularityMs(window)),
 ];
 
 /** `hits` are moment and count in turn, in the caller's clock. */
-export const addLogArgs = (window: Window, hits: readonly number[], nowMs: number): string[] => [
-  bounded(window.periodMs),
+export const toReplaySlidingArgs = (window: Window, hits: readonly number[], nowMs: number): string[] => [
+  toBound(window.periodMs),
   ...hits.map((value, index) => String(index % 2 === 0 ? Math.max(0, nowMs - value) : value)),
 ];

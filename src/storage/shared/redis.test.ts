@@ -4,9 +4,9 @@ import { createClient } from 'redis';
 import { systemClock } from '#base/clock.ts';
 import { type Redis, startRedis } from '../../../tests/support/services/redis.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
-import { redisShared } from './redis.ts';
+import { createRedisShared } from './redis.ts';
 import type { Shared, Window } from './shared.ts';
-import { type ThreadsShared, threadsShared } from './threads.ts';
+import { createThreadsShared, type ThreadsShared } from './threads.ts';
 
 const window: Window = { limit: 10, periodMs: 3_600_000 };
 const closing: (() => Promise<void>)[] = [];
@@ -22,9 +22,9 @@ async function ownRedis(): Promise<Redis> {
 
 async function machine(
   url: string,
-  local: ThreadsShared = threadsShared({ windows: 1024, logs: 256 }),
+  local: ThreadsShared = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 }),
 ): Promise<Shared> {
-  const shared = await redisShared({ url, prefix: 'test:', local, clock: systemClock, commandTimeoutMs: 1000 });
+  const shared = await createRedisShared({ url, prefix: 'test:', local, clock: systemClock, commandTimeoutMs: 1000 });
   closing.push(async () => {
     await shared.close();
     await local.close();
@@ -97,10 +97,10 @@ test('a Redis that returns empty is given the counts of the windows still open',
 
 test('two threads of one machine add what they let through once', async () => {
   const server = await ownRedis();
-  const local = threadsShared({ windows: 1024, logs: 256 });
+  const local = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 });
   const threads = [
     await machine(server.url, local),
-    await machine(server.url, threadsShared({ buffer: local.buffer })),
+    await machine(server.url, createThreadsShared({ buffer: local.buffer })),
   ];
   await take(threads[0]!, 'a', 1);
   await server.kill();
@@ -209,9 +209,9 @@ test('scripts are sent again to a Redis that forgot them, and every key has the 
 test('a change of state is told once, with its cause', async () => {
   const server = await ownRedis();
   const told: unknown[] = [];
-  const local = threadsShared({ windows: 16, logs: 8 });
+  const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const onState = (state: string, cause?: unknown) => told.push([state, cause instanceof Error]);
-  const shared = await redisShared({ url: server.url, local, clock: systemClock, onState });
+  const shared = await createRedisShared({ url: server.url, local, clock: systemClock, onState });
   await server.kill();
   await reaches(shared, 'degraded');
   await server.restartOnSamePort();
@@ -228,9 +228,15 @@ test('a change of state is told once, with its cause', async () => {
 test('a thread that was held up itself does not take Redis for away', async () => {
   const server = await ownRedis();
   const told: string[] = [];
-  const local = threadsShared({ windows: 16, logs: 8 });
+  const local = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const onState = (state: string) => told.push(state);
-  const shared = await redisShared({ url: server.url, local, clock: systemClock, commandTimeoutMs: 500, onState });
+  const shared = await createRedisShared({
+    url: server.url,
+    local,
+    clock: systemClock,
+    commandTimeoutMs: 500,
+    onState,
+  });
   await reaches(shared, 'ok');
   await take(shared, 'a', 1);
   told.length = 0;

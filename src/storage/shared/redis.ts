@@ -1,13 +1,13 @@
 import type { Clock } from '#base/clock.ts';
-import { redisBlobs } from './redis-blobs.ts';
-import { type Link, redisLink } from './redis-connection.ts';
-import { redisWire } from './redis-pubsub.ts';
-import { type Debts, debts, type Keys } from './redis-replay.ts';
-import { slideArgs, slideScript, takeArgs, takeScript } from './redis-scripts.ts';
-import { type Counters, remaining, type Shared, type Taken, type Window } from './shared.ts';
+import { createRedisBlobs } from './redis-blobs.ts';
+import { createRedisConnection, type RedisConnection } from './redis-connection.ts';
+import { createRedisPubSub } from './redis-pubsub.ts';
+import { createOfflineCounts, type OfflineCounts, type RedisKeys } from './redis-replay.ts';
+import { slideScript, takeScript, toSlideArgs, toTakeArgs } from './redis-scripts.ts';
+import { type CounterResult, type Counters, remaining, type Shared, type Window } from './shared.ts';
 import type { ThreadsShared } from './threads.ts';
 
-export interface RedisOptions {
+export interface RedisSharedOptions {
   url: string;
   /** Before every key and channel, so that several installations can share one Redis. */
   prefix?: string;
@@ -22,7 +22,7 @@ export interface RedisOptions {
 }
 
 const defaultCommandTimeoutMs = 50;
-const startWaitMs = 2000;
+const startTimeoutMs = 2000;
 
 /**
  * Shared state of all machines on one Redis, ready when Redis answered or, `degraded`, when it did not within the wait
@@ -30,7 +30,7 @@ const startWaitMs = 2000;
  * through is added to the windows still open when Redis returns. A command that came too late may have been counted in
  * Redis and locally: it errs towards refusing.
  */
-export async function redisShared(options: RedisOptions): Promise<Shared> {
+export async function createRedisShared(options: RedisSharedOptions): Promise<Shared> {
   const {
     url,
     prefix = 'gw:',
@@ -40,73 +40,82 @@ export async function redisShared(options: RedisOptions): Promise<Shared> {
     onState,
     onBlobsState,
   } = options;
-  const keys: Keys = { window: name => `${prefix}c:${name}`, log: name => `${prefix}s:${name}` };
-  const owed = debts({ local, clock, keys, link: () => link });
-  const link: Link = redisLink({
+  const keys: RedisKeys = { fixedWindow: name => `${prefix}c:${name}`, slidingWindow: name => `${prefix}s:${name}` };
+  const offlineCounts = createOfflineCounts({ local, clock, keys, connection: () => connection });
+  const connection: RedisConnection = createRedisConnection({
     url,
     commandTimeoutMs,
-    async catchUp() {
-      await owed.catchUp();
-      await wire.catchUp();
+    async replay() {
+      await offlineCounts.replay();
+      await pubSub.catchUp();
     },
     onState,
   });
-  const wire = redisWire({ url, prefix, local, link });
-  const blobs = redisBlobs({ url, prefix, commandTimeoutMs, onState: onBlobsState });
-  await Promise.all([link.settled(startWaitMs), blobs.settled(startWaitMs)]);
+  const pubSub = createRedisPubSub({ url, prefix, local, connection });
+  const blobs = createRedisBlobs({ url, prefix, commandTimeoutMs, onState: onBlobsState });
+  await Promise.all([connection.waitUntilReady(startTimeoutMs), blobs.waitUntilReady(startTimeoutMs)]);
   return {
-    counters: redisCounters(link, local, keys, owed),
+    counters: createRedisCounters(connection, local, keys, offlineCounts),
     blobs: blobs.blobs,
-    publish: wire.publish,
-    subscribe: wire.subscribe,
-    state: () => (link.ready() ? 'ok' : 'degraded'),
+    publish: pubSub.publish,
+    subscribe: pubSub.subscribe,
+    state: () => (connection.isReady() ? 'ok' : 'degraded'),
     async close() {
-      wire.close();
+      pubSub.close();
       blobs.close();
-      link.close();
+      connection.close();
     },
   };
 }
 
 /** Each question has two ways: there, in Redis, and here, in this process, when Redis is away or does not answer. */
-function redisCounters(link: Link, { windows, logs, counters }: ThreadsShared, keys: Keys, owed: Debts): Counters {
-  async function takeThere(name: string, window: Window, nowMs: number, cost: number): Promise<Taken> {
-    const reply = await answer(link.run(takeScript, keys.window(name), takeArgs(window, cost)));
-    if (!reply) return takeHere(name, window, nowMs, cost);
+function createRedisCounters(
+  connection: RedisConnection,
+  { fixedWindows, slidingWindows, counters }: ThreadsShared,
+  keys: RedisKeys,
+  offlineCounts: OfflineCounts,
+): Counters {
+  async function takeInRedis(name: string, window: Window, nowMs: number, cost: number): Promise<CounterResult> {
+    const reply = await parseReply(connection.runScript(takeScript, keys.fixedWindow(name), toTakeArgs(window, cost)));
+    if (!reply) return takeLocally(name, window, nowMs, cost);
     // Remembered for the time when Redis is away.
-    if (cost !== 0) windows.mirror(name, window, reply.used, nowMs - reply.ageMs, nowMs);
-    return taken(window, reply, nowMs);
+    if (cost !== 0) fixedWindows.mirror(name, window, reply.used, nowMs - reply.ageMs, nowMs);
+    return toCounterResult(window, reply, nowMs);
   }
 
-  function takeHere(name: string, window: Window, nowMs: number, cost: number): Taken {
-    if (cost !== 0) owed.windows.add(name, window);
-    return windows.take(name, window, nowMs, cost, true);
+  function takeLocally(name: string, window: Window, nowMs: number, cost: number): CounterResult {
+    if (cost !== 0) offlineCounts.fixedWindows.add(name, window);
+    return fixedWindows.take(name, window, nowMs, cost, true);
   }
 
-  async function slideThere(name: string, window: Window, nowMs: number, cost: number): Promise<Taken> {
-    const reply = await answer(link.run(slideScript, keys.log(name), slideArgs(window, cost)));
-    if (!reply) return slideHere(name, window, nowMs, cost);
-    if (cost > 0 && (reply.allowed || window.countsRefused === true)) logs.note(name, window, nowMs, cost);
-    return taken(window, reply, nowMs);
+  async function slideInRedis(name: string, window: Window, nowMs: number, cost: number): Promise<CounterResult> {
+    const reply = await parseReply(
+      connection.runScript(slideScript, keys.slidingWindow(name), toSlideArgs(window, cost)),
+    );
+    if (!reply) return slideLocally(name, window, nowMs, cost);
+    if (cost > 0 && (reply.allowed || window.countsRefused === true)) slidingWindows.record(name, window, nowMs, cost);
+    return toCounterResult(window, reply, nowMs);
   }
 
-  function slideHere(name: string, window: Window, nowMs: number, cost: number): Taken {
-    if (cost > 0) owed.logs.add(name, window);
-    return logs.slide(name, window, nowMs, cost, true);
+  function slideLocally(name: string, window: Window, nowMs: number, cost: number): CounterResult {
+    if (cost > 0) offlineCounts.slidingWindows.add(name, window);
+    return slidingWindows.slide(name, window, nowMs, cost, true);
   }
 
   return {
-    take: (name, window, nowMs, cost = 1) => (link.ready() ? takeThere : takeHere)(name, window, nowMs, cost),
-    peek: (name, window, nowMs) => (link.ready() ? takeThere : takeHere)(name, window, nowMs, 0),
-    slide: (name, window, nowMs, cost = 1) => (link.ready() ? slideThere : slideHere)(name, window, nowMs, cost),
+    take: (name, window, nowMs, cost = 1) =>
+      (connection.isReady() ? takeInRedis : takeLocally)(name, window, nowMs, cost),
+    peek: (name, window, nowMs) => (connection.isReady() ? takeInRedis : takeLocally)(name, window, nowMs, 0),
+    slide: (name, window, nowMs, cost = 1) =>
+      (connection.isReady() ? slideInRedis : slideLocally)(name, window, nowMs, cost),
     async reset(name) {
       counters.reset(name);
-      await owed.reset(name);
+      await offlineCounts.reset(name);
     },
   };
 }
 
-interface Reply {
+interface ScriptReply {
   readonly allowed: boolean;
   readonly used: number;
   /** How long ago the window opened, or the oldest hit came. */
@@ -114,16 +123,20 @@ interface Reply {
 }
 
 /** What Redis said, or nothing if it did not; the link has told why. */
-async function answer(asked: Promise<number[]>): Promise<Reply | undefined> {
+async function parseReply(reply: Promise<number[]>): Promise<ScriptReply | undefined> {
   try {
-    const [allowed, used, ageMs] = (await asked) as [number, number, number];
+    const [allowed, used, ageMs] = (await reply) as [number, number, number];
     return { allowed: allowed === 1, used, ageMs };
   } catch {
     return undefined;
   }
 }
 
-const taken = ({ limit, periodMs }: Window, { allowed, used, ageMs }: Reply, nowMs: number): Taken => ({
+const toCounterResult = (
+  { limit, periodMs }: Window,
+  { allowed, used, ageMs }: ScriptReply,
+  nowMs: number,
+): CounterResult => ({
   allowed,
   used,
   remaining: remaining(limit, used),

@@ -4,9 +4,9 @@ import { createClient } from 'redis';
 import { systemClock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { testRedis } from '../../../tests/support/services/engines.ts';
-import { redisShared } from './redis.ts';
+import { createRedisShared } from './redis.ts';
 import type { Shared } from './shared.ts';
-import { type ThreadsShared, threadsShared } from './threads.ts';
+import { createThreadsShared, type ThreadsShared } from './threads.ts';
 
 /** One engine under test: two parties that share its state, and its time. */
 interface Engine {
@@ -22,8 +22,8 @@ const engines: Record<string, () => Promise<Engine>> = { threads, redis };
 
 async function threads(): Promise<Engine> {
   let nowMs = 1_700_000_000_000;
-  const one = threadsShared({ windows: 1024, logs: 256 });
-  const other = threadsShared({ buffer: one.buffer });
+  const one = createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 });
+  const other = createThreadsShared({ buffer: one.buffer });
   return {
     one,
     other,
@@ -42,10 +42,13 @@ async function threads(): Promise<Engine> {
 async function redis(): Promise<Engine> {
   const url = await testRedis();
   const prefix = `${createPublicId()}:`;
-  const locals = [threadsShared({ windows: 1024, logs: 256 }), threadsShared({ windows: 1024, logs: 256 })] as const;
+  const locals = [
+    createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 }),
+    createThreadsShared({ fixedWindows: 1024, slidingWindows: 256 }),
+  ] as const;
   let aheadMs = 0;
   const clock = { now: () => systemClock.now() + aheadMs };
-  const open = (local: ThreadsShared) => redisShared({ url, prefix, local, clock, commandTimeoutMs: 30_000 });
+  const open = (local: ThreadsShared) => createRedisShared({ url, prefix, local, clock, commandTimeoutMs: 30_000 });
   const [one, other] = [await open(locals[0]), await open(locals[1])];
   const ager = await createClient({ url }).connect();
   return {

@@ -16,10 +16,10 @@ export interface Window {
   /** Counts refused hits too, so that hammering does not help. */
   readonly countsRefused?: boolean;
   /** Outlives the process, however short it is. Long windows do in any case. */
-  readonly kept?: boolean;
+  readonly isPersistent?: boolean;
 }
 
-export interface Taken {
+export interface CounterResult {
   readonly allowed: boolean;
   /** What is counted in the window, this hit included if it was counted. */
   readonly used: number;
@@ -34,14 +34,14 @@ export interface Taken {
  */
 export interface Counters {
   /** Fixed window: lets through exactly `limit` in each. */
-  take(name: string, window: Window, nowMs: number, cost?: number): Taken | Promise<Taken>;
+  take(name: string, window: Window, nowMs: number, cost?: number): CounterResult | Promise<CounterResult>;
   /** What `take` would find, without counting: `allowed` says whether a hit of cost 1 would pass. */
-  peek(name: string, window: Window, nowMs: number): Taken | Promise<Taken>;
+  peek(name: string, window: Window, nowMs: number): CounterResult | Promise<CounterResult>;
   /**
    * Sliding window: never more than `limit` in any period. Up to `exactHits` it is exact; above, a hit may be counted
    * for up to a sixtieth of the period longer than it should, never shorter.
    */
-  slide(name: string, window: Window, nowMs: number, cost?: number): Taken | Promise<Taken>;
+  slide(name: string, window: Window, nowMs: number, cost?: number): CounterResult | Promise<CounterResult>;
   /** Forgets the name, in fixed and sliding windows. */
   reset(name: string): void | Promise<void>;
 }
@@ -57,10 +57,10 @@ export interface Blobs {
   write(name: string, bytes: Buffer, ttlMs: number): void;
   remove(name: string): void;
   /** Writes without an end; rejects when that cannot be done. */
-  settle(name: string, bytes: Buffer): Promise<void>;
+  writePermanently(name: string, bytes: Buffer): Promise<void>;
 }
 
-export type Listener = (message: string) => void;
+export type MessageListener = (message: string) => void;
 
 export interface Shared {
   readonly counters: Counters;
@@ -71,25 +71,26 @@ export interface Shared {
    * hint: while Redis is away it may be lost on other machines, and on its return it may be repeated.
    */
   publish(channel: string, message: string): Promise<void>;
-  subscribe(channel: string, listener: Listener): Promise<() => Promise<void>>;
+  subscribe(channel: string, listener: MessageListener): Promise<() => Promise<void>>;
   /** `degraded` while this process counts on its own because it cannot reach the others. */
   state(): 'ok' | 'degraded';
   close(): Promise<void>;
 }
 
 /** How many separate moments a sliding log remembers, in every engine. */
-export const logRuns = 64;
+export const maxSlidingRuns = 64;
 
 /** Limits up to this are exact in sliding windows. */
-export const exactHits = logRuns;
+export const maxExactHits = maxSlidingRuns;
 
 /**
  * Hits closer together than this share one moment, the latest of theirs, so that the log stays small: it counts them
  * for at most this much too long. Two runs fewer than there is room for, since the first and last stick out.
  */
-export const logGrainMs = (window: Window): number => (window.limit <= exactHits ? 0 : window.periodMs / (logRuns - 2));
+export const slidingGranularityMs = (window: Window): number =>
+  window.limit <= maxExactHits ? 0 : window.periodMs / (maxSlidingRuns - 2);
 
 /** A window that begins further ahead than this was written before the clock was set back. */
-export const clockStepMs = 10_000;
+export const maxClockSkewMs = 10_000;
 
 export const remaining = (limit: number, used: number): number => (used < limit ? limit - used : 0);

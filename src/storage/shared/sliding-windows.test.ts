@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { exactHits, logGrainMs, type Window } from './shared.ts';
-import { threadsShared } from './threads.ts';
+import { maxExactHits, slidingGranularityMs, type Window } from './shared.ts';
+import { createThreadsShared } from './threads.ts';
 
 interface Hit {
   atMs: number;
@@ -21,11 +21,11 @@ const steps = fc.array(
   }),
   { minLength: 300, maxLength: 600, size: 'max' },
 );
-const small = fc.integer({ min: 1, max: exactHits });
-const large = fc.integer({ min: exactHits + 1, max: 150 });
+const small = fc.integer({ min: 1, max: maxExactHits });
+const large = fc.integer({ min: maxExactHits + 1, max: 150 });
 const periods = fc.integer({ min: 50, max: 1000 });
 const startMs = 1_700_000_000_000;
-const counters = () => threadsShared({ windows: 16, logs: 8 }).counters;
+const counters = () => createThreadsShared({ fixedWindows: 16, slidingWindows: 8 }).counters;
 
 const sum = (hits: Hit[], afterMs: number) =>
   hits.filter(hit => hit.atMs > afterMs).reduce((total, { cost }) => total + cost, 0);
@@ -43,7 +43,7 @@ for (const countsRefused of [false, true]) {
           nowMs += pauseMs;
           const { allowed } = slide('a', window, nowMs, cost);
           const honest = sum(counted, nowMs - periodMs);
-          const nearly = sum(counted, nowMs - periodMs - logGrainMs(window));
+          const nearly = sum(counted, nowMs - periodMs - slidingGranularityMs(window));
           if (allowed) assert.ok(honest + cost <= limit, 'more than the limit was let through in one period');
           else assert.ok(nearly + cost > limit, 'a hit was refused although there was room');
           if (allowed || countsRefused) counted.push({ atMs: nowMs, cost });
@@ -74,17 +74,17 @@ test('no period sees more than the limit of the moment when the limit goes up an
 
 test('a log full of single hits forgets none of them when the limit is raised', () => {
   const { slide } = counters();
-  for (let hit = 0; hit < exactHits; hit++) slide('a', { limit: exactHits, periodMs: 1000 }, startMs + hit);
+  for (let hit = 0; hit < maxExactHits; hit++) slide('a', { limit: maxExactHits, periodMs: 1000 }, startMs + hit);
   let passed = 0;
   for (let nowMs = startMs + 100; nowMs < startMs + 1000; nowMs += 20) {
-    if (slide('a', { limit: exactHits + 6, periodMs: 1000 }, nowMs).allowed) passed += 1;
+    if (slide('a', { limit: maxExactHits + 6, periodMs: 1000 }, nowMs).allowed) passed += 1;
   }
   assert.equal(passed, 6);
 });
 
 test('small limits are exact, and large ones to a sixtieth of the period', () => {
-  assert.equal(logGrainMs({ limit: exactHits, periodMs: 1000 }), 0);
-  assert.ok(logGrainMs({ limit: exactHits + 1, periodMs: 1000 }) < 1000 / 60);
+  assert.equal(slidingGranularityMs({ limit: maxExactHits, periodMs: 1000 }), 0);
+  assert.ok(slidingGranularityMs({ limit: maxExactHits + 1, periodMs: 1000 }) < 1000 / 60);
 });
 
 test('a clock set back does not close a window for as long as it was set back', () => {

@@ -1,6 +1,13 @@
 import { withSlot } from './fixed-windows.ts';
 import type { Table } from './memory.ts';
-import { clockStepMs, logGrainMs, logRuns, remaining, type Taken, type Window } from './shared.ts';
+import {
+  type CounterResult,
+  maxClockSkewMs,
+  maxSlidingRuns,
+  remaining,
+  slidingGranularityMs,
+  type Window,
+} from './shared.ts';
 
 /**
  * Sliding windows in shared memory. A log is a ring of runs: a moment and how many hits it stands for. Hits closer than
@@ -10,119 +17,129 @@ import { clockStepMs, logGrainMs, logRuns, remaining, type Taken, type Window } 
  * With a grain of 0 (limits up to `logRuns`) only hits of one millisecond join. A full ring then means that at least
  * the limit is in the window anyway (refused hits that are counted too), so the decision stays exact.
  */
-export interface Logs {
-  slide(name: string, window: Window, nowMs: number, cost: number, owing: boolean): Taken;
+export interface SlidingWindows {
+  slide(name: string, window: Window, nowMs: number, cost: number, isOffline: boolean): CounterResult;
   /** Writes down a hit that the shared engine decided about. */
-  note(name: string, window: Window, nowMs: number, cost: number): void;
+  record(name: string, window: Window, nowMs: number, cost: number): void;
   /** The newest hits, as many as are owed, as moment and count in turn; they are owed no longer. */
-  settle(name: string): number[];
-  owe(name: string, cost: number): void;
+  takePending(name: string): number[];
+  addPending(name: string, cost: number): void;
   reset(name: string): void;
 }
 
-const head = 0;
-const length = 1;
-const total = 2;
-const newestBegan = 3;
-const owed = 4;
-const moments = 5;
-const counts = moments + logRuns;
+const headOffset = 0;
+const lengthOffset = 1;
+const totalOffset = 2;
+const newestStartOffset = 3;
+const pendingOffset = 4;
+const timesOffset = 5;
+const countsOffset = timesOffset + maxSlidingRuns;
 
-export function logs(table: Table): Logs {
+export function createSlidingWindows(table: Table): SlidingWindows {
   return {
-    slide: (name, window, nowMs, cost, owing) => slide(table, name, window, nowMs, cost, owing),
-    note(name, window, nowMs, cost) {
+    slide: (name, window, nowMs, cost, isOffline) => slide(table, name, window, nowMs, cost, isOffline),
+    record(name, window, nowMs, cost) {
       slide(table, name, { ...window, countsRefused: true }, nowMs, cost, false);
     },
-    settle: name => withSlot(table, name, (bucket, way) => settle(table.numbers, table.fieldsAt(bucket, way))) ?? [],
-    owe: (name, cost) => withSlot(table, name, (bucket, way) => owe(table.numbers, table.fieldsAt(bucket, way), cost)),
+    takePending: name =>
+      withSlot(table, name, (bucket, way) => takePending(table.numbers, table.fieldsAt(bucket, way))) ?? [],
+    addPending: (name, cost) =>
+      withSlot(table, name, (bucket, way) => addPending(table.numbers, table.fieldsAt(bucket, way), cost)),
     reset: name => withSlot(table, name, table.free),
   };
 }
 
-function slide(table: Table, name: string, window: Window, nowMs: number, cost: number, owing: boolean): Taken {
+function slide(
+  table: Table,
+  name: string,
+  window: Window,
+  nowMs: number,
+  cost: number,
+  isOffline: boolean,
+): CounterResult {
   const { numbers } = table;
   const { limit, periodMs } = window;
-  const bucket = table.enter(name);
+  const bucket = table.lock(name);
   let way = table.find(bucket);
-  if (way < 0 && cost > 0) way = table.claim(bucket, nowMs);
+  if (way < 0 && cost > 0) way = table.allocate(bucket, nowMs);
   if (way < 0) {
-    table.leave(bucket);
+    table.unlock(bucket);
     return { allowed: limit > 0, used: 0, remaining: remaining(limit, 0), resetsAtMs: nowMs + periodMs };
   }
   const at = table.fieldsAt(bucket, way);
   expire(numbers, at, nowMs, periodMs);
-  const before = numbers[at + total]!;
+  const before = numbers[at + totalOffset]!;
   const allowed = cost > 0 ? before + cost <= limit : before < limit;
   if (cost > 0 && (allowed || window.countsRefused === true)) {
-    append(numbers, at, nowMs, cost, logGrainMs(window));
-    if (owing) owe(numbers, at, cost);
+    append(numbers, at, nowMs, cost, slidingGranularityMs(window));
+    if (isOffline) addPending(numbers, at, cost);
     numbers[table.endAt(bucket, way)] = newestMoment(numbers, at) + periodMs;
   }
-  const used = numbers[at + total]!;
-  const oldestMs = numbers[at + length]! > 0 ? numbers[at + moments + run(numbers, at, 0)]! : nowMs;
-  table.leave(bucket);
+  const used = numbers[at + totalOffset]!;
+  const oldestMs = numbers[at + lengthOffset]! > 0 ? numbers[at + timesOffset + runIndex(numbers, at, 0)]! : nowMs;
+  table.unlock(bucket);
   return { allowed, used, remaining: remaining(limit, used), resetsAtMs: oldestMs + periodMs };
 }
 
 /** Where in the ring the run stands that is so many after the oldest. */
-const run = (numbers: Float64Array, at: number, index: number): number => (numbers[at + head]! + index) % logRuns;
+const runIndex = (numbers: Float64Array, at: number, index: number): number =>
+  (numbers[at + headOffset]! + index) % maxSlidingRuns;
 
 const newestMoment = (numbers: Float64Array, at: number): number =>
-  numbers[at + moments + run(numbers, at, numbers[at + length]! - 1)]!;
+  numbers[at + timesOffset + runIndex(numbers, at, numbers[at + lengthOffset]! - 1)]!;
 
 function dropOldest(numbers: Float64Array, at: number): void {
-  numbers[at + head] = run(numbers, at, 1);
-  numbers[at + length]! -= 1;
+  numbers[at + headOffset] = runIndex(numbers, at, 1);
+  numbers[at + lengthOffset]! -= 1;
 }
 
 function expire(numbers: Float64Array, at: number, nowMs: number, periodMs: number): void {
-  const setBack = numbers[at + length]! > 0 && newestMoment(numbers, at) > nowMs + clockStepMs;
-  while (numbers[at + length]! > 0) {
-    const oldest = run(numbers, at, 0);
-    if (!setBack && numbers[at + moments + oldest]! > nowMs - periodMs) return;
-    numbers[at + total]! -= numbers[at + counts + oldest]!;
+  const setBack = numbers[at + lengthOffset]! > 0 && newestMoment(numbers, at) > nowMs + maxClockSkewMs;
+  while (numbers[at + lengthOffset]! > 0) {
+    const oldest = runIndex(numbers, at, 0);
+    if (!setBack && numbers[at + timesOffset + oldest]! > nowMs - periodMs) return;
+    numbers[at + totalOffset]! -= numbers[at + countsOffset + oldest]!;
     dropOldest(numbers, at);
   }
-  numbers[at + owed] = 0;
+  numbers[at + pendingOffset] = 0;
 }
 
-function append(numbers: Float64Array, at: number, nowMs: number, cost: number, grainMs: number): void {
-  numbers[at + total]! += cost;
-  const filled = numbers[at + length]!;
+function append(numbers: Float64Array, at: number, nowMs: number, cost: number, granularityMs: number): void {
+  numbers[at + totalOffset]! += cost;
+  const filled = numbers[at + lengthOffset]!;
   if (filled > 0) {
-    const moment = Math.max(nowMs, newestMoment(numbers, at));
-    const newest = run(numbers, at, filled - 1);
-    if (moment === numbers[at + moments + newest]! || moment - numbers[at + newestBegan]! < grainMs) {
-      numbers[at + moments + newest] = moment;
-      numbers[at + counts + newest]! += cost;
+    const timeMs = Math.max(nowMs, newestMoment(numbers, at));
+    const newest = runIndex(numbers, at, filled - 1);
+    if (timeMs === numbers[at + timesOffset + newest]! || timeMs - numbers[at + newestStartOffset]! < granularityMs) {
+      numbers[at + timesOffset + newest] = timeMs;
+      numbers[at + countsOffset + newest]! += cost;
       return;
     }
-    if (filled === logRuns) {
-      numbers[at + counts + run(numbers, at, 1)]! += numbers[at + counts + run(numbers, at, 0)]!;
+    if (filled === maxSlidingRuns) {
+      numbers[at + countsOffset + runIndex(numbers, at, 1)]! += numbers[at + countsOffset + runIndex(numbers, at, 0)]!;
       dropOldest(numbers, at);
     }
   }
-  const next = run(numbers, at, numbers[at + length]!);
-  numbers[at + length]! += 1;
-  numbers[at + moments + next] = nowMs;
-  numbers[at + counts + next] = cost;
-  numbers[at + newestBegan] = nowMs;
+  const next = runIndex(numbers, at, numbers[at + lengthOffset]!);
+  numbers[at + lengthOffset]! += 1;
+  numbers[at + timesOffset + next] = nowMs;
+  numbers[at + countsOffset + next] = cost;
+  numbers[at + newestStartOffset] = nowMs;
 }
 
-function settle(numbers: Float64Array, at: number): number[] {
+function takePending(numbers: Float64Array, at: number): number[] {
   const hits: number[] = [];
-  let rest = numbers[at + owed]!;
-  for (let index = numbers[at + length]! - 1; index >= 0 && rest > 0; index--) {
-    const here = run(numbers, at, index);
-    const some = Math.min(rest, numbers[at + counts + here]!);
-    hits.push(numbers[at + moments + here]!, some);
+  let rest = numbers[at + pendingOffset]!;
+  for (let index = numbers[at + lengthOffset]! - 1; index >= 0 && rest > 0; index--) {
+    const here = runIndex(numbers, at, index);
+    const some = Math.min(rest, numbers[at + countsOffset + here]!);
+    hits.push(numbers[at + timesOffset + here]!, some);
     rest -= some;
   }
-  numbers[at + owed] = 0;
+  numbers[at + pendingOffset] = 0;
   return hits;
 }
 
-function owe(numbers: Float64Array, at: number, cost: number): void {
-  numbers[at + owed]! += cost;
+function addPending(numbers: Float64Array, at: number, cost: number): void {
+  numbers[at + pendingOffset]! += cost;
 }

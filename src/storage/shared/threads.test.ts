@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { Order } from '../../../tests/support/counter-thread.ts';
 import type { Window } from './shared.ts';
-import { type ThreadsShared, threadsShared } from './threads.ts';
+import { createThreadsShared, type ThreadsShared } from './threads.ts';
 
 const nowMs = 1_700_000_000_000;
 const workers: Worker[] = [];
@@ -34,7 +34,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 for (const kind of ['take', 'slide'] as const) {
   test(`four threads at once get exactly the limit between them, window after window (${kind})`, async () => {
-    const shared = threadsShared({ windows: 64, logs: 16 });
+    const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
     const threads = await threadsOf(shared, 4);
     const window: Window = { limit: 50_000, periodMs: 1000 };
     for (let round = 0; round < 4; round++) {
@@ -50,7 +50,7 @@ for (const kind of ['take', 'slide'] as const) {
 }
 
 test('every thread hears what one thread publishes, in order', async () => {
-  const shared = threadsShared({ windows: 64, logs: 16 });
+  const shared = createThreadsShared({ fixedWindows: 64, slidingWindows: 16 });
   const threads = await threadsOf(shared, 2);
   const heard: string[] = [];
   await shared.subscribe('news', message => heard.push(message));
@@ -67,7 +67,7 @@ test('every thread hears what one thread publishes, in order', async () => {
 });
 
 test('a full table gives up the counter that ends soonest, and says so', () => {
-  const shared = threadsShared({ windows: 16, logs: 8 });
+  const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const ends = (periodMs: number) => ({ limit: 5, periodMs });
   for (let index = 1; index <= 16; index++) shared.counters.take(`name ${index}`, ends(index * 1000), nowMs);
   assert.equal(shared.evictions(), 0);
@@ -79,7 +79,7 @@ test('a full table gives up the counter that ends soonest, and says so', () => {
 });
 
 test('there is room for a rate and a quota of a hundred thousand keys', async () => {
-  const shared = threadsShared();
+  const shared = createThreadsShared();
   const rate = { limit: 5, periodMs: 60_000 };
   const quota = { limit: 5, periodMs: 30 * 86_400_000 };
   const keys = Array.from({ length: 100_000 }, (_, key) => String(key));
@@ -93,7 +93,7 @@ test('there is room for a rate and a quota of a hundred thousand keys', async ()
 });
 
 test('counters that ended make room without anything being given up', () => {
-  const shared = threadsShared({ windows: 16, logs: 8 });
+  const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const window = { limit: 5, periodMs: 1000 };
   for (let round = 0; round < 10; round++) {
     for (let index = 0; index < 8; index++) {
@@ -105,7 +105,7 @@ test('counters that ended make room without anything being given up', () => {
 });
 
 test('names keep their counters apart', () => {
-  const shared = threadsShared();
+  const shared = createThreadsShared();
   const window = { limit: 10, periodMs: 1000 };
   const names = Array.from({ length: 5000 }, (_, index) => `org.${index}`).concat('', '\0', 'ø', 'org', 'o\0r\0g\0');
   for (const name of names) assert.equal(shared.counters.take(name, window, nowMs).used, 1, name);
@@ -113,7 +113,7 @@ test('names keep their counters apart', () => {
 });
 
 test('long-lived counters of every thread can be written down and brought back, short ones are forgotten', async () => {
-  const shared = threadsShared();
+  const shared = createThreadsShared();
   const [thread] = await threadsOf(shared, 1);
   const month = { limit: 1000, periodMs: 30 * 86_400_000 };
   const ever = { limit: 1000, periodMs: Number.POSITIVE_INFINITY };
@@ -124,7 +124,7 @@ test('long-lived counters of every thread can be written down and brought back, 
   const entries = JSON.parse(JSON.stringify(shared.entries(nowMs)));
   await shared.close();
 
-  const restarted = threadsShared();
+  const restarted = createThreadsShared();
   assert.equal(restarted.counters.take('quota', month, nowMs + 5000).used, 1);
   restarted.load(entries, nowMs + 6000);
   const quota = restarted.counters.take('quota', month, nowMs + 7000);
@@ -137,7 +137,7 @@ test('long-lived counters of every thread can be written down and brought back, 
 });
 
 test('short windows are written down where they ask for it, in every one of their periods', async () => {
-  const shared = threadsShared();
+  const shared = createThreadsShared();
   const [thread] = await threadsOf(shared, 1);
   const quota = { limit: 10, periodMs: 60_000, kept: true };
   const names = (atMs: number) => shared.entries(atMs).map(({ name }) => name);
@@ -146,13 +146,13 @@ test('short windows are written down where they ask for it, in every one of thei
   const afterwards = nowMs + quota.periodMs;
   assert.deepEqual(names(afterwards), []);
   // What Redis says of the next period is noted in the place of the last one.
-  shared.windows.mirror('quota', quota, 4, afterwards, afterwards);
+  shared.fixedWindows.mirror('quota', quota, 4, afterwards, afterwards);
   assert.deepEqual(names(afterwards), ['quota']);
   await shared.close();
 });
 
 test('a thread that ended while it held a bucket does not hold it for ever', () => {
-  const shared = threadsShared({ windows: 16, logs: 8 });
+  const shared = createThreadsShared({ fixedWindows: 16, slidingWindows: 8 });
   const words = new Int32Array(shared.buffer);
   // The first bucket begins after the header, with its lock.
   words[16] = 12345;
@@ -161,5 +161,5 @@ test('a thread that ended while it held a bucket does not hold it for ever', () 
 });
 
 test('a buffer that is something else is refused', () => {
-  assert.throws(() => threadsShared({ buffer: new SharedArrayBuffer(1024) }), /not made for shared counters/);
+  assert.throws(() => createThreadsShared({ buffer: new SharedArrayBuffer(1024) }), /not made for shared counters/);
 });

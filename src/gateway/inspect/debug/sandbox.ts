@@ -1,5 +1,5 @@
 import { problems } from '#base/problems.ts';
-import { threadsShared } from '#storage/shared/threads.ts';
+import { createThreadsShared } from '#storage/shared/threads.ts';
 import { memoryResponses } from '../../cache/memory-cache.ts';
 import type { GatewayTools } from '../../pipeline/step-services.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
@@ -30,7 +30,7 @@ const problem = problems('debug', {
 });
 
 /** Room for what one call can count. */
-const counterSlots = { windows: 256, logs: 64 };
+const counterSlots = { fixedWindows: 256, slidingWindows: 64 };
 
 export interface Isolation {
   readonly tools: GatewayTools;
@@ -38,7 +38,7 @@ export interface Isolation {
 }
 
 export function isolated(tools: GatewayTools, trace: Trace): Isolation {
-  const shared = threadsShared(counterSlots);
+  const shared = createThreadsShared(counterSlots);
   const own: Omit<GatewayTools, Shared> = {
     log: tracedLog(trace, tools.log),
     counters: shared.counters,

@@ -3,7 +3,7 @@ import { formatIsoTime } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
 import { createVault, type Vault } from '#base/vault.ts';
-import { unwrapped } from '#storage/meta.ts';
+import { tryUnwrapDataKey } from '#storage/meta.ts';
 import { migrations } from '#storage/migrations/list.ts';
 import { joined, type Known, type Part } from './config-backup.ts';
 
@@ -102,7 +102,7 @@ export function readKnown(text: string, url: string, masterKeys: readonly string
   const head = headOf(first);
   if (!head) throw unusable('it is damaged');
   if (head.format !== format || head.schema !== migrations.length) throw unusable('another release wrote it');
-  const dataKey = masterKeys.map(key => unwrapped(head.data_key, key)).find(key => key !== undefined);
+  const dataKey = masterKeys.map(key => tryUnwrapDataKey(head.data_key, key)).find(key => key !== undefined);
   if (!dataKey) throw unusable('the master key does not open it');
   const vault = createVault(dataKey);
   if (head.database !== databaseOf(vault, url)) throw unusable('it is of another database');

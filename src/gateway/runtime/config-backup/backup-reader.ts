@@ -1,5 +1,5 @@
 import type { StoredPolicy } from '#access/policies/store.ts';
-import { notReached } from '#storage/database-errors.ts';
+import { createNotConnectedProblem } from '#storage/database-errors.ts';
 import type { Reader } from '#storage/reader.ts';
 import { type AccessStore, accessStore } from '../../auth/store.ts';
 import type { Known } from './config-backup.ts';
@@ -20,7 +20,7 @@ export function lentBy(reader: Reader, known: Known | undefined): Lent {
   if (!known) return { reader, access: accessStore(reader), arrived: () => undefined };
   let lent: ReturnType<typeof tablesOf> | undefined = tablesOf(known);
   const held: Reader = {
-    rows: (sql, values) => (lent ? Promise.reject(notReached()) : reader.rows(sql, values)),
+    rows: (sql, values) => (lent ? Promise.reject(createNotConnectedProblem()) : reader.rows(sql, values)),
     close: () => reader.close(),
   };
   const store = accessStore(held);

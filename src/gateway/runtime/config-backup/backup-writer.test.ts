@@ -8,7 +8,7 @@ import { systemClock } from '#base/clock.ts';
 import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { createDataKey, createVault, parseMasterKey, wrapDataKey } from '#base/vault.ts';
-import { dataKeyName, metaStore } from '#storage/meta.ts';
+import { createMetaStore, dataKeyName } from '#storage/meta.ts';
 import { openRecords, type Records, type Topic } from '#storage/records.ts';
 import { testPostgres } from '../../../../tests/support/services/engines.ts';
 import { readKnown } from './backup-file.ts';
@@ -27,7 +27,7 @@ let master = createSecretText();
 before(async () => {
   database = await testPostgres();
   records = await openRecords(database);
-  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
+  await createMetaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
   await records.write(async () => {
     for (let n = 0; n < 450; n++) await insertApi(`api-${n}`);
     const limits = { id: 'limits', org_id: 'org', created_at: 1, body: '{}', kind: 'organisation', key_hash: 'h' };
@@ -35,7 +35,7 @@ before(async () => {
       .insertInto('keys')
       .values({ ...limits, sealed: '', digest: keyDigest(vault, 'org') } as never)
       .execute();
-    records.touch('apis');
+    records.markChanged('apis');
   });
 });
 after(async () => {
@@ -52,7 +52,7 @@ const insertApi = (id: string) =>
       ...{ name_fold: id, domain: '', listen_path: `/${id}`, updated_at: 1 },
     })
     .execute();
-const touch = (topic: Topic, id: string) => records.write(async () => records.touch(topic, id));
+const touch = (topic: Topic, id: string) => records.write(async () => records.markChanged(topic, id));
 const keeping = (mostBytes?: number) =>
   startKeeping({ url: database.url, path, dataKey, clock: systemClock, log, ...(mostBytes ? { mostBytes } : {}) });
 const text = () => readFileSync(path, 'utf8');
@@ -78,7 +78,7 @@ test('it is written when what it holds changed, and not for keys that come and g
   await touch('keys', keyDigest(vault, 'org'));
   assert.equal(await changed(), true, 'limits of an organisation');
   master = createSecretText();
-  await metaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
+  await createMetaStore(records).set(dataKeyName, wrapDataKey(dataKey, parseMasterKey(master)));
   assert.equal(await changed(), true, 'another master key');
   await keeper.close();
 
@@ -94,7 +94,7 @@ test('what was changed before the end is in it', async () => {
   const keeper = await keeping();
   await records.write(async () => {
     await insertApi('last');
-    records.touch('apis', 'last');
+    records.markChanged('apis', 'last');
   });
   await keeper.close();
   assert.equal(readKnown(text(), database.url, [master]).known.apis.length, 451);

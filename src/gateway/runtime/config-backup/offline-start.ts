@@ -1,5 +1,5 @@
-import { masterKeys } from '#storage/data-directory.ts';
-import { heldRecords } from '#storage/records.ts';
+import { createMasterKeys } from '#storage/data-directory.ts';
+import { openDeferredRecords } from '#storage/records.ts';
 import { problem, type ReadKnown, readKnown } from './backup-file.ts';
 import { type Known, knownFile } from './config-backup.ts';
 import { type OpenedDatabase, type OpeningOptions, reached } from './open-database.ts';
@@ -21,10 +21,10 @@ function lastKnown({ directory, masterKey, log }: OpeningOptions, url: string): 
   try {
     const text = directory.read(knownFile);
     // The keys are only tried: which one is right is for the database to say.
-    return text === undefined ? undefined : readKnown(text, url, masterKeys(directory, masterKey).kept());
+    return text === undefined ? undefined : readKnown(text, url, createMasterKeys(directory, masterKey).candidates());
   } catch (error) {
     log.warn(
-      { file: directory.file(knownFile), reason: (error as Error).message },
+      { file: directory.pathOf(knownFile), reason: (error as Error).message },
       'what was last known is left aside',
     );
     return undefined;
@@ -34,7 +34,7 @@ function lastKnown({ directory, masterKey, log }: OpeningOptions, url: string): 
 async function waiting(options: OpeningOptions, url: string, last: ReadKnown): Promise<OpenedDatabase> {
   const { dataKey } = last;
   let known: Known | undefined = last.known;
-  const { records, release } = await heldRecords({ ...options.records, url });
+  const { records, release } = await openDeferredRecords({ ...options.records, url });
   async function arrive(): Promise<void> {
     const once = { ...options, records: { ...options.records, connections: 1 } };
     await reached(once, async (found, foundKey) => {

@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts';
-import { type DataDirectory, masterKeys } from '#storage/data-directory.ts';
-import { databaseProblem, problem } from '#storage/database-errors.ts';
-import { metaStore, openDataKey } from '#storage/meta.ts';
+import { createMasterKeys, type DataDirectory } from '#storage/data-directory.ts';
+import { problem, toDatabaseProblem } from '#storage/database-errors.ts';
+import { createMetaStore, openDataKey } from '#storage/meta.ts';
 import { openRecords, type Records, type RecordsOptions } from '#storage/records.ts';
 import type { Known } from './config-backup.ts';
 
@@ -36,7 +36,7 @@ export async function openDatabase(options: OpeningOptions): Promise<OpenedDatab
     return await reached(options, async (records, dataKey) => ({ records, dataKey }));
   } catch (error) {
     const { url } = options.records;
-    if (!url || !options.mayWait || databaseProblem(error)?.code !== problem.away.code) throw error;
+    if (!url || !options.mayWait || toDatabaseProblem(error)?.code !== problem.away.code) throw error;
     // Loaded by those who have to wait.
     const { waitWithKnown } = await import('./offline-start.ts');
     const waiting = await waitWithKnown(options, url, (error as Error).message);
@@ -52,7 +52,7 @@ export async function reached<T>(
 ): Promise<T> {
   const records = await openRecords(options);
   try {
-    return await use(records, await openDataKey(metaStore(records), masterKeys(directory, masterKey)));
+    return await use(records, await openDataKey(createMetaStore(records), createMasterKeys(directory, masterKey)));
   } catch (error) {
     await records.close();
     throw error;
