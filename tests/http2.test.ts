@@ -11,7 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { clientAddressReader } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
-import type { Sink } from '#gateway/pipeline/response-writer.ts';
+import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
 import { http1Transport } from '#gateway/server/http1.ts';
 import { http2Transport } from '#gateway/server/http2.ts';
@@ -20,13 +20,13 @@ import type { Transport, TransportOptions } from '#gateway/server/transport.ts';
 import { type Caller, call as connectTo } from './hostile/raw.ts';
 import { eventually } from './support/upstream.ts';
 
-type Doing = (call: Exchange, sink: Sink) => void | Promise<void>;
+type Doing = (call: Exchange, sink: ResponseWriter) => void | Promise<void>;
 
 const text = (status: number, body: string, more: string[] = []): Doing => {
   const bytes = Buffer.from(body);
   return (_call, sink) => {
-    sink.start(status, ['Content-Length', String(bytes.length), ...more]);
-    sink.finish(bytes);
+    sink.writeHead(status, ['Content-Length', String(bytes.length), ...more]);
+    sink.end(bytes);
   };
 };
 
@@ -382,9 +382,9 @@ describe('HTTP/2', () => {
 
   test('headers after the body arrive as such', async () => {
     doing = (_call, sink) => {
-      sink.start(200, ['Content-Type', 'application/grpc']);
+      sink.writeHead(200, ['Content-Type', 'application/grpc']);
       sink.write(Buffer.from('message'));
-      sink.finish(undefined, ['Grpc-Status', '0']);
+      sink.end(undefined, ['Grpc-Status', '0']);
     };
     const { body, trailers } = await ask({ ':path': '/', te: 'trailers' });
     assert.equal(body, 'message');
@@ -413,7 +413,7 @@ describe('HTTP/2', () => {
     let written = 0;
     let isWaiting = false;
     doing = (_call, sink) => {
-      sink.start(200, []);
+      sink.writeHead(200, []);
       const go = () => {
         isWaiting = false;
         while (written < 30_000_000) {
@@ -423,7 +423,7 @@ describe('HTTP/2', () => {
           sink.onDrain = go;
           return;
         }
-        sink.finish();
+        sink.end();
       };
       go();
     };
@@ -445,7 +445,7 @@ describe('HTTP/2', () => {
     const gone = Promise.withResolvers<void>();
     let arrived = false;
     doing = call => {
-      call.onGone = () => gone.resolve();
+      call.onDisconnect = () => gone.resolve();
       arrived = true;
     };
     const stream = (await session()).request({ ':path': '/' });
@@ -460,7 +460,7 @@ describe('HTTP/2', () => {
     let arrived = 0;
     doing = call => {
       arrived++;
-      call.onGone = () => void gone++;
+      call.onDisconnect = () => void gone++;
     };
     const made = await session();
     for (let n = 0; n < 5; n++) made.request({ ':path': '/' }).on('error', () => undefined);
@@ -472,7 +472,7 @@ describe('HTTP/2', () => {
   test('a body that takes too long ends the call', async () => {
     const gone = Promise.withResolvers<void>();
     doing = call => {
-      call.onGone = () => gone.resolve();
+      call.onDisconnect = () => gone.resolve();
     };
     const stream = (await session()).request({ ':method': 'POST', ':path': '/' });
     stream.on('error', () => undefined);
@@ -490,7 +490,7 @@ describe('HTTP/2', () => {
 
   test('an answer that cannot be completed is known to be broken', async () => {
     doing = (_call, sink) => {
-      sink.start(200, ['Content-Length', '100']);
+      sink.writeHead(200, ['Content-Length', '100']);
       sink.write(Buffer.from('half'));
       setImmediate(() => sink.abort());
     };

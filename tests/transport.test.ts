@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { clientAddressReader } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
-import type { Sink } from '#gateway/pipeline/response-writer.ts';
+import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
 import { http1Transport } from '#gateway/server/http1.ts';
 import { createListener, type Listener } from '#gateway/server/listener.ts';
@@ -12,7 +12,7 @@ import type { Limits, Transport, TransportFactory } from '#gateway/server/transp
 import { type Caller, call as connectTo, statusesIn } from './hostile/raw.ts';
 import { eventually } from './support/upstream.ts';
 
-type Doing = (call: Exchange, sink: Sink) => void | Promise<void>;
+type Doing = (call: Exchange, sink: ResponseWriter) => void | Promise<void>;
 
 const limits: Limits = {
   headerBytes: 8192,
@@ -27,8 +27,8 @@ const limits: Limits = {
 const text = (status: number, body: string, more: string[] = []): Doing => {
   const bytes = Buffer.from(body);
   return (_call, sink) => {
-    sink.start(status, ['Content-Length', String(bytes.length), ...more]);
-    sink.finish(bytes);
+    sink.writeHead(status, ['Content-Length', String(bytes.length), ...more]);
+    sink.end(bytes);
   };
 };
 
@@ -90,9 +90,9 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     test('a caller of HTTP/1.0 gets an answer that ends with the connection', async () => {
       doing = (_call, sink) => {
-        sink.start(200, []);
+        sink.writeHead(200, []);
         sink.write(Buffer.from('part'));
-        sink.finish();
+        sink.end();
       };
       const one = await caller();
       one.send('GET / HTTP/1.0\r\n\r\n');
@@ -156,9 +156,9 @@ function transportSuite(name: string, factory: TransportFactory): void {
       doing = async (call, sink) => {
         assert.equal(call.body.length, undefined);
         const body = await read(call);
-        sink.start(200, []);
+        sink.writeHead(200, []);
         sink.write(Buffer.from(body));
-        sink.finish(Buffer.from('!'));
+        sink.end(Buffer.from('!'));
       };
       const one = await caller();
       one.send('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n');
@@ -194,9 +194,9 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     test('headers after the body of an answer reach those who ask for them, and only those', async () => {
       doing = (_call, sink) => {
-        sink.start(200, []);
+        sink.writeHead(200, []);
         sink.write(Buffer.from('body'));
-        sink.finish(undefined, ['X-Sum', '7']);
+        sink.end(undefined, ['X-Sum', '7']);
       };
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\nTE: trailers\r\n\r\n');
@@ -250,7 +250,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
         let written = 0;
         let stopped = 0;
         doing = (_call, sink) => {
-          sink.start(200, []);
+          sink.writeHead(200, []);
           const go = () => {
             while (written < most) {
               written += chunk.length;
@@ -260,7 +260,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
               return;
             }
             sink.onDrain = undefined;
-            sink.finish();
+            sink.end();
           };
           go();
         };
@@ -315,7 +315,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       const ended = Promise.withResolvers<unknown>();
       const gone = Promise.withResolvers<void>();
       doing = (call, _sink) => {
-        call.onGone = () => gone.resolve();
+        call.onDisconnect = () => gone.resolve();
         read(call).then(() => ended.resolve('read'), ended.resolve);
       };
       const one = await caller();
@@ -329,12 +329,12 @@ function transportSuite(name: string, factory: TransportFactory): void {
     test('a caller that leaves in the middle of its answer ends the call, and writing on hurts nobody', async () => {
       const gone = Promise.withResolvers<void>();
       doing = (call, sink) => {
-        call.onGone = () => {
+        call.onDisconnect = () => {
           sink.write(Buffer.from('late'));
-          sink.finish();
+          sink.end();
           gone.resolve();
         };
-        sink.start(200, ['Content-Length', '1000']);
+        sink.writeHead(200, ['Content-Length', '1000']);
         sink.write(Buffer.from('begun'));
       };
       const one = await caller();
@@ -347,7 +347,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
     test('a caller that closes its half while it waits has left', async () => {
       const gone = Promise.withResolvers<void>();
       doing = call => {
-        call.onGone = () => gone.resolve();
+        call.onDisconnect = () => gone.resolve();
       };
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -392,8 +392,8 @@ function transportSuite(name: string, factory: TransportFactory): void {
         const body = (call.body.stream as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
         await body.next();
         await body.return?.();
-        sink.start(200, []);
-        sink.finish(Buffer.from('enough'));
+        sink.writeHead(200, []);
+        sink.end(Buffer.from('enough'));
       };
       const one = await caller();
       one.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 600000\r\n\r\n');
@@ -419,8 +419,8 @@ function transportSuite(name: string, factory: TransportFactory): void {
       const bytes = Buffer.alloc(20_000_000);
       for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(at, at);
       doing = (_call, sink) => {
-        sink.start(200, ['Content-Length', String(bytes.length)]);
-        sink.finish(bytes);
+        sink.writeHead(200, ['Content-Length', String(bytes.length)]);
+        sink.end(bytes);
       };
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -430,17 +430,17 @@ function transportSuite(name: string, factory: TransportFactory): void {
     });
 
     test('the head of an answer goes out before its body has begun', async () => {
-      let going: Sink | undefined;
+      let going: ResponseWriter | undefined;
       doing = (_call, sink) => {
         going = sink;
-        sink.start(200, ['Content-Type', 'text/event-stream']);
+        sink.writeHead(200, ['Content-Type', 'text/event-stream']);
       };
       const one = await caller();
       one.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
       await one.until(/event-stream\r\n[\s\S]*\r\n\r\n$/);
       going!.write(Buffer.from('data: 1\n\n'));
       await one.until(/data: 1\n\n/);
-      going!.finish();
+      going!.end();
       await one.until(/\r\n0\r\n\r\n$/);
     });
 
@@ -469,7 +469,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     test('an answer that cannot be completed breaks the connection', async () => {
       doing = (_call, sink) => {
-        sink.start(200, ['Content-Length', '100']);
+        sink.writeHead(200, ['Content-Length', '100']);
         sink.write(Buffer.from('half'));
         setImmediate(() => sink.abort());
       };
@@ -503,7 +503,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       const gone = Promise.withResolvers<void>();
       const ended = Promise.withResolvers<unknown>();
       doing = call => {
-        call.onGone = () => gone.resolve();
+        call.onDisconnect = () => gone.resolve();
         read(call).then(() => ended.resolve('read'), ended.resolve);
       };
       const one = await caller();
@@ -525,8 +525,8 @@ function transportSuite(name: string, factory: TransportFactory): void {
       const at = await open({ stalledMs: 300 });
       const gone = Promise.withResolvers<void>();
       doing = (call, sink) => {
-        call.onGone = () => gone.resolve();
-        sink.start(200, []);
+        call.onDisconnect = () => gone.resolve();
+        sink.writeHead(200, []);
         const go = () => {
           while (sink.write(Buffer.alloc(1_000_000)));
         };
@@ -578,7 +578,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
       one.send('DELETE /a/%7eb?x=1&y HTTP/1.1\r\nHost: Api.Example.ORG.:8080\r\n\r\n');
       await one.until(/ok$/);
       assert.deepEqual(
-        [seen!.method, seen!.target, seen!.path, seen!.query, seen!.host, seen!.clientAddress, seen!.peer.secure],
+        [seen!.method, seen!.target, seen!.path, seen!.query, seen!.host, seen!.clientAddress, seen!.peer.isTls],
         ['DELETE', '/a/%7eb?x=1&y', '/a/~b', 'x=1&y', 'api.example.org', '127.0.0.1', false],
       );
     });
@@ -641,7 +641,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
 
     test('a connection that breaks hurts nobody', async () => {
       doing = (_call, sink) => {
-        sink.start(200, []);
+        sink.writeHead(200, []);
         sink.write(Buffer.from('x'));
       };
       const one = await caller();

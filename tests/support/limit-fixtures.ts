@@ -9,14 +9,14 @@ import type { ClassicDefinition } from '#definition/classic.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
-import { type Answer, answer } from '#gateway/http/response.ts';
+import { createResponse, type GatewayResponse } from '#gateway/http/response.ts';
 import { apiLimits } from '#gateway/limits/api-limits.ts';
 import { keyLimits } from '#gateway/limits/key-limits.ts';
 import { organisationLimits } from '#gateway/limits/organisation-limits.ts';
 import { limitHeaders } from '#gateway/limits/rate-limit-headers.ts';
 import { Exchange } from '#gateway/pipeline/exchange.ts';
-import type { Doing, Outcome } from '#gateway/pipeline/step.ts';
-import type { GatewayTools } from '#gateway/pipeline/step-services.ts';
+import type { MaybePromise, StepResult } from '#gateway/pipeline/step.ts';
+import type { StepServices } from '#gateway/pipeline/step-services.ts';
 import { rateLimitsEndpoint } from '#gateway/steps/rate-limits-endpoint.ts';
 import { type Grants, operatorGrants } from '#people/organisations/grants.ts';
 import type { Counters } from '#storage/shared/shared.ts';
@@ -65,25 +65,26 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
     slide: (name, ...more) => slide(own(name), ...more),
     reset: name => reset(own(name)),
   };
-  const tools = {
+  const services = {
     settings: readSettings({ flags: settings }),
     clock,
     log,
     counters: counters(local),
-    organisations: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
+    organisationLimits: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
     grants: { of: () => ({ ...operatorGrants, ...grants }) },
-    fire: (event: string, _call: Exchange, message: string, more = {}) => void heard.push({ event, message, ...more }),
-  } as unknown as GatewayTools;
+    emitEvent: (event: string, _call: Exchange, message: string, more = {}) =>
+      void heard.push({ event, message, ...more }),
+  } as unknown as StepServices;
   return {
     clock,
     heard,
-    tools,
+    tools: services,
     events: () => heard.splice(0).map(it => it.event),
     /** An API with the limits the definition asks for, called with a session. */
     api: (definition: Record<string, unknown> = {}) =>
-      apiOn(tools, modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
+      apiOn(services, modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
     /** The same from an OpenAPI document. */
-    oas: (document: Parameters<typeof modelOfOas>[0]) => apiOn(tools, modelOfOas(document)),
+    oas: (document: Parameters<typeof modelOfOas>[0]) => apiOn(services, modelOfOas(document)),
   };
 }
 
@@ -97,39 +98,39 @@ export interface Called {
   readonly with?: (call: Exchange) => void;
 }
 
-function apiOn(tools: GatewayTools, model: Model) {
+function apiOn(services: StepServices, model: Model) {
   const [version] = model.versions;
-  const made = steps.flatMap(step => step.make({ model, version: version!, tools }) ?? []);
+  const made = steps.flatMap(step => step.build({ model, version: version!, services }) ?? []);
 
-  async function walk(call: Exchange): Promise<Answer> {
+  async function walk(call: Exchange): Promise<GatewayResponse> {
     for (const { request } of made) {
-      const outcome: Doing<Outcome> = request?.(call);
+      const outcome: MaybePromise<StepResult> = request?.(call);
       const given = await outcome;
-      if (given?.refused) return given;
+      if (given?.isGatewayError) return given;
       if (given) return finished(call, given);
     }
-    return finished(call, answer(200, { 'x-ratelimit-limit': 'of the upstream' }));
+    return finished(call, createResponse(200, { 'x-ratelimit-limit': 'of the upstream' }));
   }
 
-  async function finished(call: Exchange, given: Answer): Promise<Answer> {
+  async function finished(call: Exchange, given: GatewayResponse): Promise<GatewayResponse> {
     for (const { response } of made) await response?.(call, given);
     return given;
   }
 
   return {
-    call: (session: Session | undefined, called: Called = {}) => walk(callOf(tools, session, called)),
+    call: (session: Session | undefined, called: Called = {}) => walk(callOf(services, session, called)),
     /** The statuses of so many calls, one after the other. */
     async statuses(session: Session | undefined, times: number, called: Called = {}): Promise<number[]> {
       const found: number[] = [];
-      for (let n = 0; n < times; n++) found.push((await walk(callOf(tools, session, called))).status);
+      for (let n = 0; n < times; n++) found.push((await walk(callOf(services, session, called))).status);
       return found;
     },
-    exchange: (session: Session | undefined, called: Called = {}) => callOf(tools, session, called),
+    exchange: (session: Session | undefined, called: Called = {}) => callOf(services, session, called),
     walk,
   };
 }
 
-function callOf({ clock }: GatewayTools, session: Session | undefined, called: Called): Exchange {
+function callOf({ clock }: StepServices, session: Session | undefined, called: Called): Exchange {
   const { path = '/', method = 'GET', keyId = 'key' } = called;
   const call = new Exchange({
     method,
@@ -139,7 +140,7 @@ function callOf({ clock }: GatewayTools, session: Session | undefined, called: C
     host: '',
     headers: new HeaderList(),
     body: noBody(),
-    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '127.0.0.1',
     receivedAtMs: clock.now(),
     startedAt: 0,
@@ -148,7 +149,7 @@ function callOf({ clock }: GatewayTools, session: Session | undefined, called: C
   call.session = session;
   if (session) {
     call.keyId = keyId;
-    call.keyOwner = keyOwner(keyId);
+    call.counterOwner = keyOwner(keyId);
     call.keyHash = `hash of ${keyId}`;
   }
   called.with?.(call);

@@ -29,9 +29,9 @@ import { accessStore } from '#gateway/auth/store.ts';
 import { tokenTools } from '#gateway/auth/token-services.ts';
 import { bodyOf, noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
-import { walkRequest } from '#gateway/pipeline/chain.ts';
+import { runRequestSteps } from '#gateway/pipeline/chain.ts';
 import { Exchange, type Peer } from '#gateway/pipeline/exchange.ts';
-import type { GatewayTools } from '#gateway/pipeline/step-services.ts';
+import type { StepServices } from '#gateway/pipeline/step-services.ts';
 import { createTenantGrants } from '#gateway/pipeline/tenant-grants.ts';
 import { createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
 import { type Api, compileApi } from '#gateway/routing/api.ts';
@@ -118,29 +118,29 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     log,
   });
   const answer = createRpcServer({ oauth: provider.answer }, reply => tokens.hear(structuredClone(reply)));
-  const tools = {
+  const services = {
     settings,
-    addresses,
+    addressPolicies: addresses,
     grants: { ...createTenantGrants(settings), of: () => operatorGrants },
     clock,
     log,
-    sessions,
+    keyCache: sessions,
     certificates: certificatesOf(store, vault),
     ...tokens.tools,
     secrets: createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }),
-    fire: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
-  } as Partial<GatewayTools> as GatewayTools;
+    emitEvent: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
+  } as Partial<StepServices> as StepServices;
 
   const compile = async (definition: object = {}): Promise<Api> => {
     const model = modelOfClassic(definitionOf(definition));
-    await tools.certificates.prepare([model]);
-    const api = compileApi(model, tools);
+    await services.certificates.prepare([model]);
+    const api = compileApi(model, services);
     compiled = new Map([...compiled, [api.id, api]]);
     return api;
   };
 
   return {
-    tools,
+    tools: services,
     store,
     vault,
     keys,
@@ -193,7 +193,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       events = [];
       const call = exchangeOf(api, sent, time.nowMs);
       const request = stepsOf(api, guards);
-      const answer = await walkRequest({ request }, call);
+      const answer = await runRequestSteps({ request }, call);
       return {
         status: answer?.status ?? 0,
         body: answer?.body.bytes?.toString() ?? '',
@@ -275,7 +275,7 @@ function exchangeOf(api: Api, sent: Sent, nowMs: number): Exchange {
     host,
     headers: new HeaderList(Object.entries({ Host: host, ...headers }).flat()),
     body: body === undefined ? noBody() : bodyOf(Buffer.from(body)),
-    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined, ...peer },
+    peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined, ...peer },
     clientAddress: peer.address ?? '127.0.0.1',
     receivedAtMs: nowMs,
     startedAt: 0,

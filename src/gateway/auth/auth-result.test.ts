@@ -89,7 +89,7 @@ describe('all ways in together', () => {
   for (const [name, header, mode] of ways)
     test(`${name} gives the session where it is named, and is asked for where it is not`, async () => {
       const { status, body, call } = await bench.send(await compile(name), { headers });
-      assert.deepEqual([status, body, call.identityFrom], [0, '', mode]);
+      assert.deepEqual([status, body, call.authMethod], [0, '', mode]);
       const { [header]: _, ...without } = headers;
       for (const other of ['', ...ways.map(([it]) => it)]) {
         const refused = await bench.send(await compile(other), { headers: without });
@@ -98,6 +98,6 @@ describe('all ways in together', () => {
     });
 
   test('where none is named the last one gives it', async () => {
-    assert.equal((await bench.send(await compile(''), { headers })).call.identityFrom, 'token');
+    assert.equal((await bench.send(await compile(''), { headers })).call.authMethod, 'token');
   });
 });

@@ -1,8 +1,8 @@
 import type { AuthMode, Model } from '#definition/model.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { KnownKey } from './key-cache.ts';
 
 /** What a definition calls each way in when it says which of several gives the session. */
@@ -26,10 +26,10 @@ export function givesSession({ modes, authentication }: Model, mode: AuthMode): 
 /** The caller is whoever holds this key. */
 export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMode): void {
   call.keyId = keyId;
-  call.keyOwner = owner;
+  call.counterOwner = owner;
   call.keyHash = keyHash;
   call.session = session;
-  call.identityFrom = mode;
+  call.authMethod = mode;
   if (call.context && namedByKey.has(mode)) call.context.token = keyId;
 }
 
@@ -37,18 +37,19 @@ export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownK
 const namedByKey: ReadonlySet<AuthMode> = new Set(['token', 'hmac']);
 
 /** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
-export const isKnown = (call: Exchange): boolean => call.skipsAuth || (call.loops > 0 && call.session !== undefined);
+export const isKnown = (call: Exchange): boolean =>
+  call.skipsAuth || (call.loopCount > 0 && call.session !== undefined);
 
 /** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */
 export function deny(
-  { fire }: Pick<GatewayTools, 'fire'>,
+  { emitEvent }: Pick<StepServices, 'emitEvent'>,
   call: Exchange,
   code: RefusalCode,
   key: string,
   message = 'Auth Failure',
   detail?: Readonly<Record<string, string | number>>,
-): Answer {
+): GatewayResponse {
   const refused = refuse(call, code, detail);
-  fire(refusals[code].event!, call, message, { key });
+  emitEvent(refusals[code].event!, call, message, { key });
   return refused;
 }

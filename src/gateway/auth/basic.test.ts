@@ -25,7 +25,7 @@ describe('basic authentication', () => {
   after(() => bench.close());
   const user = (name: string, password: string, hash_type: string) =>
     bench.key({ ...rights, basic_auth_data: { password, hash_type } }, { name, kind: 'basic' });
-  const hash = (name: string) => bench.tools.sessions.hashOf(name);
+  const hash = (name: string) => bench.tools.keyCache.hashOf(name);
 
   test('user and password let in; the name ends at the first colon', async () => {
     for (const headers of [
@@ -34,7 +34,7 @@ describe('basic authentication', () => {
     ]) {
       const { status, call } = await bench.send(api, { headers });
       assert.equal(status, 0);
-      assert.equal(call.identityFrom, 'basic');
+      assert.equal(call.authMethod, 'basic');
       assert.match(call.keyId, /ann$/);
     }
   });
@@ -131,7 +131,7 @@ describe('basic authentication', () => {
       key: { ...key, basic_auth_data: { password, hash_type: 'scrypt' } },
       policyIds: [],
     }));
-    bench.tools.sessions.changed([{ topic: 'keys', id: '' }]);
+    bench.tools.keyCache.changed([{ topic: 'keys', id: '' }]);
     assert.equal((await bench.send(api, { headers: encoded('ann:se:cret') })).status, 401);
     assert.equal((await bench.send(api, { headers: encoded('ann:new') })).status, 0);
   });

@@ -1,9 +1,9 @@
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import { type Doing, type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type MaybePromise, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { adopt, deny, givesSession } from './auth-result.ts';
 import { credentialIn, placesOf } from './credential-sources.ts';
 import type { KnownKey } from './key-cache.ts';
@@ -21,7 +21,7 @@ const defaultTtlSeconds = 60;
 /** Callers send user name and password. */
 export const basic: Step = {
   name: 'basic',
-  make(context) {
+  build(context) {
     if (!context.model.modes.includes('basic')) return undefined;
     const places = placesOf(context.model.basic);
     const fromBody = context.model.basic.extractFromBody ? bodyReader(context.model.basic) : undefined;
@@ -59,7 +59,7 @@ const mostInstructions = 200;
 
 function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   if (userRegexp === '' || passwordRegexp === '')
-    throw new Unservable('basic authentication from the body needs an expression for both user and password');
+    throw new ApiCompileError('basic authentication from the body needs an expression for both user and password');
   const user = firstGroup(userRegexp, 'body_without_user', 'body_user_ungrouped');
   const password = firstGroup(passwordRegexp, 'body_without_password', 'body_password_ungrouped');
   return async (call: Exchange): Promise<Credentials | RefusalCode> => {
@@ -86,65 +86,69 @@ function readable(source: string) {
     return compileRegex(source, { maxInstructions: mostInstructions });
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
-    throw new Unservable(`an expression of basic authentication cannot be used: it ${error.message}`);
+    throw new ApiCompileError(`an expression of basic authentication cannot be used: it ${error.message}`);
   }
 }
 
 /** One for the thread: what a password was found to be does not depend on the API that asked. */
 const checks = new WeakMap<object, PasswordCheck>();
 
-function checkOf({ sessions, clock, settings }: StepContext['tools']): PasswordCheck {
-  const known = checks.get(sessions);
+function checkOf({ keyCache, clock, settings }: StepContext['services']): PasswordCheck {
+  const known = checks.get(keyCache);
   if (known) return known;
   const made = passwordCheck(clock, settings['gateway.wrong_passwords_per_minute']);
-  checks.set(sessions, made);
+  checks.set(keyCache, made);
   return made;
 }
 
-function signingIn({ model, tools }: StepContext) {
+function signingIn({ model, services }: StepContext) {
   const { orgId, name } = model.identity;
   const gives = givesSession(model, 'basic');
   const { disableCaching, cacheTTL } = model.basic;
   const rememberMs = disableCaching ? 0 : (cacheTTL > 0 ? cacheTTL : defaultTtlSeconds) * 1000;
-  const check = checkOf(tools);
+  const check = checkOf(services);
   const realm = `Basic realm="${quoted(name)}"`;
 
-  function challenged(refused: Answer): Answer {
+  function challenged(refused: GatewayResponse): GatewayResponse {
     refused.headers.append('WWW-Authenticate', realm);
     return refused;
   }
 
-  function signIn(call: Exchange, credentials: Credentials): Doing<Outcome> {
-    const found = tools.sessions.find(orgId, credentials.user);
+  function signIn(call: Exchange, credentials: Credentials): MaybePromise<StepResult> {
+    const found = services.keyCache.find(orgId, credentials.user);
     return found instanceof Promise
       ? found.then(known => judged(call, credentials, known))
       : judged(call, credentials, found);
   }
 
-  function judged(call: Exchange, { user, password }: Credentials, known: KnownKey | undefined): Doing<Outcome> {
+  function judged(
+    call: Exchange,
+    { user, password }: Credentials,
+    known: KnownKey | undefined,
+  ): MaybePromise<StepResult> {
     const right = check.matches({
       user: `${orgId}/${user}`,
       stored: known?.session.password,
       password,
       rememberMs,
       client: call.clientAddress,
-      isConnected: () => !call.gone,
+      isConnected: () => !call.isClientDisconnected,
     });
     return right instanceof Promise
       ? right.then(it => settled(call, user, known, it))
       : settled(call, user, known, right);
   }
 
-  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: PasswordVerdict): Outcome {
+  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: PasswordVerdict): StepResult {
     if (right === 'abandoned') return refuse(call, 'client_gone');
     if (right === 'limited') return limited(call, user);
-    if (!known || !right) return challenged(deny(tools, call, 'basic_refused', tools.sessions.hashOf(user)));
+    if (!known || !right) return challenged(deny(services, call, 'basic_refused', services.keyCache.hashOf(user)));
     if (gives) adopt(call, known, 'basic');
     return undefined;
   }
 
-  function limited(call: Exchange, user: string): Answer {
-    const refused = deny(tools, call, 'basic_limited', tools.sessions.hashOf(user));
+  function limited(call: Exchange, user: string): GatewayResponse {
+    const refused = deny(services, call, 'basic_limited', services.keyCache.hashOf(user));
     const seconds = check.retryAfterSeconds(call.clientAddress, `${orgId}/${user}`);
     refused.headers.append('Retry-After', String(seconds));
     return refused;

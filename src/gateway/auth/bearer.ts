@@ -1,8 +1,8 @@
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
 import { metadataOf } from './protected-resource-metadata.ts';
 
@@ -13,28 +13,28 @@ export const bearerPlaces = ({ oauth2 }: Model) =>
 /** Finds the token that scopes are looked for in and that is exchanged, while it is still there. */
 export const bearer: Step = {
   name: 'bearer',
-  make({ model }) {
+  build({ model }) {
     const fault = metadataOf(model)?.fault;
-    if (fault) throw new Unservable(fault);
+    if (fault) throw new ApiCompileError(fault);
     const { enabled, scopeCheckEnabled, exchangeEnabled } = model.oauth2;
     if (!enabled || !model.authentication.enabled || !(scopeCheckEnabled || exchangeEnabled)) return undefined;
     const places = bearerPlaces(model);
     const concerns = concernsOf(model);
     const challenge = challengeOf(model);
-    const refused = (call: Exchange, code: RefusalCode): Answer => {
-      const given = refuse(call, code);
-      given.headers.append('WWW-Authenticate', challenge());
-      return given;
+    const refused = (call: Exchange, code: RefusalCode): GatewayResponse => {
+      const response = refuse(call, code);
+      response.headers.append('WWW-Authenticate', challenge());
+      return response;
     };
     return {
       request(call) {
         // A call that comes round again has been looked at; what it carries now may be what its token was exchanged for.
-        if (call.skipsAuth || (call.loops > 0 && call.bearer !== '') || !concerns(call)) return undefined;
+        if (call.skipsAuth || (call.loopCount > 0 && call.bearerToken !== '') || !concerns(call)) return undefined;
         const text = withoutBearer(credentialIn(places, call)).trim();
         if (text === '' || /\s/.test(text)) return refused(call, 'bearer_missing');
         // Two tokens could be of two callers: who was let in is who calls the upstream.
-        if (call.verified && call.verified.text !== text) return refused(call, 'bearer_unverified');
-        call.bearer = text;
+        if (call.verifiedToken && call.verifiedToken.text !== text) return refused(call, 'bearer_unverified');
+        call.bearerToken = text;
         return undefined;
       },
     };
@@ -44,7 +44,7 @@ export const bearer: Step = {
 /** Whoever came in by an alternative that does not name the scheme has no such token. */
 function concernsOf({ alternatives, scopeScheme }: Model): (call: Exchange) => boolean {
   const naming = alternatives.map(({ names }) => names.includes(scopeScheme));
-  return naming.includes(true) ? call => naming[call.alternative] ?? true : () => true;
+  return naming.includes(true) ? call => naming[call.matchedAlternative] ?? true : () => true;
 }
 
 const quoted = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&');

@@ -5,7 +5,7 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Model } from '#definition/model.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
 import type { AccessStore, CertificateRow } from './store.ts';
 
@@ -29,7 +29,7 @@ export interface Certificates {
   /** One that a definition names: those are in memory before it is compiled. */
   get(orgId: string, id: string): KnownCertificate | undefined;
   /** Any other. */
-  find(orgId: string, id: string): Doing<KnownCertificate | undefined>;
+  find(orgId: string, id: string): MaybePromise<KnownCertificate | undefined>;
   /** Reads what these definitions name. */
   prepare(models: readonly Model[]): Promise<void>;
   /** Forgets what changed; undefined is everything. */

@@ -18,7 +18,7 @@ describe('lists of client certificates', () => {
   });
   after(() => bench.close());
   const shows = ({ certPem }: MadeCertificate): Sent => ({
-    peer: { secure: true, certificate: new X509Certificate(certPem).raw },
+    peer: { isTls: true, certificate: new X509Certificate(certPem).raw },
   });
   const answer = async (sent: Sent) => {
     const { status, body, events } = await bench.send(api, sent);
@@ -35,7 +35,7 @@ describe('lists of client certificates', () => {
   });
 
   test('without a certificate: 403', async () => {
-    const sent: Sent = { peer: { secure: true } };
+    const sent: Sent = { peer: { isTls: true } };
     assert.deepEqual(await answer(sent), [403, errorBody('Client TLS certificate is required'), []]);
   });
 

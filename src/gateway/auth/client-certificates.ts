@@ -1,17 +1,17 @@
 import { refuse } from '../pipeline/refusals.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import { isSignedBy, type ShownCertificate, shownCertificate } from './certificates.ts';
 
 /** Callers show one of the listed certificates, or one that a listed authority signed. */
 export const clientCertificates: Step = {
   name: 'client-certificates',
-  make({ model, tools }) {
+  build({ model, services }) {
     const { enabled, allowlist } = model.clientCertificates;
     if (!enabled) return undefined;
     const { orgId } = model.identity;
     const listed = allowlist.map(id => {
-      const certificate = tools.certificates.get(orgId, id);
-      if (!certificate) throw new Unservable(`the client certificate ${id} is not in the store`);
+      const certificate = services.certificates.get(orgId, id);
+      if (!certificate) throw new ApiCompileError(`the client certificate ${id} is not in the store`);
       return certificate;
     });
     const fingerprints = new Set(listed.map(({ fingerprint }) => fingerprint));
@@ -29,13 +29,13 @@ export const clientCertificates: Step = {
     return {
       request(call) {
         if (call.skipsAuth) return undefined;
-        const { secure, certificate, serverName } = call.peer;
-        if (!secure) return refuse(call, 'mtls_without_tls');
+        const { isTls, certificate, serverName } = call.peer;
+        if (!isTls) return refuse(call, 'mtls_without_tls');
         // The handshake was for another host, whose rules about certificates may have been others.
         if (serverName !== '' && serverName !== call.host) return refuse(call, 'misdirected');
         if (!certificate) return refuse(call, 'mtls_certificate_required');
         const shown = shownCertificate(certificate);
-        const now = tools.clock.now();
+        const now = services.clock.now();
         if (!isListed(shown) || now < shown.validFromMs)
           return refuse(call, 'mtls_not_allowed', { hash: shown.fingerprint });
         return now > shown.validUntilMs ? refuse(call, 'cert_expired') : undefined;

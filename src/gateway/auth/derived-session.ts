@@ -4,10 +4,10 @@ import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/apply-policies.ts';
 import { policyTopic } from '#access/policies/topic.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { KnownKey } from './key-cache.ts';
 
-type Tools = Pick<GatewayTools, 'sessions' | 'settings'>;
+type Tools = Pick<StepServices, 'keyCache' | 'settings'>;
 export type Governed = KnownKey | Refused<ApplicationFault>;
 export const isRefused = (governed: Governed): governed is Refused<ApplicationFault> => 'reason' in governed;
 
@@ -33,8 +33,8 @@ export interface Derived {
  * Makes the session of such a caller. It is kept in memory only. A key kept under the same id, if somebody made one, says
  * whatever the token leaves open.
  */
-export async function derivedSession(tools: Tools, derived: Derived): Promise<Governed> {
-  const stored = await tools.sessions.find(derived.orgId, derived.keyId);
+export async function derivedSession(services: Tools, derived: Derived): Promise<Governed> {
+  const stored = await services.keyCache.find(derived.orgId, derived.keyId);
   const { apply_policy_id: _deprecated, ...written }: Key = stored?.written ?? {};
   const expires = Math.max(written.expires ?? 0, derived.expires ?? 0);
   const key: Key = {
@@ -46,21 +46,21 @@ export async function derivedSession(tools: Tools, derived: Derived): Promise<Go
     meta_data: { ...(isRecord(written.meta_data) ? written.meta_data : {}), ...derived.metaData },
     ...(derived.oauthClientId === undefined ? {} : { oauth_client_id: derived.oauthClientId }),
   };
-  return governed(tools, derived.orgId, derived.keyId, key);
+  return governed(services, derived.orgId, derived.keyId, key);
 }
 
 /** Applies the policies a key names. */
-export async function governed(tools: Tools, orgId: string, keyId: string, key: Key): Promise<Governed> {
+export async function governed(services: Tools, orgId: string, keyId: string, key: Key): Promise<Governed> {
   const ids = policyIdsOf(key);
-  const application = applyPolicies(key, await tools.sessions.policies(orgId, ids), {
+  const application = applyPolicies(key, await services.keyCache.policies(orgId, ids), {
     orgId,
-    allowMasterKeys: tools.settings['keys.allow_master_keys'],
+    allowMasterKeys: services.settings['keys.allow_master_keys'],
   });
   if (!application.ok) return application;
   return {
     keyId,
-    owner: tools.sessions.ownerOf(keyId),
-    keyHash: tools.sessions.hashOf(keyId),
+    owner: services.keyCache.ownerOf(keyId),
+    keyHash: services.keyCache.hashOf(keyId),
     kind: 'token',
     session: application.session,
     written: key,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import { Problem } from '#base/problems.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Doing, StepContext } from '../pipeline/step.ts';
+import type { MaybePromise, StepContext } from '../pipeline/step.ts';
 import { type Provider, type Question, questions, signInOf, type Target } from './token-exchange-request.ts';
 
 /** A token for the upstream in place of the caller's, or why there is none. */
@@ -40,10 +40,10 @@ interface Kept {
 export function exchangedTokens(
   provider: Provider,
   context: StepContext,
-): (call: Exchange, target: Target) => Doing<Exchanged> {
-  const { clock, log } = context.tools;
+): (call: Exchange, target: Target) => MaybePromise<Exchanged> {
+  const { clock, log } = context.services;
   const apiId = context.model.identity.id;
-  const questionOf = questions(provider, context.tools);
+  const questionOf = questions(provider, context.services);
   const ask = asking(provider, context);
   const kept = new Lru<string, Kept>(tokensKept);
   const underWay = new Map<string, Promise<Exchanged>>();
@@ -71,7 +71,7 @@ export function exchangedTokens(
       return known.isToken ? { token: known.found, isNew: false } : (known.found as 'refused' | 'failed');
     const running = underWay.get(name);
     if (running) return running;
-    const { exp } = call.verified?.claims ?? {};
+    const { exp } = call.verifiedToken?.claims ?? {};
     const endsAtMs = typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY;
     const begun = asked(name, question, endsAtMs).finally(() => underWay.delete(name));
     underWay.set(name, begun);
@@ -95,7 +95,7 @@ function keepMs(provider: Provider, lastsMs: number | undefined): number {
 }
 
 function asking(provider: Provider, context: StepContext): (question: Question) => Promise<Reply> {
-  const { outbound } = context.tools;
+  const { outbound } = context.services;
   const signIn = signInOf(provider, context);
   return async ({ url, form }) => {
     const credentials = await signIn(url);

@@ -80,7 +80,7 @@ describe('external OAuth', () => {
   test('a signed token lets in whom it names, for this API and nothing else', async () => {
     const api = await compile(jwt());
     const { status, call } = await send(api, mint({ sub: 'ann', exp: now + 9 }, rsa.privateKey));
-    assert.deepEqual([status, call.keyId, call.identityFrom], [0, idOf('ann'), 'externalOAuth']);
+    assert.deepEqual([status, call.keyId, call.authMethod], [0, idOf('ann'), 'externalOAuth']);
     const { session } = call;
     assert.deepEqual([...session!.rights.keys()], ['bench']);
     assert.deepEqual(session!.limits.rate, { rate: 10_000, perSeconds: 60, smoothing: undefined });

@@ -1,7 +1,7 @@
 import type { Key } from '#access/keys/schema.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Doing, Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
 import { adopt, isKnown } from './auth-result.ts';
 import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
 import { governed, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -24,7 +24,7 @@ import type { KnownKey } from './key-cache.ts';
 /** Callers send a token that another server issued. */
 export const externalOAuth: Step = {
   name: 'external-oauth',
-  make(context): Made | undefined {
+  build(context): StepHooks | undefined {
     const { model } = context;
     if (!model.modes.includes('externalOAuth')) return undefined;
     const [provider] = model.externalOAuth.providers;
@@ -36,9 +36,9 @@ export const externalOAuth: Step = {
 };
 
 type Provider = StepContext['model']['externalOAuth']['providers'][number];
-type Judge = (call: Exchange, text: string) => Doing<Outcome>;
+type Judge = (call: Exchange, text: string) => MaybePromise<StepResult>;
 
-function step({ model }: StepContext, judge: Judge): Made {
+function step({ model }: StepContext, judge: Judge): StepHooks {
   const places = placesOf(model.externalOAuth);
   return {
     request(call) {
@@ -60,17 +60,17 @@ const reasons: Readonly<Record<TokenFault | TimeFault, string>> = {
 };
 
 function signedTokens(context: StepContext, provider: Provider): Judge {
-  const { tools, model } = context;
-  const { accepted, find } = centralSigners(provider, tools);
+  const { services, model } = context;
+  const { accepted, find } = centralSigners(provider, services);
   const tokens = tokenCheck<Signer>(accepted, find, error =>
-    tools.log.debug({ api: model.identity.id, reason: error.message }, 'an access token could not be checked'),
+    services.log.debug({ api: model.identity.id, reason: error.message }, 'an access token could not be checked'),
   );
   const admit = admitting(context, provider.identityBaseField);
 
-  function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): Doing<Outcome> {
+  function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): MaybePromise<StepResult> {
     if (isFault(checked)) return refuse(call, 'external_refused', { reason: reasons[checked] });
     const { claims } = checked.token;
-    const untimely = timeFault(claims, tools.clock.now(), provider);
+    const untimely = timeFault(claims, services.clock.now(), provider);
     return untimely ? refuse(call, 'external_untimely', { reason: reasons[untimely] }) : admit(call, text, claims);
   }
 
@@ -81,10 +81,14 @@ function signedTokens(context: StepContext, provider: Provider): Judge {
 }
 
 function introspected(context: StepContext, provider: Provider): Judge {
-  const ask = introspection(provider, context.model.identity.id, context.tools);
+  const ask = introspection(provider, context.model.identity.id, context.services);
   const admit = admitting(context, provider.introspectionIdentityField);
 
-  function judged(call: Exchange, text: string, reply: Members | 'failed' | 'inactive' | 'expired'): Doing<Outcome> {
+  function judged(
+    call: Exchange,
+    text: string,
+    reply: Members | 'failed' | 'inactive' | 'expired',
+  ): MaybePromise<StepResult> {
     if (!isProblem(reply)) return admit(call, text, reply);
     if (reply === 'expired') return refuse(call, 'external_untimely', { reason: reasons.expired });
     return refuse(call, reply === 'inactive' ? 'external_inactive' : 'external_failed');
@@ -98,7 +102,7 @@ function introspected(context: StepContext, provider: Provider): Judge {
 }
 
 /** Lets in whom a token names: with the key kept for them, else with one that may call this API and nothing else. */
-function admitting({ model, tools }: StepContext, identityField: string) {
+function admitting({ model, services }: StepContext, identityField: string) {
   const { identity: api } = model;
   const field = identityField || 'sub';
   const made = new WeakMap<Members, { readonly edition: number; readonly known: KnownKey }>();
@@ -120,17 +124,17 @@ function admitting({ model, tools }: StepContext, identityField: string) {
 
   async function keyOf(identity: string): Promise<KnownKey | undefined> {
     const keyId = keyIdOfIdentity(api.orgId, identity);
-    const stored = await tools.sessions.find(api.orgId, keyId);
+    const stored = await services.keyCache.find(api.orgId, keyId);
     if (stored) return stored;
-    const found = await governed(tools, api.orgId, keyId, virtual(identity));
+    const found = await governed(services, api.orgId, keyId, virtual(identity));
     return isRefused(found) ? undefined : found;
   }
 
   const notes = model.oauth2.enabled;
 
-  return (call: Exchange, text: string, claims: Members): Doing<Outcome> => {
-    if (notes) call.verified = { text, claims };
-    const edition = tools.sessions.edition();
+  return (call: Exchange, text: string, claims: Members): MaybePromise<StepResult> => {
+    if (notes) call.verifiedToken = { text, claims };
+    const edition = services.keyCache.edition();
     const kept = made.get(claims);
     if (kept?.edition === edition) {
       adopt(call, kept.known, 'externalOAuth');

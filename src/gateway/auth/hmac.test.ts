@@ -46,7 +46,7 @@ describe('signed calls', () => {
       );
       assert.equal(status, 0, bits);
       assert.equal(call.keyId, keyId);
-      assert.equal(call.identityFrom, 'hmac');
+      assert.equal(call.authMethod, 'hmac');
     }
   });
 

@@ -1,8 +1,8 @@
 import { createHmac, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { adopt, deny, givesSession } from './auth-result.ts';
 import type { KnownCertificate } from './certificates.ts';
 import { credentialIn, placesOf } from './credential-sources.ts';
@@ -20,22 +20,22 @@ const byCertificate = 'rsa-sha256';
 /** Callers sign their calls. */
 export const hmac: Step = {
   name: 'hmac',
-  make(context) {
-    const { model, tools } = context;
+  build(context) {
+    const { model, services } = context;
     if (!model.modes.includes('hmac')) return undefined;
     const places = placesOf(model.hmac);
     const { allowedAlgorithms, allowedClockSkewMs } = model.hmac;
     const { orgId } = model.identity;
     const judge = judging(context);
     const refused = (call: Exchange, keyId = '') =>
-      deny(tools, call, 'hmac_refused', keyId && tools.sessions.hashOf(keyId));
+      deny(services, call, 'hmac_refused', keyId && services.keyCache.hashOf(keyId));
 
     function isTimely(call: Exchange, { headers }: HttpSignature): boolean {
       const date = dateOf(call);
       if (date === undefined) return false;
       if (allowedClockSkewMs <= 0) return true;
       // A date that is not signed could be written anew by whoever repeats the call.
-      return headers.some(isDate) && Math.abs(tools.clock.now() - date) <= allowedClockSkewMs;
+      return headers.some(isDate) && Math.abs(services.clock.now() - date) <= allowedClockSkewMs;
     }
 
     return {
@@ -47,7 +47,7 @@ export const hmac: Step = {
         const allowed = allowedAlgorithms.length === 0 || allowedAlgorithms.includes(algorithm);
         const supported = algorithm === byCertificate || Object.hasOwn(hashes, algorithm);
         if (!allowed || !supported || !isTimely(call, signed)) return refused(call, keyId);
-        const found = tools.sessions.find(orgId, keyId);
+        const found = services.keyCache.find(orgId, keyId);
         return found instanceof Promise ? found.then(known => judge(call, signed, known)) : judge(call, signed, found);
       },
     };
@@ -56,12 +56,12 @@ export const hmac: Step = {
 
 const isDate = (name: string) => name === 'date' || name === 'x-aux-date';
 
-function judging({ model, tools }: StepContext) {
+function judging({ model, services }: StepContext) {
   const { orgId } = model.identity;
   const gives = givesSession(model, 'hmac');
 
-  function settled(call: Exchange, { keyId }: HttpSignature, known: KnownKey | undefined, right: boolean): Outcome {
-    if (!known || !right) return deny(tools, call, 'hmac_refused', tools.sessions.hashOf(keyId));
+  function settled(call: Exchange, { keyId }: HttpSignature, known: KnownKey | undefined, right: boolean): StepResult {
+    if (!known || !right) return deny(services, call, 'hmac_refused', services.keyCache.hashOf(keyId));
     if (gives) adopt(call, known, 'hmac');
     return undefined;
   }
@@ -74,18 +74,18 @@ function judging({ model, tools }: StepContext) {
     return settled(call, signed, known, right);
   }
 
-  return (call: Exchange, signed: HttpSignature, known: KnownKey | undefined): Doing<Outcome> => {
+  return (call: Exchange, signed: HttpSignature, known: KnownKey | undefined): MaybePromise<StepResult> => {
     if (signed.algorithm !== byCertificate) return settled(call, signed, known, isSigned(call, signed, known));
     const id = known?.session.signatureCertificate;
     if (!known || id === undefined) return settled(call, signed, known, false);
-    const found = tools.certificates.find(orgId, id);
+    const found = services.certificates.find(orgId, id);
     return found instanceof Promise
       ? found.then(certificate => certified(call, signed, known, certificate))
       : certified(call, signed, known, found);
   };
 }
 
-const isAnswer = (given: KeyObject | Answer): given is Answer => 'status' in given;
+const isAnswer = (response: KeyObject | GatewayResponse): response is GatewayResponse => 'status' in response;
 
 const bytesOf = ({ signature }: HttpSignature) => Buffer.from(signature, 'base64');
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
-import type { Doing } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { Members } from './jwt-token.ts';
 
 /** What the server that issued a token says of it: who holds it, or why it is worth nothing. */
@@ -33,8 +33,8 @@ interface Kept {
 export function introspection(
   written: IntrospectionWritten,
   apiId: string,
-  { outbound, clock, log }: Pick<GatewayTools, 'outbound' | 'clock' | 'log'>,
-): (token: string) => Doing<Reply> {
+  { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
+): (token: string) => MaybePromise<Reply> {
   const kept = new Lru<string, Kept>(repliesKept);
   const asking = new Map<string, Promise<Reply>>();
   const rememberMs = written.cacheSeconds === 0 ? Number.POSITIVE_INFINITY : written.cacheSeconds * 1000;

@@ -3,13 +3,13 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import { type Family, type SetKey, setKeyOf } from './jwt-keys.ts';
 
 /** The keys somebody else publishes, kept and renewed. */
 export interface KeySet {
   /** The key a token names. One that names none is understood where only one key could be meant. */
-  find(asked: AskedKey): Doing<SetKey | undefined>;
+  find(asked: AskedKey): MaybePromise<SetKey | undefined>;
 }
 
 export interface AskedKey {
@@ -96,7 +96,7 @@ export function keySets({ outbound, clock, log, ttlSeconds, pauseSeconds }: KeyS
     return state.loading;
   };
 
-  function find(state: State, ttlMs: number, asked: AskedKey): Doing<SetKey | undefined> {
+  function find(state: State, ttlMs: number, asked: AskedKey): MaybePromise<SetKey | undefined> {
     const now = clock.now();
     const mayAsk = now - state.triedAtMs >= pauseSeconds * 1000;
     if (state.keys === undefined) {

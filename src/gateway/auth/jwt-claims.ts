@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Model } from '#definition/model.ts';
 import type { RefusalCode } from '../pipeline/refusals.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { claimAt, type Members, scopesIn } from './jwt-token.ts';
 
 /** What the claims of a token say of its holder. Nothing here touches anything. */
@@ -79,7 +79,7 @@ export function claimRules(jwt: Jwt): ((claims: Members, note: (text: string) =>
     allowedIssuers.length + allowedAudiences.length + allowedSubjects.length + custom.length > 0 || jtiRequired;
   if (!asked) return undefined;
   const odd = custom.find(([, { type }]) => !kindsOfRule.has(type));
-  if (odd) throw new Unservable(`the gateway does not know the claim rule ${odd[1].type}`);
+  if (odd) throw new ApiCompileError(`the gateway does not know the claim rule ${odd[1].type}`);
   const listed = (list: readonly string[], values: readonly unknown[]) =>
     list.length === 0 || values.some(value => typeof value === 'string' && list.includes(value));
   return (claims, note) =>

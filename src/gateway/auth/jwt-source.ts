@@ -3,9 +3,9 @@ import { Lru } from '#base/lru.ts';
 import { durationMs } from '#definition/duration.ts';
 import type { Model } from '#definition/model.ts';
 import { variantsOf } from '#definition/security-requirements.ts';
-import type { Doing } from '../pipeline/step.ts';
-import { Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { KeySet, KeySources } from './jwks.ts';
 import { algorithmsOf, type Family, familyOf, keyOfBytes, readSource } from './jwt-keys.ts';
 import type { FindSigner, Signer, Token } from './jwt-token.ts';
@@ -25,26 +25,29 @@ export interface SourceWritten {
 
 export function familyNamed(signingMethod: string): Family {
   const family = familyOf(signingMethod);
-  if (!family) throw new Unservable(`the gateway does not know the signing method ${signingMethod}`);
+  if (!family) throw new ApiCompileError(`the gateway does not know the signing method ${signingMethod}`);
   return family;
 }
 
 /** One source for all callers: a key of the definition's own, or what others publish. */
-export function centralSigners({ signingMethod, source, keySets = [] }: SourceWritten, tools: GatewayTools): Signers {
+export function centralSigners(
+  { signingMethod, source, keySets = [] }: SourceWritten,
+  services: StepServices,
+): Signers {
   const family = familyNamed(signingMethod);
   const accepted = algorithmsOf([family]);
   if (keySets.length > 0) {
-    const sets = keySets.map(({ url, cacheTimeout }) => tools.keySets.at(url, secondsOf(cacheTimeout)));
+    const sets = keySets.map(({ url, cacheTimeout }) => services.jwks.at(url, secondsOf(cacheTimeout)));
     return { accepted, find: token => firstOf(sets, token, family, 0) };
   }
   const read = readSource(source);
-  if (!read) throw new Unservable('the source of its token keys is neither an address nor base64');
+  if (!read) throw new ApiCompileError('the source of its token keys is neither an address nor base64');
   if ('url' in read) {
-    const set = tools.keySets.at(read.url);
+    const set = services.jwks.at(read.url);
     return { accepted, find: token => firstOf([set], token, family, 0) };
   }
   const key = keyOfBytes(family, read.bytes);
-  if (!key) throw new Unservable(`the source of its token keys holds no ${family} key`);
+  if (!key) throw new ApiCompileError(`the source of its token keys holds no ${family} key`);
   const signer: Signer = { key };
   return { accepted, find: () => signer };
 }
@@ -67,7 +70,12 @@ function keySourcesIn({ jwt, externalOAuth, oidc }: Model): KeySources {
 const secondsOf = (written: string | number) =>
   typeof written === 'number' ? written : Math.floor((durationMs(written) ?? 0) / 1000);
 
-function firstOf(sets: readonly KeySet[], token: Token, family: Family, from: number): Doing<Signer | undefined> {
+function firstOf(
+  sets: readonly KeySet[],
+  token: Token,
+  family: Family,
+  from: number,
+): MaybePromise<Signer | undefined> {
   const set = sets[from];
   if (!set) return undefined;
   const found = set.find({ kid: token.kid, algorithm: token.algorithm, families: [family] });
@@ -87,7 +95,7 @@ export function ownSigners(
   signingMethod: string,
   orgId: string,
   nameOf: (token: Token) => string,
-  { sessions }: Pick<GatewayTools, 'sessions'>,
+  { keyCache }: Pick<StepServices, 'keyCache'>,
 ): Signers<OwnSigner> {
   const family = familyNamed(signingMethod);
   /** The same text gives the same key object, so that what was checked with it stays checked. */
@@ -109,7 +117,7 @@ export function ownSigners(
   return {
     accepted: algorithmsOf([family]),
     find(token) {
-      const found = sessions.find(orgId, nameOf(token));
+      const found = keyCache.find(orgId, nameOf(token));
       return found instanceof Promise ? found.then(signerOf) : signerOf(found);
     },
   };

@@ -2,7 +2,7 @@ import { hash, type KeyObject } from 'node:crypto';
 import { compactVerify, errors } from 'jose';
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { Lru } from '#base/lru.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -68,7 +68,7 @@ function hasSoundClaims(claims: Members): boolean {
 export interface Signer {
   readonly key: KeyObject;
 }
-export type FindSigner<S extends Signer> = (token: Token) => Doing<S | undefined>;
+export type FindSigner<S extends Signer> = (token: Token) => MaybePromise<S | undefined>;
 
 export interface Checked<S extends Signer> {
   /** The same object for the same text, so that more can be remembered with it. */
@@ -77,7 +77,7 @@ export interface Checked<S extends Signer> {
 }
 
 export interface TokenCheck<S extends Signer> {
-  check(text: string): Doing<Checked<S> | TokenFault>;
+  check(text: string): MaybePromise<Checked<S> | TokenFault>;
 }
 
 /** Tokens one API remembers to be rightly signed. */
@@ -101,7 +101,12 @@ export function tokenCheck<S extends Signer>(
   const seen = new Lru<string, Seen>(tokensKept);
   const algorithms = [...accepted];
 
-  function signed(text: string, name: string, known: Seen, signer: S | undefined): Doing<Checked<S> | TokenFault> {
+  function signed(
+    text: string,
+    name: string,
+    known: Seen,
+    signer: S | undefined,
+  ): MaybePromise<Checked<S> | TokenFault> {
     if (!signer) return 'key';
     const checked = { token: known.token, signer };
     if (known.key === signer.key) return checked;

@@ -36,7 +36,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     const events = key === undefined ? [] : [{ event: 'AuthFailure', message: 'Auth Failure', key }];
     assert.deepEqual([given.status, given.body, given.events], [status, errorBody(message), events]);
   }
-  const hash = (text: string) => bench.tools.sessions.hashOf(text);
+  const hash = (text: string) => bench.tools.keyCache.hashOf(text);
 
   test('a token lets in whom it names, under an id made of the name, with the policies of the API', async () => {
     const api = await compile();
@@ -44,7 +44,7 @@ describe('JSON Web Tokens, one source for everybody', () => {
     assert.equal(status, 0);
     assert.equal(call.keyId, sessionId('ann'));
     assert.equal(call.keyHash, hash(call.keyId));
-    assert.equal(call.identityFrom, 'jwt');
+    assert.equal(call.authMethod, 'jwt');
     const { session } = call;
     assert.deepEqual(
       [session?.alias, session?.expires, session?.policyIds, session?.oauthClientId, session?.metaData],
@@ -335,7 +335,7 @@ describe('JSON Web Tokens, a source for each caller', () => {
     const keyId = await bench.key({ access_rights: rights, jwt_data: { secret } }, { name: 'caller-1' });
     for (const token of [hs({}, { kid: keyId }), hs({ sub: 'x' }, { kid: 'caller-1' }), hs({ sub: 'caller-1' })]) {
       const { status, call } = await send(api, token);
-      assert.deepEqual([status, call.keyId, call.identityFrom], [0, keyId, 'jwt']);
+      assert.deepEqual([status, call.keyId, call.authMethod], [0, keyId, 'jwt']);
     }
     const unnamed = await bench.compile({ ...own, jwt_skip_kid: true, jwt_identity_base_field: 'me' });
     assert.equal((await send(unnamed, hs({ me: 'caller-1' }, { kid: 'other' }))).call.keyId, keyId);
@@ -356,7 +356,7 @@ describe('JSON Web Tokens, a source for each caller', () => {
       hs({}),
     ]) {
       const { status, body, events } = await send(api, token);
-      const key = bench.tools.sessions.hashOf(token);
+      const key = bench.tools.keyCache.hashOf(token);
       assert.deepEqual(
         [status, body, events],
         [403, errorBody('Key not authorized'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],

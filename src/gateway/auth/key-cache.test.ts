@@ -17,7 +17,7 @@ describe('keys in the memory of a thread', () => {
     bench = await openBench();
   });
   after(() => bench.close());
-  const find = (text: string) => bench.tools.sessions.find(orgId, text);
+  const find = (text: string) => bench.tools.keyCache.find(orgId, text);
   const asked = async (work: () => unknown) => {
     const before = bench.queries();
     await work();
@@ -44,7 +44,7 @@ describe('keys in the memory of a thread', () => {
   test('a new key is found although it was unknown a moment ago', async () => {
     assert.equal(await find('made-later'), undefined);
     const keyId = await bench.key(rights, { name: 'made-later' });
-    bench.tools.sessions.changed([{ topic: 'keys', id: 'any digest' }]);
+    bench.tools.keyCache.changed([{ topic: 'keys', id: 'any digest' }]);
     assert.equal((await find('made-later'))?.keyId, keyId);
   });
 
@@ -55,7 +55,7 @@ describe('keys in the memory of a thread', () => {
     const stored = (await bench.keys.getAnywhere(changed))!;
     await bench.keys.change(stored, async key => ({ key: { ...key, alias: 'new' }, policyIds: [] }));
     assert.equal((await find(changed))?.session.alias, 'old', 'nobody told this thread yet');
-    bench.tools.sessions.changed([{ topic: 'keys', id: bench.digestOf(changed) }]);
+    bench.tools.keyCache.changed([{ topic: 'keys', id: bench.digestOf(changed) }]);
     assert.equal((await find(changed))?.session.alias, 'new');
     assert.equal(find(other), kept);
   });
@@ -64,7 +64,7 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key(rights);
     await find(keyId);
     await bench.keys.remove((await bench.keys.getAnywhere(keyId))!);
-    bench.tools.sessions.changed([{ topic: 'keys', id: bench.digestOf(keyId) }]);
+    bench.tools.keyCache.changed([{ topic: 'keys', id: bench.digestOf(keyId) }]);
     assert.equal(await find(keyId), undefined);
   });
 
@@ -76,7 +76,7 @@ describe('keys in the memory of a thread', () => {
     const kept = await find(other);
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 5);
     await bench.policies.change(orgId, 'gold', it => ({ ...it, rate: 7 }));
-    bench.tools.sessions.changed(
+    bench.tools.keyCache.changed(
       [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyTopic(orgId, id) })),
     );
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 7);
@@ -87,7 +87,7 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key({ apply_policies: ['later'] });
     assert.equal(await find(keyId), undefined);
     await bench.policy({ id: 'later', access_rights: { bench: {} } });
-    bench.tools.sessions.changed([{ topic: 'policies', id: policyTopic(orgId, 'later') }]);
+    bench.tools.keyCache.changed([{ topic: 'policies', id: policyTopic(orgId, 'later') }]);
     assert.equal((await find(keyId))?.keyId, keyId);
   });
 
@@ -105,11 +105,11 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
     for (const changes of [undefined, [{ topic: 'keys', id: '' }] as const]) {
-      bench.tools.sessions.changed(changes);
+      bench.tools.keyCache.changed(changes);
       assert.notEqual(find(keyId), first);
     }
     const again = find(keyId);
-    bench.tools.sessions.changed([{ topic: 'apis', id: '' }]);
+    bench.tools.keyCache.changed([{ topic: 'apis', id: '' }]);
     assert.equal(find(keyId), again, 'changes of other things do not matter');
   });
 });
@@ -134,21 +134,21 @@ test('what was read before a change is not remembered after it', async () => {
       return answers.at(-1)!.promise;
     },
   } as Partial<AccessStore> as AccessStore;
-  const sessions = sessionsOf({
+  const keyCache = sessionsOf({
     store,
     vault,
     settings: readSettings({}),
     clock: { now: () => 0 },
     log: createLog({ level: 'silent', format: 'json' }),
   });
-  const first = sessions.find(orgId, 'slow-key');
-  assert.equal(sessions.find(orgId, 'slow-key'), first, 'one question for all who ask meanwhile');
-  sessions.changed([{ topic: 'keys', id: digest }]);
-  const second = sessions.find(orgId, 'slow-key');
+  const first = keyCache.find(orgId, 'slow-key');
+  assert.equal(keyCache.find(orgId, 'slow-key'), first, 'one question for all who ask meanwhile');
+  keyCache.changed([{ topic: 'keys', id: digest }]);
+  const second = keyCache.find(orgId, 'slow-key');
   assert.notEqual(second, first, 'whoever asks after the change gets what is there after it');
   answers[1]!.resolve([row('new')]);
   assert.equal((await second)?.session.alias, 'new');
   answers[0]!.resolve([row('old')]);
   await first;
-  assert.equal((await sessions.find(orgId, 'slow-key'))?.session.alias, 'new');
+  assert.equal((await keyCache.find(orgId, 'slow-key'))?.session.alias, 'new');
 });

@@ -12,7 +12,7 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard, type ReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
 import { type ApisById, lifetimesOf } from './key-lifetime.ts';
 import type { AccessStore, FoundKeyRow } from './store.ts';
@@ -44,9 +44,9 @@ interface Remembered extends KnownKey {
 /** Finds keys for a thread, from memory where it can. */
 export interface Sessions {
   /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
-  find(orgId: string, presented: string): Doing<KnownKey | undefined>;
+  find(orgId: string, presented: string): MaybePromise<KnownKey | undefined>;
   /** Policies of an organisation by either of their ids, each under the id asked for. */
-  policies(orgId: string, ids: readonly string[]): Doing<ReadonlyMap<string, Policy>>;
+  policies(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>>;
   /** Rises whenever a key or policy may have changed: what was made of them before is made anew after it. */
   edition(): number;
   /** The handle of a text that may be a key, for events and logs. */
@@ -77,7 +77,7 @@ const unknownForMs = 2000;
 /** No key is longer; nobody may fill the memory with texts that are not keys. */
 const longestKey = 1024;
 
-const after = <T, R>(value: Doing<T>, next: (value: T) => Doing<R>): Doing<R> =>
+const after = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
   value instanceof Promise ? value.then(next) : next(value);
 
 export function sessionsOf({ store, vault, settings, clock, log, apis = () => noApis }: SessionsOptions): Sessions {
@@ -93,7 +93,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   const loading = new Map<string, Promise<KnownKey | undefined>>();
   const reads = createReadGuard();
 
-  function find(orgId: string, presented: string): Doing<KnownKey | undefined> {
+  function find(orgId: string, presented: string): MaybePromise<KnownKey | undefined> {
     if (presented === '' || presented.length > longestKey) return undefined;
     const name = `${orgId}/${presented}`;
     const last = named.get(name);
@@ -113,7 +113,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     return known;
   }
 
-  function load(name: string, orgId: string, presented: string): Doing<KnownKey | undefined> {
+  function load(name: string, orgId: string, presented: string): MaybePromise<KnownKey | undefined> {
     const store = reads.begin();
     const found = read(orgId, presented);
     if (!(found instanceof Promise)) return keep(name, found, store);
@@ -139,7 +139,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   }
 
   /** A whole id is looked for alone: nearly all callers present one, and it costs one digest instead of one for each spelling. */
-  function read(orgId: string, presented: string): Doing<Remembered | undefined> {
+  function read(orgId: string, presented: string): MaybePromise<Remembered | undefined> {
     const ids = keyIdsOf(orgId, presented);
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
@@ -152,7 +152,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   const known = (found: Remembered | undefined | 'none') => (found === 'none' ? undefined : found);
 
   /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
-  function among(orgId: string, keyIds: readonly string[]): Doing<Remembered | undefined | 'none'> {
+  function among(orgId: string, keyIds: readonly string[]): MaybePromise<Remembered | undefined | 'none'> {
     const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
     return after(store.keys([...ids.keys()]), rows => {
       for (const [digest, keyId] of ids) {
@@ -163,7 +163,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     });
   }
 
-  function governed(row: FoundKeyRow, keyId: string): Doing<Remembered | undefined> {
+  function governed(row: FoundKeyRow, keyId: string): MaybePromise<Remembered | undefined> {
     const known = keys.get(row.digest);
     if (known) return known;
     const key = keyOfBody(row.body, vault);
@@ -198,7 +198,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     };
   }
 
-  function policiesOf(orgId: string, ids: readonly string[]): Doing<ReadonlyMap<string, Policy>> {
+  function policiesOf(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>> {
     const found = new Map<string, Policy>();
     const missing: string[] = [];
     for (const id of ids) {

@@ -56,7 +56,7 @@ describe('OpenID Connect', () => {
       const { status, call } = await send(api, token);
       assert.equal(status, 0);
       assert.equal(call.keyId, tokenOf(orgId, md5('ann')));
-      assert.equal(call.identityFrom, 'oidc');
+      assert.equal(call.authMethod, 'oidc');
       assert.deepEqual([call.session?.alias, call.session?.policyIds], ['shop:ann', ['shop-policy']]);
       assert.deepEqual(call.session?.metaData, { GwJWTSessionID: call.keyId, ClientID: 'shop' });
     }
@@ -81,7 +81,7 @@ describe('OpenID Connect', () => {
 
   test('whatever is wrong with a token: 401 and an event', async () => {
     const api = await compile();
-    const hash = (text: string) => bench.tools.sessions.hashOf(text);
+    const hash = (text: string) => bench.tools.keyCache.hashOf(text);
     const wrong: [sent: string, key: string][] = [
       ['', ''],
       ['Basic abc', ''],
@@ -127,7 +127,7 @@ describe('OpenID Connect', () => {
   test('a policy that is missing or cannot be applied: 403', async () => {
     const api = await compile();
     const missing = await send(api, idToken({ aud: 'gone' }));
-    const key = bench.tools.sessions.hashOf(tokenOf(orgId, md5('ann')));
+    const key = bench.tools.keyCache.hashOf(tokenOf(orgId, md5('ann')));
     assert.deepEqual(
       [missing.status, missing.body, missing.events],
       [

@@ -1,6 +1,6 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
 import { credentialIn, placesOf } from './credential-sources.ts';
 import { derivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
@@ -39,22 +39,22 @@ const bearer = /^Bearer +(\S+)$/i;
 /** Callers show an ID token of an OpenID provider. */
 export const oidc: Step = {
   name: 'oidc',
-  make(context) {
-    const { model, tools } = context;
+  build(context) {
+    const { model, services } = context;
     if (!model.modes.includes('oidc')) return undefined;
     const places = placesOf(model.oidc);
     const providers = providersOf(context);
-    const find = ({ claims, kid, algorithm }: Token): Doing<Signer | undefined> =>
+    const find = ({ claims, kid, algorithm }: Token): MaybePromise<Signer | undefined> =>
       providers.get(String(claims.iss))?.keys.find({ kid, algorithm, families });
     const tokens = tokenCheck(algorithmsOf(families), find, error =>
-      tools.log.debug({ api: model.identity.id, reason: error.message }, 'an ID token could not be checked'),
+      services.log.debug({ api: model.identity.id, reason: error.message }, 'an ID token could not be checked'),
     );
     const admit = admitting(context, providers);
     const notes = model.oauth2.enabled;
 
-    function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): Doing<Outcome> {
-      if (isFault(checked)) return deny(tools, call, 'oidc_refused', tools.sessions.hashOf(text));
-      if (notes) call.verified = { text, claims: checked.token.claims };
+    function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): MaybePromise<StepResult> {
+      if (isFault(checked)) return deny(services, call, 'oidc_refused', services.keyCache.hashOf(text));
+      if (notes) call.verifiedToken = { text, claims: checked.token.claims };
       return admit(call, checked.token);
     }
 
@@ -62,7 +62,7 @@ export const oidc: Step = {
       request(call) {
         if (isKnown(call)) return undefined;
         const [, text] = bearer.exec(credentialIn(places, call)) ?? [];
-        if (text === undefined) return deny(tools, call, 'oidc_refused', '');
+        if (text === undefined) return deny(services, call, 'oidc_refused', '');
         const checked = tokens.check(text);
         return checked instanceof Promise ? checked.then(it => judged(call, text, it)) : judged(call, text, checked);
       },
@@ -70,16 +70,16 @@ export const oidc: Step = {
   },
 };
 
-function providersOf({ model, tools }: StepContext): ReadonlyMap<string, Provider> {
+function providersOf({ model, services }: StepContext): ReadonlyMap<string, Provider> {
   return new Map(
     model.oidc.providers.map(({ issuer, clientToPolicy }) => [
       issuer,
-      { keys: tools.keySets.ofIssuer(issuer), clients: new Map(Object.entries(clientToPolicy)) },
+      { keys: services.jwks.ofIssuer(issuer), clients: new Map(Object.entries(clientToPolicy)) },
     ]),
   );
 }
 
-function admitting({ model, tools }: StepContext, providers: ReadonlyMap<string, Provider>) {
+function admitting({ model, services }: StepContext, providers: ReadonlyMap<string, Provider>) {
   const { oidc: settings, identity: api } = model;
   const gives = givesSession(model, 'oidc');
   const paths = scopePaths(settings);
@@ -103,7 +103,7 @@ function admitting({ model, tools }: StepContext, providers: ReadonlyMap<string,
 
   async function sessionOf(caller: Caller, claims: Members): Promise<KnownKey | RefusalCode> {
     const keyId = keyIdOf(caller);
-    const governed = await derivedSession(tools, {
+    const governed = await derivedSession(services, {
       orgId: api.orgId,
       keyId,
       alias: `${caller.client}:${caller.user}`,
@@ -113,14 +113,14 @@ function admitting({ model, tools }: StepContext, providers: ReadonlyMap<string,
       oauthClientId: undefined,
     });
     if (!isRefused(governed)) return governed;
-    tools.log.warn({ api: api.id, reason: governed.message }, 'the policy of an ID token cannot be applied');
+    services.log.warn({ api: api.id, reason: governed.message }, 'the policy of an ID token cannot be applied');
     return governed.reason === 'policy_not_found' ? 'oidc_policy_unknown' : 'oidc_policy_unfit';
   }
 
-  return (call: Exchange, token: Token): Doing<Outcome> => {
-    const caller = timeFault(token.claims, tools.clock.now(), noSkews) ? undefined : callerIn(token.claims);
-    if (!caller) return deny(tools, call, 'oidc_refused', '');
-    const edition = tools.sessions.edition();
+  return (call: Exchange, token: Token): MaybePromise<StepResult> => {
+    const caller = timeFault(token.claims, services.clock.now(), noSkews) ? undefined : callerIn(token.claims);
+    if (!caller) return deny(services, call, 'oidc_refused', '');
+    const edition = services.keyCache.edition();
     const kept = made.get(token);
     if (kept?.edition === edition) {
       if (gives) adopt(call, kept.known, 'oidc');
@@ -128,8 +128,8 @@ function admitting({ model, tools }: StepContext, providers: ReadonlyMap<string,
     }
     return sessionOf(caller, token.claims).then(found => {
       if (typeof found === 'string') {
-        const key = tools.sessions.hashOf(keyIdOf(caller));
-        return refusals[found].event ? deny(tools, call, found, key) : refuse(call, found);
+        const key = services.keyCache.hashOf(keyIdOf(caller));
+        return refusals[found].event ? deny(services, call, found, key) : refuse(call, found);
       }
       made.set(token, { edition, known: found });
       if (gives) adopt(call, found, 'oidc');

@@ -7,7 +7,7 @@ import { Abandoned, type Flow } from '#base/fair-queue.ts';
 import { Lru } from '#base/lru.ts';
 import { murmur32, murmur64, murmur128 } from '#base/murmur.ts';
 import { hashDummyPassword, verifyPassword } from '#base/passwords.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 
 type Stored = NonNullable<Session['password']>;
 
@@ -27,7 +27,7 @@ export interface PasswordQuestion {
 
 /** Whether a password is a user's. Its duration does not show whether the user exists. */
 export interface PasswordCheck {
-  matches(question: PasswordQuestion): Doing<PasswordVerdict>;
+  matches(question: PasswordQuestion): MaybePromise<PasswordVerdict>;
   retryAfterSeconds(client: string, user: string): number;
 }
 

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import { metadataFaults } from '#definition/oauth2-validation.ts';
-import { answer, jsonAnswer } from '../http/response.ts';
+import { createJsonResponse, createResponse } from '../http/response.ts';
 import type { Route, RouteContext } from '../routing/built-in-routes.ts';
 import { knownScopes } from './scopes.ts';
 
@@ -45,6 +45,8 @@ export function metadataRoutes({ model }: RouteContext): [path: string, route: R
     bearer_methods_supported: ['header'],
   };
   const route: Route = ({ method }) =>
-    method === 'GET' || method === 'HEAD' ? jsonAnswer(200, document) : answer(405, { Allow: 'GET, HEAD' });
+    method === 'GET' || method === 'HEAD'
+      ? createJsonResponse(200, document)
+      : createResponse(405, { Allow: 'GET, HEAD' });
   return [[path, route]];
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { namedPolicies, policiesNamed, preparePolicies } from './required-policies.ts';
 
 const named = (definition: object) =>
@@ -72,12 +72,12 @@ test('policies are looked up page by page: only the API whose policy is missing 
       } as unknown as ClassicDefinition),
     );
     const before = bench.queries();
-    await preparePolicies(models, bench.tools.sessions, 3);
+    await preparePolicies(models, bench.tools.keyCache, 3);
     assert.equal(bench.queries() - before, 3, 'three pages');
     const make = (at: number) =>
-      namedPolicies.make({ model: models[at]!, version: models[at]!.versions[0]!, tools: bench.tools });
+      namedPolicies.build({ model: models[at]!, version: models[at]!.versions[0]!, services: bench.tools });
     for (const at of [0, 2, 3, 5]) assert.equal(make(at), undefined, `policy-${at}`);
-    assert.throws(() => make(6), new Unservable('the policy policy-6 is missing'));
+    assert.throws(() => make(6), new ApiCompileError('the policy policy-6 is missing'));
   } finally {
     await bench.close();
   }

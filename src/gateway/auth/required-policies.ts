@@ -1,5 +1,5 @@
 import type { AuthMode, Model } from '#definition/model.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { Sessions } from './key-cache.ts';
 
 /** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
@@ -48,9 +48,9 @@ export async function preparePolicies(
 /** Whoever is let in would have no rights, or other ones than the definition says. */
 export const namedPolicies: Step = {
   name: 'named-policies',
-  make({ model }) {
+  build({ model }) {
     const id = missing.get(model.identity);
-    if (id !== undefined) throw new Unservable(`the policy ${id} is missing`);
+    if (id !== undefined) throw new ApiCompileError(`the policy ${id} is missing`);
     return undefined;
   },
 };

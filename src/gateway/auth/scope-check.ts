@@ -1,11 +1,11 @@
 import type { Model } from '#definition/model.ts';
 import { bodyOf } from '../http/body.ts';
 import { plainSpelling } from '../http/path.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
 import { challengeOf } from './bearer.ts';
 import { type Lists, type OperationScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
@@ -16,24 +16,26 @@ const description = 'The token does not have the scopes that are asked for here'
 /** The token holds the scopes that the OpenAPI document lists for the operation, for the API, or both. */
 export const scopeCheck: Step = {
   name: 'scope-check',
-  make(context) {
+  build(context) {
     const { model } = context;
     const { enabled, scopeCheckEnabled } = model.oauth2;
     if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
     if (!verifying.some(mode => model.modes.includes(mode)))
-      throw new Unservable('scopes are looked for in tokens that are verified, and no way in of this API verifies any');
+      throw new ApiCompileError(
+        'scopes are looked for in tokens that are verified, and no way in of this API verifies any',
+      );
     const scopesOf = scopeReader(model.oauth2);
     const globally = globalLists(model);
     const find = operationFinder(context);
     const refused = refusing(context);
     return {
       request(call) {
-        if (call.skipsAuth || call.bearer === '') return undefined;
-        if (!call.verified) return refuse(call, 'bearer_unverified');
+        if (call.skipsAuth || call.bearerToken === '') return undefined;
+        if (!call.verifiedToken) return refuse(call, 'bearer_unverified');
         const operation = find(call);
         if (operation === 'unclear') return refuse(call, 'path_twofold');
         if (operation?.off) return undefined;
-        const held = scopesOf(call.verified.claims);
+        const held = scopesOf(call.verifiedToken.claims);
         const asked = [...(operation?.asked ?? []), globally(call)];
         const unmet = asked.filter(lists => !isMet(lists, held));
         return unmet.length === 0 ? undefined : refused(call, unmet);
@@ -56,31 +58,31 @@ function globalLists({ oauth2, document, scopeScheme, alternatives }: Model): (c
     const requirement = Array.isArray(document?.security) ? document.security.slice(at, at + 1) : [];
     return scopesListed(requirement, scopeScheme);
   });
-  return call => each[call.alternative] ?? all;
+  return call => each[call.matchedAlternative] ?? all;
 }
 
 type Found = OperationScopes | undefined | 'unclear';
 
 /** A path that can be read in two ways must mean the same operation in both. */
-function operationFinder({ model, version, tools }: StepContext): (call: Exchange) => Found {
+function operationFinder({ model, version, services }: StepContext): (call: Exchange) => Found {
   const operations = operationScopes(model, version);
   const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
-  const matcher = endpointMatcher(counted, { model, version, settings: tools.settings });
+  const matcher = endpointMatcher(counted, { model, version, settings: services.settings });
   return call => {
     const found = matcher?.find(call);
     return call.isPathAmbiguous && matcher?.find(call, plainSpelling) !== found ? 'unclear' : found;
   };
 }
 
-function refusing({ model, tools }: StepContext): (call: Exchange, unmet: readonly Lists[]) => Answer {
+function refusing({ model, services }: StepContext): (call: Exchange, unmet: readonly Lists[]) => GatewayResponse {
   const challenge = challengeOf(model);
   return (call, unmet) => {
     const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');
     const said = { error: 'insufficient_scope', error_description: description, scope };
-    const given = deny(tools, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
-    given.headers.set('Content-Type', 'application/json');
-    given.headers.append('WWW-Authenticate', challenge(said));
-    given.body = bodyOf(Buffer.from(JSON.stringify(said)));
-    return given;
+    const response = deny(services, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
+    response.headers.set('Content-Type', 'application/json');
+    response.headers.append('WWW-Authenticate', challenge(said));
+    response.body = bodyOf(Buffer.from(JSON.stringify(said)));
+    return response;
   };
 }

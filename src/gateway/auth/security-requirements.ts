@@ -2,8 +2,8 @@ import type { AuthMode, Model } from '#definition/model.ts';
 import type { Alternative } from '#definition/security-requirements.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Doing, Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { identities, isKnown } from './auth-result.ts';
 import { basic } from './basic.ts';
 import { clientCertificates } from './client-certificates.ts';
@@ -16,7 +16,7 @@ import { token } from './token.ts';
 
 const ways: Partial<Record<AuthMode, Step>> = { oauth, externalOAuth, basic, hmac, jwt, oidc, token };
 
-type Request = NonNullable<Made['request']>;
+type Request = NonNullable<StepHooks['request']>;
 
 /**
  * Several ways in, any of which will do. Each is tried as if it were the only one: what it found out, and whom it told, is
@@ -24,30 +24,30 @@ type Request = NonNullable<Made['request']>;
  */
 export const alternatives: Step = {
   name: 'alternatives',
-  make(context) {
+  build(context) {
     const { model } = context;
     if (model.alternatives.length === 0) return undefined;
-    const held = holding(context.tools);
-    const attempts = model.alternatives.map(it => attemptOf(it, { ...context, tools: held.tools }));
+    const held = holding(context.services);
+    const attempts = model.alternatives.map(it => attemptOf(it, { ...context, services: held.services }));
 
-    function attempt(call: Exchange, before: Before, at: number): Doing<Outcome> {
+    function attempt(call: Exchange, before: Before, at: number): MaybePromise<StepResult> {
       const outcome = walked(attempts[at]!, call, 0);
       return outcome instanceof Promise
         ? outcome.then(it => settled(call, before, at, it))
         : settled(call, before, at, outcome);
     }
 
-    function settled(call: Exchange, before: Before, at: number, outcome: Outcome): Doing<Outcome> {
+    function settled(call: Exchange, before: Before, at: number, outcome: StepResult): MaybePromise<StepResult> {
       const refused = outcome ?? (call.session ? undefined : refuse(call, 'no_session'));
       if (!refused) {
-        call.alternative = at;
+        call.matchedAlternative = at;
         held.forget(call);
         return undefined;
       }
-      const { refusal } = call;
+      const { errorCode } = call;
       restore(call, before);
       if (at + 1 === attempts.length) {
-        call.refusal = refusal;
+        call.errorCode = errorCode;
         held.tell(call);
         return refused;
       }
@@ -62,14 +62,14 @@ export const alternatives: Step = {
 /** A way in all by itself: one of several alternatives is gone through with them. */
 export const alone = (step: Step): Step => ({
   name: step.name,
-  make: context => (context.model.alternatives.length > 0 ? undefined : step.make(context)),
+  build: context => (context.model.alternatives.length > 0 ? undefined : step.build(context)),
 });
 
 /** A certificate that an alternative asks for is not asked of everybody. */
 export const clientCertificatesAlone: Step = {
   name: clientCertificates.name,
-  make: context =>
-    context.model.alternatives.some(({ certificate }) => certificate) ? undefined : clientCertificates.make(context),
+  build: context =>
+    context.model.alternatives.some(({ certificate }) => certificate) ? undefined : clientCertificates.build(context),
 };
 
 function attemptOf({ ways: asked, missing, certificate }: Alternative, context: StepContext): Request[] {
@@ -77,9 +77,9 @@ function attemptOf({ ways: asked, missing, certificate }: Alternative, context: 
   const modes = asked.map(({ mode }) => mode);
   const requests = asked.map(({ mode, says }) => {
     const model = { ...context.model, modes, authentication: identifying(context.model, modes), [mode]: says };
-    return ways[mode]?.make({ ...context, model: model as Model })?.request;
+    return ways[mode]?.build({ ...context, model: model as Model })?.request;
   });
-  return [certificate ? clientCertificates.make(context)?.request : undefined, ...requests].filter(it => !!it);
+  return [certificate ? clientCertificates.build(context)?.request : undefined, ...requests].filter(it => !!it);
 }
 
 /** A way in that is not part of this alternative cannot say who calls: then the last one does. */
@@ -89,7 +89,7 @@ function identifying({ authentication }: Model, modes: readonly AuthMode[]): Mod
   return { ...authentication, baseIdentityProvider: '' };
 }
 
-function walked(requests: readonly Request[], call: Exchange, from: number): Doing<Outcome> {
+function walked(requests: readonly Request[], call: Exchange, from: number): MaybePromise<StepResult> {
   for (let at = from; at < requests.length; at++) {
     const outcome = requests[at]!(call);
     if (outcome instanceof Promise) return outcome.then(it => it ?? walked(requests, call, at + 1));
@@ -98,12 +98,15 @@ function walked(requests: readonly Request[], call: Exchange, from: number): Doi
   return undefined;
 }
 
-type Before = Pick<Exchange, 'keyId' | 'keyHash' | 'session' | 'identityFrom' | 'verified' | 'context' | 'refusal'>;
+type Before = Pick<
+  Exchange,
+  'keyId' | 'keyHash' | 'session' | 'authMethod' | 'verifiedToken' | 'context' | 'errorCode'
+>;
 
 /** What an attempt may change of a call. */
 function beforeOf(call: Exchange): Before {
-  const { keyId, keyHash, session, identityFrom, verified, context, refusal } = call;
-  return { keyId, keyHash, session, identityFrom, verified, refusal, context: context && { ...context } };
+  const { keyId, keyHash, session, authMethod, verifiedToken, context, errorCode } = call;
+  return { keyId, keyHash, session, authMethod, verifiedToken, errorCode, context: context && { ...context } };
 }
 
 function restore(call: Exchange, before: Before): void {
@@ -112,18 +115,18 @@ function restore(call: Exchange, before: Before): void {
 }
 
 /** Tools that hold back what they would tell of a call until it is clear that it was not let in. */
-function holding(tools: GatewayTools) {
-  const held = new WeakMap<object, Parameters<GatewayTools['fire']>[]>();
-  const fire: GatewayTools['fire'] = (...told) => {
+function holding(services: StepServices) {
+  const held = new WeakMap<object, Parameters<StepServices['emitEvent']>[]>();
+  const fire: StepServices['emitEvent'] = (...told) => {
     const list = held.get(told[1]);
     if (list) list.push(told);
     else held.set(told[1], [told]);
   };
   return {
-    tools: { ...tools, fire },
+    services: { ...services, fire },
     forget: (call: Exchange) => void held.delete(call),
     tell(call: Exchange) {
-      for (const told of held.get(call) ?? []) tools.fire(...told);
+      for (const told of held.get(call) ?? []) services.emitEvent(...told);
       held.delete(call);
     },
   };

@@ -57,11 +57,11 @@ const keyRow = (digest: string, kind = 'token', body: object = rights) => ({
 const caches: Readonly<Record<string, () => Cache>> = {
   keys() {
     const { reads, store } = slowStore('keys');
-    const sessions = sessionsWith(store);
+    const keyCache = sessionsWith(store);
     const digest = keyDigest(vault, `${orgId}slow`);
     return {
-      find: () => sessions.find(orgId, 'slow'),
-      change: sessions.changed,
+      find: () => keyCache.find(orgId, 'slow'),
+      change: keyCache.changed,
       changes: [{ topic: 'keys', id: digest }],
       reads,
       row: keyRow(digest),
@@ -69,10 +69,10 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
   policies() {
     const { reads, store } = slowStore('policies');
-    const sessions = sessionsWith(store);
+    const keyCache = sessionsWith(store);
     return {
-      find: () => sessions.policies(orgId, ['gold']),
-      change: sessions.changed,
+      find: () => keyCache.policies(orgId, ['gold']),
+      change: keyCache.changed,
       changes: [{ topic: 'policies', id: `${orgId}/silver` }],
       own: [{ topic: 'policies', id: `${orgId}/gold` }],
       reads,

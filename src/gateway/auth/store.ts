@@ -1,7 +1,7 @@
 import type { KeyRow } from '#access/keys/store.ts';
 import type { StoredPolicy } from '#access/policies/store.ts';
 import type { Reader } from '#storage/reader.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import { marks } from '../routing/config-store.ts';
 
 export type FoundKeyRow = KeyRow & { readonly created_at: number | string };
@@ -22,13 +22,13 @@ export interface TokenRow {
 /** What knowing a caller takes of the records. Answers at once where the engine can. */
 export function accessStore(reader: Reader) {
   return {
-    keys: (digests: readonly string[]): Doing<FoundKeyRow[]> =>
+    keys: (digests: readonly string[]): MaybePromise<FoundKeyRow[]> =>
       reader.rows(
         `select id, org_id, kind, key_hash, sealed, body, digest, created_at from keys where digest in (${marks(digests)})`,
         digests,
       ),
     /** By either of their ids. */
-    policies(orgId: string, ids: readonly string[]): Doing<StoredPolicy[]> {
+    policies(orgId: string, ids: readonly string[]): MaybePromise<StoredPolicy[]> {
       const list = marks(ids);
       const rows = reader.rows<{ body: string }>(
         `select body from policies where org_id = ? and (policy_id in (${list}) or id in (${list}))`,
@@ -36,14 +36,14 @@ export function accessStore(reader: Reader) {
       );
       return rows instanceof Promise ? rows.then(parsed) : parsed(rows);
     },
-    certificates: (ids: readonly string[]): Doing<CertificateRow[]> =>
+    certificates: (ids: readonly string[]): MaybePromise<CertificateRow[]> =>
       reader.rows(`select id, org_id, body from certificates where id in (${marks(ids)})`, ids),
-    oauthTokens: (digest: string): Doing<TokenRow[]> =>
+    oauthTokens: (digest: string): MaybePromise<TokenRow[]> =>
       reader.rows(
         "select org_id, api_id, client_id, expires_at, body from oauth_tokens where digest = ? and kind = 'access'",
         [digest],
       ),
-    oauthClients: (apiId: string, clientId: string): Doing<{ body: string }[]> =>
+    oauthClients: (apiId: string, clientId: string): MaybePromise<{ body: string }[]> =>
       reader.rows('select body from oauth_clients where api_id = ? and client_id = ?', [apiId, clientId]),
   };
 }

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { createUuid } from '#base/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { urlEscaped, variables } from '../variables/variables.ts';
 
 export type Provider = Model['oauth2']['providers'][number];
@@ -35,15 +35,15 @@ const byAssertion = (subject: string) =>
   ] as const;
 
 /** Makes the question for one call. Values of variables stand for themselves in an address and can begin nothing new. */
-export function questions(provider: Provider, tools: StepContext['tools']) {
+export function questions(provider: Provider, services: StepContext['services']) {
   const { tokenEndpoint, grantType, customParams } = provider;
-  const url = variables(tokenEndpoint, tools, urlEscaped);
-  const custom = Object.entries(customParams).map(([name, text]) => [name, variables(text, tools)] as const);
+  const url = variables(tokenEndpoint, services, urlEscaped);
+  const custom = Object.entries(customParams).map(([name, text]) => [name, variables(text, services)] as const);
   const granted = grantType === 'jwt-bearer' ? byAssertion : byToken;
   return (call: Exchange, { audience, scopes }: Target): Question => ({
     url: url(call),
     form: [
-      ...granted(call.bearer),
+      ...granted(call.bearerToken),
       ...(audience === '' ? [] : [['audience', audience] as const]),
       ...(scopes.length === 0 ? [] : [['scope', scopes.join(' ')] as const]),
       ...custom.map(([name, value]) => [name, value(call)] as const),
@@ -75,16 +75,18 @@ export function signInOf(provider: Provider, context: StepContext): SignIn {
 const assertionSeconds = 60;
 
 /** The gateway signs who it is with the key of a certificate, each time anew. */
-function byKey({ clientId, certificateId, name }: Provider, { model, tools }: StepContext): SignIn {
-  const certificate = tools.certificates.get(model.identity.orgId, certificateId);
+function byKey({ clientId, certificateId, name }: Provider, { model, services }: StepContext): SignIn {
+  const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey || !certificate.x509)
-    throw new Unservable(`the certificate ${certificateId} of the provider ${name} is not in the store with its key`);
+    throw new ApiCompileError(
+      `the certificate ${certificateId} of the provider ${name} is not in the store with its key`,
+    );
   const key = createPrivateKey(certificate.privateKey());
   const alg = algorithmOf(key);
-  if (!alg) throw new Unservable(`the key of the certificate ${certificateId} cannot sign tokens`);
+  if (!alg) throw new ApiCompileError(`the key of the certificate ${certificateId} cannot sign tokens`);
   const thumbprint = hash('sha256', certificate.x509.raw, 'base64url');
   return async url => {
-    const now = Math.floor(tools.clock.now() / 1000);
+    const now = Math.floor(services.clock.now() / 1000);
     const signed = await new SignJWT({ jti: createUuid() })
       .setProtectedHeader({ alg, typ: 'JWT', 'x5t#S256': thumbprint })
       .setIssuer(clientId)

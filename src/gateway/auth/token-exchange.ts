@@ -3,7 +3,7 @@ import { compileRegex } from '#base/regex.ts';
 import { issuerPattern, oauth2Faults } from '#definition/oauth2-validation.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
 import { bearerPlaces } from './bearer.ts';
 import { removeCookie, withoutQuery } from './credential-sources.ts';
@@ -18,30 +18,30 @@ interface Exchanger {
 /** The upstream gets a token of its own for the caller, in place of the one the caller sent. */
 export const tokenExchange: Step = {
   name: 'token-exchange',
-  make(context) {
-    const { model, version, tools } = context;
+  build(context) {
+    const { model, version, services } = context;
     const { enabled, exchangeEnabled } = model.oauth2;
     if (!enabled || !exchangeEnabled || !model.authentication.enabled) return undefined;
     const [fault] = oauth2Faults(model.oauth2);
-    if (fault) throw new Unservable(`${fault.path} ${fault.message}`);
+    if (fault) throw new ApiCompileError(`${fault.path} ${fault.message}`);
     const find = exchangers(context);
-    const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: tools.settings });
+    const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });
     const swap = swapping(context);
 
-    function settled(call: Exchange, exchanged: Exchanged): Outcome {
+    function settled(call: Exchange, exchanged: Exchanged): StepResult {
       if (exchanged === 'refused' || exchanged === 'failed')
-        return deny(tools, call, `exchange_${exchanged}`, call.keyHash, 'Token exchange failed');
+        return deny(services, call, `exchange_${exchanged}`, call.keyHash, 'Token exchange failed');
       if (exchanged.isNew)
-        tools.fire('OAuth2ExchangeSucceeded', call, 'Token exchange succeeded', { key: call.keyHash });
+        services.emitEvent('OAuth2ExchangeSucceeded', call, 'Token exchange succeeded', { key: call.keyHash });
       swap(call, exchanged.token);
       return undefined;
     }
 
     return {
       request(call) {
-        if (call.skipsAuth || call.bearer === '') return undefined;
+        if (call.skipsAuth || call.bearerToken === '') return undefined;
         const found = find(issuerOf(call));
-        if (!found) return deny(tools, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
+        if (!found) return deny(services, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
         const { provider } = found;
         const own = targets?.find(call);
         const target = own
@@ -78,8 +78,8 @@ function exchangers(context: StepContext): (issuer: string) => Exchanger | undef
 }
 
 /** What the token says of its issuer decides who is asked about it, and nothing else: that one looks at the token. */
-function issuerOf({ verified, bearer }: Exchange): string {
-  const { iss } = verified?.claims ?? unverified(bearer);
+function issuerOf({ verifiedToken, bearerToken }: Exchange): string {
+  const { iss } = verifiedToken?.claims ?? unverified(bearerToken);
   return typeof iss === 'string' ? iss : '';
 }
 

@@ -4,7 +4,7 @@ import { createOutboundClient, type OutboundClient } from '#base/http-client/cli
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { GatewayTools, MainAnswers } from '../pipeline/step-services.ts';
+import type { MainThreadRpc, StepServices } from '../pipeline/step-services.ts';
 import { createRpcClient, type Question } from '../pipeline/thread-rpc.ts';
 import { keySets } from './jwks.ts';
 import type { Sessions } from './key-cache.ts';
@@ -32,7 +32,7 @@ const questionsAtOnce = 200;
 export function tokenTools({ post, ...options }: TokenToolsOptions) {
   const { settings, clock, log, addresses } = options;
   const out = createOutboundClient({ addresses, maxConcurrent: callsAtOnce });
-  const main = createRpcClient<MainAnswers>(post, questionsAtOnce);
+  const main = createRpcClient<MainThreadRpc>(post, questionsAtOnce);
   const oauthTokens = oauthTokensOf(options);
   const createKeySets = (through: OutboundClient) =>
     keySets({
@@ -42,11 +42,11 @@ export function tokenTools({ post, ...options }: TokenToolsOptions) {
       ttlSeconds: settings['jwks.cache_seconds'],
       pauseSeconds: settings['jwks.refresh_pause_seconds'],
     });
-  const tools: Pick<GatewayTools, 'outbound' | 'keySets' | 'oauthTokens' | 'ask'> = {
+  const services: Pick<StepServices, 'outbound' | 'jwks' | 'oauthTokens' | 'rpc'> = {
     outbound: out,
-    keySets: createKeySets(out),
+    jwks: createKeySets(out),
     oauthTokens,
-    ask: main.ask,
+    rpc: main.ask,
   };
-  return { tools, createKeySets, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
+  return { tools: services, createKeySets, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
 }

@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readToken } from '#access/keys/ids.ts';
 import type { Model } from '#definition/model.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusalAnswer, refuse } from '../pipeline/refusals.ts';
-import { Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { variables } from '../variables/variables.ts';
 import { queryValue } from './credential-sources.ts';
 import type { KnownKey } from './key-cache.ts';
 
 /** A signature beside the key: the hash of key, secret and time, made anew every second. */
-export type SignatureCheck = (call: Exchange, presented: string, known: KnownKey) => Answer | undefined;
+export type SignatureCheck = (call: Exchange, presented: string, known: KnownKey) => GatewayResponse | undefined;
 
 const algorithms: Readonly<Record<string, string>> = { MasherySHA256: 'sha256', MasheryMD5: 'md5' };
 /** Every second of tolerance is two hashes on every call. */
@@ -21,12 +21,12 @@ const defaultMessage = 'Request signature verification failed';
 
 export function signatureCheck(
   asked: Model['token'],
-  tools: Pick<GatewayTools, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
+  services: Pick<StepServices, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
 ): SignatureCheck {
   const hash = algorithms[asked.signatureAlgorithm];
   if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');
-  if (asked.signatureSecret === '') throw new Unservable('signature validation has no secret');
-  const secretOf = variables(asked.signatureSecret, tools);
+  if (asked.signatureSecret === '') throw new ApiCompileError('signature validation has no secret');
+  const secretOf = variables(asked.signatureSecret, services);
   const header = asked.signatureHeader.toLowerCase();
   const query = asked.signatureQueryName || (asked.signatureQueryEnabled ? asked.signatureHeader : '');
   const skew = Math.min(Math.max(asked.signatureClockSkewSeconds, 0), mostSkewSeconds);
@@ -37,7 +37,7 @@ export function signatureCheck(
     // A key without the metadata that its secret is in has none: nothing is signed with that.
     if (secret === '' || !/^[0-9a-f]+$/i.test(given)) return false;
     const bytes = Buffer.from(given, 'hex');
-    const now = Math.floor(tools.clock.now() / 1000);
+    const now = Math.floor(services.clock.now() / 1000);
     let valid = false;
     for (const keyId of keyIds)
       for (let at = now - skew; at <= now + skew; at++) {
@@ -52,7 +52,7 @@ export function signatureCheck(
     const given = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
     const secret = secretOf({ context: call.context, session: known.session });
     if (isValid(given, secret, namesOf(presented, known))) return undefined;
-    call.refusal = 'signature_invalid';
+    call.errorCode = 'signature_invalid';
     return refusalAnswer(call, status, message);
   };
 }

@@ -17,7 +17,7 @@ describe('keys', () => {
     api = await bench.compile();
   });
   after(() => bench.close());
-  const hash = (text: string) => bench.tools.sessions.hashOf(text);
+  const hash = (text: string) => bench.tools.keyCache.hashOf(text);
 
   test('a key lets its holder in, with or without Bearer in front', async () => {
     const keyId = await bench.key(rights);
@@ -26,7 +26,7 @@ describe('keys', () => {
       assert.equal(status, 0);
       assert.equal(call.keyId, keyId);
       assert.equal(call.keyHash, hash(keyId));
-      assert.equal(call.identityFrom, 'token');
+      assert.equal(call.authMethod, 'token');
       assert.ok(call.session?.rights.has('bench'));
     }
   });
@@ -120,14 +120,14 @@ describe('keys', () => {
     const { call } = await bench.send(api, { headers: { Authorization: keyId } });
     const again = await bench.send(api, {
       change(looped) {
-        looped.loops = 1;
+        looped.loopCount = 1;
         looped.session = call.session;
       },
     });
     assert.equal(again.status, 0);
     const stranger = await bench.send(api, {
       change(looped) {
-        looped.loops = 1;
+        looped.loopCount = 1;
       },
     });
     assert.equal(stranger.status, 401);
@@ -204,7 +204,7 @@ describe('signatures beside the key', () => {
 });
 
 const der = ({ certPem }: MadeCertificate) => new X509Certificate(certPem).raw;
-const shows = (certificate: MadeCertificate): Sent['peer'] => ({ secure: true, certificate: der(certificate) });
+const shows = (certificate: MadeCertificate): Sent['peer'] => ({ isTls: true, certificate: der(certificate) });
 
 describe('keys that are client certificates', () => {
   let bench: Bench;
@@ -227,7 +227,7 @@ describe('keys that are client certificates', () => {
   });
 
   test('no certificate: 401', async () => {
-    for (const peer of [{ secure: true }, {}]) {
+    for (const peer of [{ isTls: true }, {}]) {
       const { status, body, events } = await bench.send(api, {
         peer,
         headers: { Authorization: orgId + mine.fingerprint },
@@ -271,20 +271,20 @@ describe('keys that are client certificates', () => {
     const other = makeClientCertificate(authority, 'other');
     const keyId = await bench.key({ ...rights, certificate: orgId + mine.fingerprint }, { name: other.fingerprint });
     const { status, body, events } = await bench.send(api, { peer: shows(other) });
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
   });
 
   test('a certificate that is not in the store: 403 and an event', async () => {
     const lost = makeClientCertificate(authority, 'lost');
     const keyId = await bench.key(rights, { name: lost.fingerprint });
     const { status, body, events } = await bench.send(api, { peer: shows(lost) });
-    assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [403, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
   });
 
   test('the fingerprint of a certificate is no secret: it does not open an API that asks for keys', async () => {
     const keyId = orgId + mine.fingerprint;
     const { status, body, events } = await bench.send(await bench.compile(), { headers: { Authorization: keyId } });
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(keyId))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(keyId))]);
   });
 
   test('where the settings let a token stand for the certificate, either does', async () => {
@@ -306,6 +306,6 @@ describe('keys that are client certificates', () => {
     const sent = (key: string): Sent => ({ headers: { Authorization: key }, peer: shows(mine) });
     assert.equal((await bench.send(listed, sent(keyId))).status, 0);
     const { status, body, events } = await bench.send(listed, sent(elsewhere));
-    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.sessions.hashOf(elsewhere))]);
+    assert.deepEqual([status, body, events], [401, disallowed, authFailure(bench.tools.keyCache.hashOf(elsewhere))]);
   });
 });

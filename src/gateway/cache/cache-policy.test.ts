@@ -4,7 +4,7 @@ import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { cachePlan, loops } from './cache-policy.ts';
 
 const settings = readSettings({ flags: {} });
@@ -73,7 +73,7 @@ test('an endpoint without a time of its own is kept where the upstream may say i
 
 test('a pattern that cannot be run, or would run long over bodies, keeps the API from being served', () => {
   for (const cache_key_regex of ['(?=a)', '(', '(?:a{1,100}){1,10}b'])
-    assert.throws(() => planOf(on, { advance_cache_config: [{ ...entry, cache_key_regex }] }), Unservable);
+    assert.throws(() => planOf(on, { advance_cache_config: [{ ...entry, cache_key_regex }] }), ApiCompileError);
 });
 
 test('an API that may hand its calls to another keeps nothing itself', () => {

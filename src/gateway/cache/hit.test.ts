@@ -21,12 +21,12 @@ const call = (headers: Record<string, string>, method = 'GET') =>
 
 test('a hit is what was kept, says so and how old it is, and is seen by no step again', () => {
   const kept = entry(['Content-Type', 'text/plain', 'X-Own', '1'], { status: 404 });
-  const given = answerFrom(kept, call({}), nowMs);
-  assert.equal(given.status, 404);
-  assert.equal(given.body.bytes, kept.body);
-  assert.deepEqual(given.headers.flat, [...kept.headers, 'Age', '3', 'x-gw-cached-response', '1']);
-  assert.ok(given.final);
-  given.headers.set('X-Own', '2');
+  const response = answerFrom(kept, call({}), nowMs);
+  assert.equal(response.status, 404);
+  assert.equal(response.body.bytes, kept.body);
+  assert.deepEqual(response.headers.flat, [...kept.headers, 'Age', '3', 'x-gw-cached-response', '1']);
+  assert.ok(response.skipsResponseSteps);
+  response.headers.set('X-Own', '2');
   assert.deepEqual(kept.headers, ['Content-Type', 'text/plain', 'X-Own', '1'], 'what is kept stays as it is');
 });
 
@@ -61,15 +61,15 @@ const conditions: [title: string, status: number, headers: Record<string, string
 
 for (const [title, status, headers, kept = tagged, method] of conditions)
   test(`whoever has it already: ${title} is a ${status}`, () => {
-    const given = answerFrom(entry(kept), call(headers, method), nowMs);
-    assert.equal(given.status, status);
+    const response = answerFrom(entry(kept), call(headers, method), nowMs);
+    assert.equal(response.status, status);
     if (status !== 304) return;
-    assert.equal(given.body.bytes, undefined);
-    assert.equal(given.headers.has('content-type'), false);
-    assert.equal(given.headers.get('etag'), new HeaderList(kept).get('etag'));
+    assert.equal(response.body.bytes, undefined);
+    assert.equal(response.headers.has('content-type'), false);
+    assert.equal(response.headers.get('etag'), new HeaderList(kept).get('etag'));
   });
 
 test('only what went well can be unchanged', () => {
-  const given = answerFrom(entry(tagged, { status: 404 }), call({ 'If-None-Match': '"a,b"' }), nowMs);
-  assert.equal(given.status, 404);
+  const response = answerFrom(entry(tagged, { status: 404 }), call({ 'If-None-Match': '"a,b"' }), nowMs);
+  assert.equal(response.status, 404);
 });

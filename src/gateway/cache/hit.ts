@@ -1,6 +1,6 @@
 import { Body, bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import { Answer } from '../http/response.ts';
+import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Entry } from './entry.ts';
 import { ageOf } from './request-cache-control.ts';
@@ -10,31 +10,31 @@ const ofUnchanged = new Set(['cache-control', 'content-location', 'date', 'etag'
 const mark = 'x-gw-cached-response';
 
 /** The answer that was kept, or that the caller has it already. No step sees it again. */
-export function answerFrom(entry: Entry, call: Exchange, nowMs: number): Answer {
+export function answerFrom(entry: Entry, call: Exchange, nowMs: number): GatewayResponse {
   const kept = new HeaderList(entry.headers as string[]);
-  const given = isUnchanged(entry, kept, call) ? unchanged(kept) : whole(entry, kept, call.method);
-  given.headers.append('Age', String(ageOf(entry, nowMs)));
-  given.headers.append(mark, '1');
-  given.final = true;
-  return given;
+  const response = isUnchanged(entry, kept, call) ? unchanged(kept) : whole(entry, kept, call.method);
+  response.headers.append('Age', String(ageOf(entry, nowMs)));
+  response.headers.append(mark, '1');
+  response.skipsResponseSteps = true;
+  return response;
 }
 
-function whole(entry: Entry, kept: HeaderList, method: string): Answer {
+function whole(entry: Entry, kept: HeaderList, method: string): GatewayResponse {
   const headers = new HeaderList(kept.flat.slice());
-  if (entry.body.length > 0) return new Answer(entry.status, headers, bodyOf(entry.body));
+  if (entry.body.length > 0) return new GatewayResponse(entry.status, headers, bodyOf(entry.body));
   // The head of an answer says how long its body would be.
   const length = method === 'HEAD' ? kept.get('content-length') : '0';
-  return new Answer(
+  return new GatewayResponse(
     entry.status,
     headers,
     new Body(undefined, undefined, length === undefined ? length : Number(length)),
   );
 }
 
-function unchanged(kept: HeaderList): Answer {
+function unchanged(kept: HeaderList): GatewayResponse {
   const headers = new HeaderList();
   for (const [name, value] of kept) if (ofUnchanged.has(name.toLowerCase())) headers.append(name, value);
-  return new Answer(304, headers, noBody());
+  return new GatewayResponse(304, headers, noBody());
 }
 
 function isUnchanged({ status }: Entry, kept: HeaderList, { method, headers }: Exchange): boolean {

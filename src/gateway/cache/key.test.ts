@@ -23,7 +23,7 @@ function call(headers: Record<string, string> = {}, change: Change = () => undef
     ...{ method: 'GET', target: '/a/b', path: '/a/b', query: 'c=d', host: 'example.org' },
     headers: new HeaderList(Object.entries(headers).flat()),
     body: noBody(),
-    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
     ...{ clientAddress: '10.0.0.1', receivedAtMs: 0, startedAt: 0 },
   });
   change(made);

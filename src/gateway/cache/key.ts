@@ -48,27 +48,27 @@ export function keysOf(model: Model, version: VersionModel) {
 
   return {
     of(call: Exchange, method: string, body?: string): string {
-      const { headers, rewritten } = call;
+      const { headers, rewrittenTarget } = call;
       const parts = [
         scope,
         method,
         call.upstreamMethod,
         call.host,
-        call.peer.secure ? 'secure' : '',
+        call.peer.isTls ? 'secure' : '',
         call.path,
         call.query,
         call.keyId === '' ? 'address' : 'key',
         call.keyId || call.clientAddress,
-        call.earlierKeys,
+        call.previousKeyIds,
         authorizationOf(call),
         joined(headers, 'cookie'),
         body,
       ];
       if (body !== undefined) parts.push(headers.get('content-type'));
       for (const name of byHeaders) parts.push(joined(headers, name));
-      if (call.peer.trusted) for (const name of ofAddress) parts.push(joined(headers, name));
-      if (rewritten) {
-        const { destination: to, path, query } = rewritten;
+      if (call.peer.isTrusted) for (const name of ofAddress) parts.push(joined(headers, name));
+      if (rewrittenTarget) {
+        const { destination: to, path, query } = rewrittenTarget;
         parts.push(to?.origin, to?.path, to?.query, path, query);
       }
       return digestOf(parts);

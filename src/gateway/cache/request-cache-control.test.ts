@@ -9,7 +9,13 @@ import { ageOf, isGoodEnough, isOrdinary, wantsOf } from './request-cache-contro
 const headersOf = (headers: Record<string, string>) => new HeaderList(Object.entries(headers).flat());
 
 function call(headers: Record<string, string> = {}, more: object = {}): Exchange {
-  const base = { method: 'GET', receivedMethod: 'GET', upgrade: '', rewritten: undefined, upstreamMethod: undefined };
+  const base = {
+    method: 'GET',
+    receivedMethod: 'GET',
+    upgrade: '',
+    rewrittenTarget: undefined,
+    upstreamMethod: undefined,
+  };
   return { ...base, headers: headersOf(headers), body: noBody(), ...more } as unknown as Exchange;
 }
 

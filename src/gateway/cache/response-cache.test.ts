@@ -36,60 +36,61 @@ const stores: Record<string, () => Promise<{ responses: Responses; close(): void
 
 for (const [name, open] of Object.entries(stores))
   describe(`kept answers: ${name}`, () => {
-    const promise = (title: string, run: (responses: Responses) => Promise<void>) =>
+    const promise = (title: string, run: (responseCache: Responses) => Promise<void>) =>
       test(title, async () => {
-        const { responses, close } = await open();
+        const { responses: responseCache, close } = await open();
         try {
-          await run(responses);
+          await run(responseCache);
         } finally {
           close();
         }
       });
-    const kept = async (responses: Responses, key: string, api = 'api') => (await responses.find(api, key)).kept;
-    const keep = async (responses: Responses, key: string, given: Entry | Signpost, api = 'api') => {
-      responses.keep(api, key, given, (await responses.find(api, key)).era!);
-      await eventually(async () => assert.deepEqual(await kept(responses, key, api), given));
+    const kept = async (responseCache: Responses, key: string, api = 'api') =>
+      (await responseCache.find(api, key)).kept;
+    const keep = async (responseCache: Responses, key: string, given: Entry | Signpost, api = 'api') => {
+      responseCache.keep(api, key, given, (await responseCache.find(api, key)).era!);
+      await eventually(async () => assert.deepEqual(await kept(responseCache, key, api), given));
     };
 
-    promise('what was kept is found as it was, until its time is over', async responses => {
+    promise('what was kept is found as it was, until its time is over', async responseCache => {
       const one = entry('one');
       const post: Signpost = { varies: ['accept'], mark: 'm', expiresAtMs: time.ms + 60_000 };
-      await keep(responses, 'a', one);
-      await keep(responses, 'b', post);
-      assert.equal(await kept(responses, 'c'), undefined);
+      await keep(responseCache, 'a', one);
+      await keep(responseCache, 'b', post);
+      assert.equal(await kept(responseCache, 'c'), undefined);
       time.ms += 59_999;
-      assert.deepEqual(await kept(responses, 'a'), one);
+      assert.deepEqual(await kept(responseCache, 'a'), one);
       time.ms += 1;
-      assert.equal(await kept(responses, 'a'), undefined);
-      assert.equal(await kept(responses, 'b'), undefined);
+      assert.equal(await kept(responseCache, 'a'), undefined);
+      assert.equal(await kept(responseCache, 'b'), undefined);
     });
 
-    promise('answers of an API are forgotten at once, those on their way too, and of no other', async responses => {
-      await keep(responses, 'a', entry('a'));
-      await keep(responses, 'b', entry('b'), 'other');
-      const before = await responses.find('api', 'late');
-      await responses.forget('api');
-      const after = await responses.find('api', 'late');
+    promise('answers of an API are forgotten at once, those on their way too, and of no other', async responseCache => {
+      await keep(responseCache, 'a', entry('a'));
+      await keep(responseCache, 'b', entry('b'), 'other');
+      const before = await responseCache.find('api', 'late');
+      await responseCache.forget('api');
+      const after = await responseCache.find('api', 'late');
       assert.notEqual(after.turn, before.turn);
-      responses.keep('api', 'late', entry('late'), before.era!);
-      await keep(responses, 'new', entry('new'));
-      assert.equal(await kept(responses, 'a'), undefined);
-      assert.equal(await kept(responses, 'late'), undefined);
-      assert.ok(await kept(responses, 'b', 'other'));
+      responseCache.keep('api', 'late', entry('late'), before.era!);
+      await keep(responseCache, 'new', entry('new'));
+      assert.equal(await kept(responseCache, 'a'), undefined);
+      assert.equal(await kept(responseCache, 'late'), undefined);
+      assert.ok(await kept(responseCache, 'b', 'other'));
     });
 
-    promise('what was dropped is gone, and an answer from before does not come after it', async responses => {
-      await keep(responses, 'a', entry('old'));
-      await keep(responses, 'b', entry('b'));
-      const before = await responses.find('api', 'a');
-      responses.drop('api', 'a');
-      await eventually(async () => assert.equal(await kept(responses, 'a'), undefined));
-      responses.keep('api', 'a', entry('old'), before.era!);
-      assert.notEqual((await responses.find('api', 'a')).turn, before.turn);
-      await keep(responses, 'c', entry('c'));
-      assert.equal(await kept(responses, 'a'), undefined);
-      assert.ok(await kept(responses, 'b'));
-      await keep(responses, 'a', entry('new'));
+    promise('what was dropped is gone, and an answer from before does not come after it', async responseCache => {
+      await keep(responseCache, 'a', entry('old'));
+      await keep(responseCache, 'b', entry('b'));
+      const before = await responseCache.find('api', 'a');
+      responseCache.drop('api', 'a');
+      await eventually(async () => assert.equal(await kept(responseCache, 'a'), undefined));
+      responseCache.keep('api', 'a', entry('old'), before.era!);
+      assert.notEqual((await responseCache.find('api', 'a')).turn, before.turn);
+      await keep(responseCache, 'c', entry('c'));
+      assert.equal(await kept(responseCache, 'a'), undefined);
+      assert.ok(await kept(responseCache, 'b'));
+      await keep(responseCache, 'a', entry('new'));
     });
   });
 

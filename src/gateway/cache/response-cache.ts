@@ -1,4 +1,4 @@
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import type { Kept } from './entry.ts';
 
 export interface Found {
@@ -11,7 +11,7 @@ export interface Found {
 
 /** Where answers are kept. Nothing here fails a call: what cannot be had is not there. */
 export interface Responses {
-  find(apiId: string, key: string): Doing<Found>;
+  find(apiId: string, key: string): MaybePromise<Found>;
   /** Never waits. */
   keep(apiId: string, key: string, kept: Kept, era: string): void;
   drop(apiId: string, key: string): void;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import { Answer } from '../http/response.ts';
+import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Rules } from './cache-policy.ts';
 import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from './response-freshness.ts';
@@ -14,7 +14,7 @@ const listed: Rules = { ...plain, statuses: new Set([200, 404]) };
 const decided: Rules = { ...listed, ttlHeader: 'x-gw-cache-action-set-ttl' };
 
 const given = (status: number, headers: Record<string, string | string[]>) =>
-  new Answer(
+  new GatewayResponse(
     status,
     new HeaderList(Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap(it => [name, it]))),
     noBody(),
@@ -117,7 +117,7 @@ test('an age that cannot be read is none', () => {
 });
 
 test('what belongs to one call is not kept, and what the gateway adds is kept once for each time it was said', () => {
-  const call = { answerHeaders: ['Vary', 'Origin', 'X-Expires', 'soon'] } as Exchange;
+  const call = { extraResponseHeaders: ['Vary', 'Origin', 'X-Expires', 'soon'] } as Exchange;
   const headers = {
     Vary: ['Origin', 'Origin', 'Accept'],
     'Set-Cookie': 'a=b',

@@ -1,5 +1,5 @@
 import type { HeaderList } from '../http/headers.ts';
-import { type Answer, isEndless } from '../http/response.ts';
+import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Rules } from './cache-policy.ts';
 import { type Directives, directivesOf, secondsOf } from './directives.ts';
@@ -15,10 +15,10 @@ const isAsked = ({ ttlHeader }: Rules, headers: HeaderList) =>
   ttlHeader !== undefined && (headers.get(actionHeader) ?? '').trim() !== '';
 
 /** How long an answer is kept; 0: not at all. */
-export function lifetimeMs(rules: Rules, given: Answer, nowMs: number): number {
-  const { status, headers } = given;
+export function lifetimeMs(rules: Rules, response: GatewayResponse, nowMs: number): number {
+  const { status, headers } = response;
   if (neverKept.has(status) || headers.has('content-range')) return 0;
-  if (isEndless(given)) return 0;
+  if (isStreaming(response)) return 0;
   if (variesOf(headers) === undefined) return 0;
   const said = directivesOf(headers);
   if (said.has('no-store') || said.has('private') || said.has('no-cache')) return 0;
@@ -69,8 +69,8 @@ export function variesOf(headers: HeaderList): string[] | undefined {
 const ofOneCall = new Set(['age', 'set-cookie', 'set-cookie2', 'x-gw-cached-response']);
 
 /** The headers that are kept: without those that the gateway adds to each answer by itself. */
-export function keptHeaders({ answerHeaders }: Exchange, { headers }: Answer): string[] {
-  const added = (answerHeaders ?? []).slice();
+export function keptHeaders({ extraResponseHeaders }: Exchange, { headers }: GatewayResponse): string[] {
+  const added = (extraResponseHeaders ?? []).slice();
   const kept: string[] = [];
   for (const [name, value] of headers) {
     if (ofOneCall.has(name.toLowerCase())) continue;

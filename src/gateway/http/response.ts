@@ -2,42 +2,46 @@ import { type Body, bodyOf, noBody } from './body.ts';
 import { HeaderList } from './headers.ts';
 
 /** What goes back to the caller: made here, or received from the upstream. */
-export class Answer {
+export class GatewayResponse {
   status: number;
   readonly headers: HeaderList;
   body: Body;
   /** True when the gateway itself refused, so that nobody mistakes it for the upstream's word. */
-  readonly refused: boolean;
+  readonly isGatewayError: boolean;
   /** True when steps on the way out have seen it already, as with one that was kept. */
-  final = false;
+  skipsResponseSteps = false;
   /** What a refusal says, without its notation. */
   message = '';
 
-  constructor(status: number, headers: HeaderList, body: Body, refused = false) {
+  constructor(status: number, headers: HeaderList, body: Body, isGatewayError = false) {
     this.status = status;
     this.headers = headers;
     this.body = body;
-    this.refused = refused;
+    this.isGatewayError = isGatewayError;
   }
 }
 
-const endless = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/grpc)/i;
+const streamingTypes = /^(?:text\/event-stream|multipart\/x-mixed-replace|application\/grpc)/i;
 
 /** Goes on as long as somebody listens, or ends with trailers that matter: nobody can wait for the whole of it. */
-export const isEndless = ({ headers }: Answer): boolean => endless.test(headers.get('content-type') ?? '');
+export const isStreaming = ({ headers }: GatewayResponse): boolean =>
+  streamingTypes.test(headers.get('content-type') ?? '');
 
-export const answer = (
+export const createResponse = (
   status: number,
   headers: Readonly<Record<string, string>> = {},
   body: string | Buffer = '',
-): Answer => {
+): GatewayResponse => {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  return new Answer(
+  return new GatewayResponse(
     status,
     new HeaderList(Object.entries(headers).flat()),
     bytes.length > 0 ? bodyOf(bytes) : noBody(),
   );
 };
 
-export const jsonAnswer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer =>
-  answer(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(value));
+export const createJsonResponse = (
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): GatewayResponse => createResponse(status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(value));

@@ -20,9 +20,9 @@ test('all callers together have the rate of the API, with or without keys', asyn
   assert.deepEqual(await statuses(session, 2, { keyId: 'one' }), [200, 200]);
   assert.deepEqual(await statuses(session, 2, { keyId: 'two' }), [200, 429]);
   assert.deepEqual(heard, [event]);
-  const given = await call(session, { keyId: 'two' });
-  assert.equal(given.body.bytes?.toString(), '{\n    "error": "API Rate Limit Exceeded"\n}');
-  assert.equal(given.headers.get('retry-after'), '10');
+  const response = await call(session, { keyId: 'two' });
+  assert.equal(response.body.bytes?.toString(), '{\n    "error": "API Rate Limit Exceeded"\n}');
+  assert.equal(response.headers.get('retry-after'), '10');
   clock.ms += 10_000;
   assert.deepEqual(await statuses(session, 1), [200]);
   const open = api({ api_id: 'open', use_keyless: true, global_rate_limit: { rate: 1, per: 10 } });

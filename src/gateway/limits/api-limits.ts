@@ -1,7 +1,7 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { skipsLimits } from './loops.ts';
 import { counted, type RateCounting, rateCounting } from './rate.ts';
 import { tooMany } from './rate-limit-headers.ts';
@@ -9,22 +9,22 @@ import { tooMany } from './rate-limit-headers.ts';
 /** How many calls the API, or one of its endpoints, takes from all callers together. */
 export const apiLimits: Step = {
   name: 'api-limits',
-  make(context) {
-    const { model, tools } = context;
-    const rates = rateCounting(tools);
+  build(context) {
+    const { model, services } = context;
+    const rates = rateCounting(services);
     const whole = wholeLimit(context, rates);
     const endpoints = endpointLimits(context, rates);
     if (model.skips.rateLimit || (!whole && !endpoints)) return undefined;
     const { orgId, id } = model.identity;
     const key = `apilimiter-${orgId}${id}`;
-    const refused = tooMany(tools);
+    const refused = tooMany(services);
 
-    function judged(call: Exchange, window: Window, taken: CounterResult): Outcome {
+    function judged(call: Exchange, window: Window, taken: CounterResult): StepResult {
       const now = counted(window, taken);
       call.rate ??= now;
       if (taken.allowed) return undefined;
       call.rate = now;
-      tools.fire('RatelimitExceeded', call, 'API Rate Limit Exceeded', { key });
+      services.emitEvent('RatelimitExceeded', call, 'API Rate Limit Exceeded', { key });
       return refused(call, 'api_rate_exceeded', taken);
     }
 
@@ -32,7 +32,7 @@ export const apiLimits: Step = {
       request(call) {
         const limit = skipsLimits(call) ? undefined : (endpoints?.find(call) ?? whole);
         if (!limit) return undefined;
-        const taken = rates.take(limit.name, limit.window, tools.clock.now());
+        const taken = rates.take(limit.name, limit.window, services.clock.now());
         if (taken instanceof Promise) return taken.then(it => judged(call, limit.window, it));
         return judged(call, limit.window, taken);
       },
@@ -53,7 +53,7 @@ function wholeLimit({ model: { identity, rateLimit } }: StepContext, rates: Rate
   return { name: `api:${identity.id}`, window: rates.window(rateLimit.rate, rateLimit.perSeconds) };
 }
 
-function endpointLimits({ model, version, tools: { settings } }: StepContext, rates: RateCounting) {
+function endpointLimits({ model, version, services: { settings } }: StepContext, rates: RateCounting) {
   const entries = version.endpoints.rateLimit.filter(isSet).map(({ path, method, rate, perSeconds }) => ({
     path,
     method,

@@ -10,7 +10,7 @@ const longestText = 128;
 /** Whose counters a call is counted in: those of its key, or those that its pattern names. */
 export function ownerOf(call: Exchange, session: Session): string {
   const text = session.counterPattern === undefined ? '' : resolved(session.counterPattern, call, session);
-  return text === '' ? call.keyOwner : patternOwner(session.orgId, bounded(text));
+  return text === '' ? call.counterOwner : patternOwner(session.orgId, bounded(text));
 }
 
 const bounded = (text: string) =>

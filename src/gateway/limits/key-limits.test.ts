@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ApiLimit, Key } from '#access/keys/schema.ts';
 import { closeBenches, keySession, limitsBench, orgId } from '../../../tests/support/limit-fixtures.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 
 after(closeBenches);
 
-const text = (given: Answer) => given.body.bytes?.toString();
+const text = (response: GatewayResponse) => response.body.bytes?.toString();
 const passed = (count: number) => Array<number>(count).fill(200);
 const refused = (count: number, status = 429) => Array<number>(count).fill(status);
 
@@ -62,11 +62,11 @@ test('a refusal for the rate has its text, says when to come back, and is told t
   const session = keySession({ rate: 1, per: 10 });
   await api().call(session);
   clock.ms += 2500;
-  const given = await api().call(session);
-  assert.equal(given.status, 429);
-  assert.equal(text(given), '{\n    "error": "Rate Limit Exceeded"\n}');
-  assert.equal(given.headers.get('retry-after'), '8');
-  assert.equal(given.headers.get('x-ratelimit-limit'), undefined);
+  const response = await api().call(session);
+  assert.equal(response.status, 429);
+  assert.equal(text(response), '{\n    "error": "Rate Limit Exceeded"\n}');
+  assert.equal(response.headers.get('retry-after'), '8');
+  assert.equal(response.headers.get('x-ratelimit-limit'), undefined);
   assert.deepEqual(heard, [{ event: 'RatelimitExceeded', message: 'Rate Limit Exceeded', key: 'hash of key' }]);
 });
 
@@ -76,10 +76,10 @@ test('a quota that is used up is a 403 until its period, which began with the fi
   const { statuses, call } = api();
   clock.ms += 1_234_567;
   assert.deepEqual(await statuses(session, 3), passed(3));
-  const given = await call(session);
-  assert.equal(given.status, 403);
-  assert.equal(text(given), '{\n    "error": "Quota exceeded"\n}');
-  assert.equal(given.headers.get('x-ratelimit-limit'), undefined);
+  const response = await call(session);
+  assert.equal(response.status, 403);
+  assert.equal(text(response), '{\n    "error": "Quota exceeded"\n}');
+  assert.equal(response.headers.get('x-ratelimit-limit'), undefined);
   assert.deepEqual(heard, [{ event: 'QuotaExceeded', message: 'Key Quota Limit Exceeded', key: 'hash of key' }]);
   clock.ms += 3_599_999;
   assert.deepEqual(await statuses(session, 1), refused(1, 403));
@@ -228,16 +228,16 @@ test('a loop is not counted unless it asks for it; an open endpoint is not count
   const { api } = limitsBench();
   const session = keySession({ rate: 1, per: 60, quota_max: 1, quota_renewal_rate: 60 });
   const { statuses } = api({ global_rate_limit: { rate: 1, per: 60 } });
-  const looping = { with: (call: { loops: number }) => void call.loops++ };
+  const looping = { with: (call: { loopCount: number }) => void call.loopCount++ };
   assert.deepEqual(await statuses(session, 5, looping), passed(5));
   const checked = {
-    with(call: { loops: number; checkLimitsInLoop: boolean }) {
-      call.loops++;
+    with(call: { loopCount: number; checkLimitsInLoop: boolean }) {
+      call.loopCount++;
       call.checkLimitsInLoop = true;
     },
   };
   assert.deepEqual(await statuses(session, 2, checked), [200, 429]);
-  const open = { keyId: 'other', with: (call: object) => void Object.assign(call, { unguarded: true }) };
+  const open = { keyId: 'other', with: (call: object) => void Object.assign(call, { skipsAuth: true }) };
   assert.deepEqual(await api().statuses(session, 5, open), passed(5));
 });
 

@@ -3,7 +3,7 @@ import { rightOn, type Session } from '#access/keys/session.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Doing, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { ownerOf } from './counter-owner.ts';
 import { skipsLimits } from './loops.ts';
 import { quotaMonitor } from './monitor.ts';
@@ -15,13 +15,13 @@ import { unixSecondsAt } from './rate-limit-headers.ts';
 /** Rate and quota of the key a call came with. Whoever is over the rate does not touch the quota. */
 export const keyLimits: Step = {
   name: 'key-limits',
-  make(context) {
-    const { model, tools } = context;
+  build(context) {
+    const { model, services } = context;
     const { rateLimit: noRates, quota: noQuotas } = model.skips;
     if (model.modes.length === 0 || (noRates && noQuotas)) return undefined;
-    const rates = rateCounting(tools);
+    const rates = rateCounting(services);
     const plan = plans(context, rates);
-    const guard = rateGuard(tools, rates);
+    const guard = rateGuard(services, rates);
     const quota = quotaCheck(context);
 
     function checkQuota(call: Exchange, session: Session, owner: string, { quota: window, scope }: Plan) {
@@ -46,21 +46,21 @@ export const keyLimits: Step = {
   },
 };
 
-function quotaCheck({ tools }: StepContext) {
-  const { counters, clock, fire, settings } = tools;
-  const monitor = settings['limits.monitor_keys'] ? quotaMonitor(tools) : undefined;
+function quotaCheck({ services }: StepContext) {
+  const { counters, clock, emitEvent, settings } = services;
+  const monitor = settings['limits.monitor_keys'] ? quotaMonitor(services) : undefined;
 
-  function judged(call: Exchange, session: Session, window: Window, taken: CounterResult): Outcome {
+  function judged(call: Exchange, session: Session, window: Window, taken: CounterResult): StepResult {
     call.quota = counted(window, taken);
     if (!taken.allowed) {
-      fire('QuotaExceeded', call, 'Key Quota Limit Exceeded', { key: call.keyHash });
+      emitEvent('QuotaExceeded', call, 'Key Quota Limit Exceeded', { key: call.keyHash });
       return refuse(call, 'quota_exceeded');
     }
     monitor?.(call, { orgId: session.orgId, key: call.keyHash, percents: session.quotaAlertPercents }, window, taken);
     return noted(call);
   }
 
-  return (call: Exchange, session: Session, name: string, window: Window): Doing<Outcome> => {
+  return (call: Exchange, session: Session, name: string, window: Window): MaybePromise<StepResult> => {
     const taken = counters.take(name, window, clock.now());
     if (taken instanceof Promise) return taken.then(it => judged(call, session, window, it));
     return judged(call, session, window, taken);

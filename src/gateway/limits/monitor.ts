@@ -1,6 +1,6 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 
 export interface Monitored {
   readonly orgId: string;
@@ -11,7 +11,7 @@ export interface Monitored {
 }
 
 /** Tells handlers when a quota is used up to a share: once for each, by the call that gets there. */
-export function quotaMonitor({ settings, fire }: Pick<GatewayTools, 'settings' | 'fire'>) {
+export function quotaMonitor({ settings, emitEvent }: Pick<StepServices, 'settings' | 'emitEvent'>) {
   const everybody = settings['limits.monitor_percent'];
   return (call: Exchange, { orgId, key, percents }: Monitored, { limit }: Window, { used }: CounterResult): void => {
     const before = ((used - 1) / limit) * 100;
@@ -22,7 +22,7 @@ export function quotaMonitor({ settings, fire }: Pick<GatewayTools, 'settings' |
         ? everybody
         : percents.find(percent => percent !== everybody && isReached(percent));
     if (reached === undefined) return;
-    fire('TriggerExceeded', call, 'Quota trigger reached', {
+    emitEvent('TriggerExceeded', call, 'Quota trigger reached', {
       org_id: orgId,
       key,
       trigger_limit: reached,

@@ -13,10 +13,10 @@ test('all APIs of an organisation share its rate', async () => {
   const { api, heard, clock } = bench({ rate: 3, per: 10 });
   assert.deepEqual(await api(open('one')).statuses(undefined, 2), [200, 200]);
   assert.deepEqual(await api(open('two')).statuses(undefined, 1), [200]);
-  const given = await api(open('two')).call(undefined);
-  assert.equal(given.status, 403);
+  const response = await api(open('two')).call(undefined);
+  assert.equal(response.status, 403);
   const message = 'This organisation rate limit has been exceeded, please contact your API administrator';
-  assert.deepEqual(JSON.parse(String(given.body.bytes)), { error: message });
+  assert.deepEqual(JSON.parse(String(response.body.bytes)), { error: message });
   assert.deepEqual(heard, [
     { event: 'OrgRateLimitExceeded', message: 'Organisation rate limit has been exceeded', key: orgId },
   ]);
@@ -62,15 +62,15 @@ test('all APIs of an organisation share its quota', async () => {
 
 test('an organisation that is switched off is refused', async () => {
   const { api, heard } = bench({ is_inactive: true });
-  const given = await api(open('one')).call(undefined);
-  assert.equal(given.status, 403);
+  const response = await api(open('one')).call(undefined);
+  assert.equal(response.status, 403);
   const message = 'this organisation access has been disabled, please contact your API administrator';
-  assert.deepEqual(JSON.parse(String(given.body.bytes)), { error: message });
+  assert.deepEqual(JSON.parse(String(response.body.bytes)), { error: message });
   assert.deepEqual(heard, []);
 });
 
 test('nothing is counted for loops, for organisations without limits, or unless a setting asks for it', async () => {
-  const looping = { with: (call: { loops: number }) => void call.loops++ };
+  const looping = { with: (call: { loopCount: number }) => void call.loopCount++ };
   const limited = bench({ rate: 1, per: 10 });
   assert.deepEqual(await limited.api(open('one')).statuses(undefined, 3, looping), [200, 200, 200]);
   const free = limitsBench({ settings: on });

@@ -1,11 +1,11 @@
 import { organisationOwner, quotaCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
-import type { Doing, Outcome, Step } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise, Step, StepResult } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { skipsLimits } from './loops.ts';
 import { type Monitored, quotaMonitor } from './monitor.ts';
 import { rateCounting } from './rate.ts';
@@ -16,10 +16,10 @@ import { rateCounting } from './rate.ts';
  */
 export const organisationLimits: Step = {
   name: 'organisation-limits',
-  make({ model, tools }) {
+  build({ model, services }) {
     const { orgId } = model.identity;
-    const checkGrant = createGrantCheck(tools, orgId);
-    const checkKey = tools.settings['limits.organisations'] ? createKeyCheck(tools, orgId) : undefined;
+    const checkGrant = createGrantCheck(services, orgId);
+    const checkKey = services.settings['limits.organisations'] ? createKeyCheck(services, orgId) : undefined;
     if (!checkGrant) return checkKey && { request: checkKey };
     if (!checkKey) return { request: checkGrant };
     return {
@@ -32,13 +32,13 @@ export const organisationLimits: Step = {
   },
 };
 
-type Check = (call: Exchange) => Doing<Outcome>;
+type Check = (call: Exchange) => MaybePromise<StepResult>;
 
-function createKeyCheck(tools: GatewayTools, orgId: string): Check {
-  const check = checking(tools, orgId);
+function createKeyCheck(services: StepServices, orgId: string): Check {
+  const check = checking(services, orgId);
   return call => {
     if (skipsLimits(call)) return undefined;
-    const session = tools.organisations.find(orgId);
+    const session = services.organisationLimits.find(orgId);
     if (session instanceof Promise) return session.then(it => it && check(call, it));
     return session && check(call, session);
   };
@@ -47,15 +47,15 @@ function createKeyCheck(tools: GatewayTools, orgId: string): Check {
 /** The rate of the grants has a counter of its own: what one of the two limits refuses, the other has not to know. */
 const grantScope = 'grant';
 
-function createGrantCheck(tools: GatewayTools, orgId: string): Check | undefined {
-  const { rate, per } = tools.grants.of(orgId);
+function createGrantCheck(services: StepServices, orgId: string): Check | undefined {
+  const { rate, per } = services.grants.of(orgId);
   if (rate === null) return undefined;
-  const { clock } = tools;
-  const rates = rateCounting(tools);
+  const { clock } = services;
+  const rates = rateCounting(services);
   const name = rateCounter(organisationOwner(orgId), grantScope);
   const window = rates.window(rate, per);
-  const answer = (call: Exchange, { allowed }: CounterResult): Outcome =>
-    allowed ? undefined : denyOrganisation(tools, orgId, call, 'organisation_rate_exceeded', rateMessage);
+  const answer = (call: Exchange, { allowed }: CounterResult): StepResult =>
+    allowed ? undefined : denyOrganisation(services, orgId, call, 'organisation_rate_exceeded', rateMessage);
   return call => {
     if (skipsLimits(call)) return undefined;
     const taken = rates.take(name, window, clock.now());
@@ -66,13 +66,13 @@ function createGrantCheck(tools: GatewayTools, orgId: string): Check | undefined
 const rateMessage = 'Organisation rate limit has been exceeded';
 
 function denyOrganisation(
-  { fire }: GatewayTools,
+  { emitEvent }: StepServices,
   orgId: string,
   call: Exchange,
   code: RefusalCode,
   message: string,
-): Answer {
-  fire(refusals[code].event!, call, message, { key: orgId });
+): GatewayResponse {
+  emitEvent(refusals[code].event!, call, message, { key: orgId });
   return refuse(call, code);
 }
 
@@ -82,13 +82,13 @@ interface Plan {
   readonly monitored: Monitored;
 }
 
-function checking(tools: GatewayTools, orgId: string) {
-  const { counters, clock, settings } = tools;
-  const rates = rateCounting(tools);
+function checking(services: StepServices, orgId: string) {
+  const { counters, clock, settings } = services;
+  const rates = rateCounting(services);
   const owner = organisationOwner(orgId);
   const rateName = rateCounter(owner);
   const quotaName = quotaCounter(owner);
-  const monitor = settings['limits.monitor_organisations'] ? quotaMonitor(tools) : undefined;
+  const monitor = settings['limits.monitor_organisations'] ? quotaMonitor(services) : undefined;
   const plans = new WeakMap<Session, Plan>();
 
   function planOf(session: Session): Plan {
@@ -105,22 +105,22 @@ function checking(tools: GatewayTools, orgId: string) {
   }
 
   const denied = (call: Exchange, code: RefusalCode, message: string) =>
-    denyOrganisation(tools, orgId, call, code, message);
+    denyOrganisation(services, orgId, call, code, message);
 
-  function rated(call: Exchange, plan: Plan, taken: CounterResult | undefined): Doing<Outcome> {
+  function rated(call: Exchange, plan: Plan, taken: CounterResult | undefined): MaybePromise<StepResult> {
     if (taken && !taken.allowed) return denied(call, 'organisation_rate_exceeded', rateMessage);
     if (!plan.quota) return undefined;
     const used = counters.take(quotaName, plan.quota, clock.now());
     return used instanceof Promise ? used.then(it => charged(call, plan, it)) : charged(call, plan, used);
   }
 
-  function charged(call: Exchange, { quota, monitored }: Plan, taken: CounterResult): Outcome {
+  function charged(call: Exchange, { quota, monitored }: Plan, taken: CounterResult): StepResult {
     if (!taken.allowed) return denied(call, 'organisation_quota_exceeded', 'Organisation quota has been exceeded');
     monitor?.(call, monitored, quota!, taken);
     return undefined;
   }
 
-  return (call: Exchange, session: Session): Doing<Outcome> => {
+  return (call: Exchange, session: Session): MaybePromise<StepResult> => {
     if (session.inactive) return refuse(call, 'organisation_inactive');
     const plan = planOf(session);
     const taken = plan.rate && rates.take(rateName, plan.rate, clock.now());

@@ -5,13 +5,13 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
 import type { AccessStore } from '../auth/store.ts';
-import type { Doing } from '../pipeline/step.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
 
 /** The limits of organisations, for a thread. */
 export interface Organisations {
   /** Nothing for an organisation without limits. */
-  find(orgId: string): Doing<Session | undefined>;
+  find(orgId: string): MaybePromise<Session | undefined>;
   /** Forgets what changed; undefined is everything. */
   changed(changes: readonly Change[] | undefined): void;
 }

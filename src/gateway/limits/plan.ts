@@ -5,7 +5,7 @@ import { plainSpelling } from '../http/path.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import type { RateCounting } from './rate.ts';
 import { type Smoothed, smoothed } from './smoothing.ts';
 
@@ -47,9 +47,9 @@ export function ratePlan(rates: RateCounting, { rate, perSeconds, smoothing }: R
   };
 }
 
-export function plans({ model, version, tools }: StepContext, rates: RateCounting) {
+export function plans({ model, version, services }: StepContext, rates: RateCounting) {
   const known = new WeakMap<Right, Plan>();
-  const context = { model, version, settings: tools.settings };
+  const context = { model, version, settings: services.settings };
   const apiId = model.identity.id;
 
   function made({ limits, scope, endpoints }: Right): Plan {
@@ -70,8 +70,8 @@ export function plans({ model, version, tools }: StepContext, rates: RateCountin
     try {
       return endpointMatcher([entry], context) !== undefined;
     } catch (error) {
-      if (!(error instanceof Unservable)) throw error;
-      tools.log.warn({ api: apiId, reason: error.message }, 'the limit of a key for an endpoint cannot be applied');
+      if (!(error instanceof ApiCompileError)) throw error;
+      services.log.warn({ api: apiId, reason: error.message }, 'the limit of a key for an endpoint cannot be applied');
       return false;
     }
   }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 
 after(closeBenches);
 
-const shown = ({ headers }: Answer) =>
+const shown = ({ headers }: GatewayResponse) =>
   ['limit', 'remaining', 'reset'].map(name => headers.all(`x-ratelimit-${name}`).join());
 const session = keySession({ rate: 2, per: 10, quota_max: 5, quota_renewal_rate: 3600 });
 
@@ -51,9 +51,9 @@ test('by setting they are told nothing, and then the upstream’s words stay', a
 
 test('by setting the standard’s own fields say it too', async () => {
   const { api } = limitsBench({ settings: { 'limits.ietf_headers': 'true' } });
-  const given = await api().call(session);
-  assert.equal(given.headers.get('ratelimit-policy'), '"rate";q=2;w=10, "quota";q=5;w=3600');
-  assert.equal(given.headers.get('ratelimit'), '"rate";r=1;t=10, "quota";r=4;t=3600');
+  const response = await api().call(session);
+  assert.equal(response.headers.get('ratelimit-policy'), '"rate";q=2;w=10, "quota";q=5;w=3600');
+  assert.equal(response.headers.get('ratelimit'), '"rate";r=1;t=10, "quota";r=4;t=3600');
   await api().call(session);
   const refused = await api().call(session);
   assert.equal(refused.headers.get('ratelimit-policy'), '"rate";q=2;w=10');

@@ -1,10 +1,10 @@
 import type { Settings } from '#base/settings.ts';
 import type { HeaderList } from '../http/headers.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { Counted } from './rate.ts';
 
 /** What callers are told of their limits. */
@@ -68,9 +68,9 @@ function policyOf(name: string, counted: Counted | undefined) {
 const secondsUntil = (atMs: number, nowMs: number) => Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 
 /** Refuses for too many calls, and says when to come back. */
-export function tooMany({ settings, clock }: Pick<GatewayTools, 'settings' | 'clock'>) {
+export function tooMany({ settings, clock }: Pick<StepServices, 'settings' | 'clock'>) {
   const { refusal } = telling(settings);
-  return (call: Exchange, code: RefusalCode, { resetsAtMs }: Pick<Counted, 'resetsAtMs'>): Answer => {
+  return (call: Exchange, code: RefusalCode, { resetsAtMs }: Pick<Counted, 'resetsAtMs'>): GatewayResponse => {
     const refused = refuse(call, code);
     refused.headers.append('Retry-After', String(Math.max(1, secondsUntil(resetsAtMs, clock.now()))));
     refusal(call, refused.headers);
@@ -80,10 +80,10 @@ export function tooMany({ settings, clock }: Pick<GatewayTools, 'settings' | 'cl
 
 export const limitHeaders: Step = {
   name: 'limit-headers',
-  common: true,
-  make({ tools: { settings } }) {
+  isDefinitionIndependent: true,
+  build({ services: { settings } }) {
     if (settings['limits.response_headers'] === 'none' && !settings['limits.ietf_headers']) return undefined;
     const { answer } = telling(settings);
-    return { response: (call, given) => answer(call, given.headers) };
+    return { response: (call, response) => answer(call, response.headers) };
   },
 };

@@ -1,16 +1,16 @@
 import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
-import type { Doing } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 
 /** How this gateway counts rates. */
 export interface RateCounting {
   /** The window a rate is counted in. A rate below one is one call in a longer time. */
   window(rate: number, perSeconds: number): Window;
-  take(name: string, window: Window, nowMs: number): Doing<CounterResult>;
-  look(name: string, window: Window, nowMs: number): Doing<CounterResult>;
+  take(name: string, window: Window, nowMs: number): MaybePromise<CounterResult>;
+  look(name: string, window: Window, nowMs: number): MaybePromise<CounterResult>;
 }
 
-export function rateCounting({ settings, counters }: Pick<GatewayTools, 'settings' | 'counters'>): RateCounting {
+export function rateCounting({ settings, counters }: Pick<StepServices, 'settings' | 'counters'>): RateCounting {
   const algorithm = settings['limits.rate_algorithm'];
   const sized = (rate: number, perSeconds: number) => ({
     limit: Math.max(1, Math.floor(rate)),

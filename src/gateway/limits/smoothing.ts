@@ -2,8 +2,8 @@ import { allowanceCounter, holdOffCounter } from '#access/keys/counters.ts';
 import type { ActiveSmoothing } from '#access/keys/session.ts';
 import type { CounterResult, Counters, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Doing } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { RateCounting } from './rate.ts';
 
 /**
@@ -39,11 +39,11 @@ export function smoothed(window: Window, { threshold, step, delaySeconds, trigge
   };
 }
 
-type Tools = Pick<GatewayTools, 'counters' | 'clock' | 'fire'>;
+type Tools = Pick<StepServices, 'counters' | 'clock' | 'emitEvent'>;
 
 /** Gives the allowance in force for a call, after moving it if that is due. */
-export function smoothing({ counters, clock, fire }: Tools, rates: RateCounting) {
-  function allowance(call: Exchange, rate: string, plan: Smoothed): Doing<number> {
+export function smoothing({ counters, clock, emitEvent }: Tools, rates: RateCounting) {
+  function allowance(call: Exchange, rate: string, plan: Smoothed): MaybePromise<number> {
     const nowMs = clock.now();
     const used = rates.look(rate, plan.window, nowMs);
     const kept = counters.peek(allowanceCounter(rate), plan.kept, nowMs);
@@ -52,7 +52,13 @@ export function smoothing({ counters, clock, fire }: Tools, rates: RateCounting)
     return settled(call, rate, plan, used.used, kept);
   }
 
-  function settled(call: Exchange, rate: string, plan: Smoothed, used: number, kept: CounterResult): Doing<number> {
+  function settled(
+    call: Exchange,
+    rate: string,
+    plan: Smoothed,
+    used: number,
+    kept: CounterResult,
+  ): MaybePromise<number> {
     const current = allowanceIn(plan, kept);
     if (kept.used === 0) return begun(rate, plan, current);
     const next = nextAllowance(plan, current, used);
@@ -63,7 +69,7 @@ export function smoothing({ counters, clock, fire }: Tools, rates: RateCounting)
     return turn.allowed ? moved(call, rate, plan, current, next) : current;
   }
 
-  function begun(rate: string, plan: Smoothed, current: number): Doing<number> {
+  function begun(rate: string, plan: Smoothed, current: number): MaybePromise<number> {
     const nowMs = clock.now();
     return after(
       [
@@ -74,9 +80,9 @@ export function smoothing({ counters, clock, fire }: Tools, rates: RateCounting)
     );
   }
 
-  function moved(call: Exchange, rate: string, plan: Smoothed, from: number, to: number): Doing<number> {
+  function moved(call: Exchange, rate: string, plan: Smoothed, from: number, to: number): MaybePromise<number> {
     const up = to > from;
-    fire(
+    emitEvent(
       up ? 'RateLimitSmoothingUp' : 'RateLimitSmoothingDown',
       call,
       up ? 'Rate limit increased with smoothing' : 'Rate limit decreased with smoothing',
@@ -96,13 +102,13 @@ function renewed(
   { kept: window }: Smoothed,
   { resetsAtMs }: CounterResult,
   current: number,
-): Doing<number> {
+): MaybePromise<number> {
   if (resetsAtMs - nowMs > window.periodMs / 2) return current;
   return after([counters.take(allowanceCounter(rate), window, nowMs)], current);
 }
 
 /** The value, once what leads to it is done. */
-const after = (doing: readonly Doing<CounterResult>[], value: number): Doing<number> =>
+const after = (doing: readonly MaybePromise<CounterResult>[], value: number): MaybePromise<number> =>
   doing.some(it => it instanceof Promise) ? Promise.all(doing).then(() => value) : value;
 
 const allowanceIn = ({ threshold, window }: Smoothed, { used }: CounterResult): number =>

@@ -36,9 +36,9 @@ test('after its retries a call is refused; each failed try is told', async () =>
   const session = keySession({ ...throttled, throttle_interval: 0.001, throttle_retry_limit: 3 });
   const { call, statuses } = api();
   await statuses(session, 1);
-  const given = await call(session);
-  assert.equal(given.status, 429);
-  assert.ok(given.headers.has('retry-after'));
+  const response = await call(session);
+  assert.equal(response.status, 429);
+  assert.ok(response.headers.has('retry-after'));
   assert.deepEqual(events(), Array(4).fill('RatelimitExceeded'));
 });
 
@@ -55,17 +55,17 @@ test('a caller who leaves is no longer held, and makes room', async () => {
   await statuses(session, 1);
   const leaving = exchange(session);
   const held = walk(leaving);
-  await eventually(() => assert.ok(leaving.onGone));
+  await eventually(() => assert.ok(leaving.onDisconnect));
   assert.equal((await call(session)).status, 429, 'there is room for one only');
-  leaving.gone = true;
-  leaving.onGone?.();
+  leaving.isClientDisconnected = true;
+  leaving.onDisconnect?.();
   assert.equal((await held).status, 499);
-  assert.equal(leaving.onGone, undefined);
+  assert.equal(leaving.onDisconnect, undefined);
   const next = exchange(session);
   const waiting = walk(next);
-  await eventually(() => assert.ok(next.onGone));
-  next.gone = true;
-  next.onGone?.();
+  await eventually(() => assert.ok(next.onDisconnect));
+  next.isClientDisconnected = true;
+  next.onDisconnect?.();
   await waiting;
 });
 
@@ -76,20 +76,20 @@ test('limits.held_calls bounds the calls of all APIs together: one held for one 
   await one.statuses(session, 1);
   const leaving = one.exchange(session);
   const held = one.walk(leaving);
-  await eventually(() => assert.ok(leaving.onGone));
+  await eventually(() => assert.ok(leaving.onDisconnect));
   const second = other.exchange(session);
   const refused = other.walk(second);
-  await eventually(async () => assert.ok(second.onGone || !(await isOpen(refused))));
-  assert.equal(second.onGone, undefined, 'it is not held');
+  await eventually(async () => assert.ok(second.onDisconnect || !(await isOpen(refused))));
+  assert.equal(second.onDisconnect, undefined, 'it is not held');
   assert.equal((await refused).status, 429);
-  leaving.gone = true;
-  leaving.onGone?.();
+  leaving.isClientDisconnected = true;
+  leaving.onDisconnect?.();
   await held;
   const next = other.exchange(session);
   const waiting = other.walk(next);
-  await eventually(() => assert.ok(next.onGone, 'the room that is left serves the other API'));
-  next.gone = true;
-  next.onGone?.();
+  await eventually(() => assert.ok(next.onDisconnect, 'the room that is left serves the other API'));
+  next.isClientDisconnected = true;
+  next.onDisconnect?.();
   await waiting;
 });
 

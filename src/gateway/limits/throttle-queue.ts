@@ -22,13 +22,13 @@ export function waitingRoom(most: number): Waiting {
     },
     pause: (call, ms) =>
       new Promise(resolve => {
-        if (call.gone) return resolve(false);
+        if (call.isClientDisconnected) return resolve(false);
         const timer = setTimeout(() => {
-          call.onGone = undefined;
+          call.onDisconnect = undefined;
           resolve(true);
         }, ms);
-        call.onGone = () => {
-          call.onGone = undefined;
+        call.onDisconnect = () => {
+          call.onDisconnect = undefined;
           clearTimeout(timer);
           resolve(false);
         };

@@ -1,11 +1,11 @@
 import { problem } from '../http/body.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import { refuse, refusePlainly } from './refusals.ts';
 
 /** A definition's own limit has its own words. */
-export function tooLarge(call: Exchange): Answer {
-  if (call.refusal === 'request_too_large') return refuse(call, 'request_too_large');
+export function tooLarge(call: Exchange): GatewayResponse {
+  if (call.errorCode === 'request_too_large') return refuse(call, 'request_too_large');
   return refusePlainly(call, 'body_too_large');
 }
 
@@ -23,7 +23,7 @@ export function bringsTooMuch({ body }: Exchange, most: number): boolean {
 export function limitStream(call: Exchange, most: number): void {
   const { body } = call;
   const over = () => {
-    call.refusal = 'request_too_large';
+    call.errorCode = 'request_too_large';
   };
   if (body.stream) body.stream = limited(body.stream, most, over);
 }

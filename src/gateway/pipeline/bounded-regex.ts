@@ -1,5 +1,5 @@
 import { compileRegex, InvalidRegex, type RegexOptions } from '#base/regex.ts';
-import { Unservable } from './step.ts';
+import { ApiCompileError } from './step.ts';
 
 export type OperatorPattern = ReturnType<typeof compileRegex>;
 
@@ -9,6 +9,6 @@ export function operatorPattern(what: string, source: string, options: RegexOpti
     return compileRegex(source, options);
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
-    throw new Unservable(`${what} cannot be read: it ${error.message}`);
+    throw new ApiCompileError(`${what} cannot be read: it ${error.message}`);
   }
 }

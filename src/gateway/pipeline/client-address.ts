@@ -6,7 +6,7 @@ import type { Peer } from './exchange.ts';
 export interface ClientAddress {
   /** Whether what this peer says about others is believed. */
   isTrusted(peer: string): boolean;
-  of(peer: Pick<Peer, 'address' | 'trusted'>, headers: HeaderList): string;
+  of(peer: Pick<Peer, 'address' | 'isTrusted'>, headers: HeaderList): string;
 }
 
 export function clientAddressReader(trusted: readonly string[]): ClientAddress {
@@ -16,7 +16,7 @@ export function clientAddressReader(trusted: readonly string[]): ClientAddress {
   return {
     isTrusted,
     of(peer, headers) {
-      if (!peer.trusted) return peer.address;
+      if (!peer.isTrusted) return peer.address;
       const chain = headers
         .all('x-forwarded-for')
         .flatMap(value => value.split(','))

@@ -5,7 +5,7 @@ import { readSettings } from '#base/settings.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { type Endpoint, endpointMatcher, type MatchMode } from './endpoint-match.ts';
 import type { Exchange } from './exchange.ts';
-import { Unservable } from './step.ts';
+import { ApiCompileError } from './step.ts';
 
 const endpoint = (path: string, method = '', ignoreCase = false): Endpoint => ({ path, method, ignoreCase });
 
@@ -126,7 +126,7 @@ test('a version that stays in the path is not part of what endpoints are written
 });
 
 test('a pattern nobody can read keeps its API from being served', () => {
-  assert.throws(() => matcher([endpoint('/[')]), Unservable);
+  assert.throws(() => matcher([endpoint('/[')]), ApiCompileError);
 });
 
 test('however a list is indexed, its first entry that fits is found', () => {

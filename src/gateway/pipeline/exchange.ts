@@ -1,7 +1,7 @@
 import type { Session } from '#access/keys/session.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Counted } from '../limits/rate.ts';
 import type { Destination } from '../proxy/load-balancer.ts';
 import type { Signer } from '../proxy/signer.ts';
@@ -16,8 +16,8 @@ export interface Peer {
   /** The port it called when an API has one of its own; absent or 0 for the gateway's. */
   readonly port?: number;
   /** A proxy whose word about callers is taken. */
-  readonly trusted?: boolean;
-  readonly secure: boolean;
+  readonly isTrusted?: boolean;
+  readonly isTls: boolean;
   /** The name the client asked for in TLS, lower-case. */
   readonly serverName: string;
   /** The client's certificate as DER, when it showed one. */
@@ -25,7 +25,7 @@ export interface Peer {
 }
 
 /** A call sent elsewhere. */
-export interface Rewritten {
+export interface RewrittenTarget {
   /** Undefined: the API's own target. */
   readonly destination: Destination | undefined;
   /** Below the destination, canonical, beginning with a slash. */
@@ -74,20 +74,20 @@ export class Exchange {
   /** As presented or derived; empty for an open API. */
   keyId = '';
   /** Whose counters it is counted in. */
-  keyOwner = '';
+  counterOwner = '';
   /** What may be shown of it. */
   keyHash = '';
   session: Session | undefined = undefined;
   /** Keys that other APIs knew it by before it was handed on: what they told the next one may depend on them. */
-  earlierKeys = '';
+  previousKeyIds = '';
   /** Which of several ways in gave the session. */
-  identityFrom = '';
+  authMethod = '';
   /** Which of several alternative ways in let the caller in. */
-  alternative = -1;
+  matchedAlternative = -1;
   /** The token a way in found to be genuine, where somebody asks for it, and what it says. */
-  verified: { readonly text: string; readonly claims: Readonly<Record<string, unknown>> } | undefined = undefined;
+  verifiedToken: { readonly text: string; readonly claims: Readonly<Record<string, unknown>> } | undefined = undefined;
   /** The token that scopes are looked for in and that is exchanged; empty where the call is not about one. */
-  bearer = '';
+  bearerToken = '';
   /** Where the call belongs among those of others; empty where nobody asked. */
   traceId = '';
   context: Record<string, unknown> | undefined = undefined;
@@ -96,47 +96,47 @@ export class Exchange {
   quota: Counted | undefined = undefined;
 
   /** The id of the API that a part of another call may not leave; empty for a call of its own. */
-  within = '';
+  restrictedToApiId = '';
   /** How many times a `gw://` address sent the call round inside the gateway. */
-  loops = 0;
+  loopCount = 0;
   /** How many times an API handed it to the API that serves the version asked for. */
   versionHops = 0;
-  loopLimit = 0;
+  maxLoops = 0;
   checkLimitsInLoop = false;
 
   /** The steps of the version that serves it. */
   chain: Chain | undefined = undefined;
   /** Where it goes instead, once every step has run: `path` and `innerPath` stay what endpoint lists are matched with. */
-  rewritten: Rewritten | undefined = undefined;
+  rewrittenTarget: RewrittenTarget | undefined = undefined;
   upstreamMethod: string | undefined = undefined;
   /** The host the upstream is told; empty: its own, or the caller's where that is kept. */
   upstreamHost = '';
   /** Headers the gateway tells upstreams by itself and here does not. Lower-case. */
-  withheld: ReadonlySet<string> | undefined = undefined;
+  suppressedHeaders: ReadonlySet<string> | undefined = undefined;
   /** The time the upstream has, where the definition gives it one. */
-  deadlines: Deadlines | undefined = undefined;
+  enforcedTimeout: Deadlines | undefined = undefined;
   /** Signs what goes upstream. */
   sign: Signer | undefined = undefined;
 
   /** Why it was refused: a code of `refusals.ts`. */
-  refusal = '';
+  errorCode = '';
   /** Added to the answer whoever gave it, as a flat list. */
-  answerHeaders: string[] | undefined = undefined;
+  extraResponseHeaders: string[] | undefined = undefined;
   /** What goes back, once that is known. Its body is here only where the gateway held it. */
-  answer: Answer | undefined = undefined;
+  response: GatewayResponse | undefined = undefined;
   upstreamStartedAt = 0;
   upstreamMs = 0;
   status = 0;
-  answerBytes = 0;
-  tracked = true;
+  responseBytes = 0;
+  isRecorded = true;
   trackedPath = '';
   tags: string[] | undefined = undefined;
 
   /** Called when the caller has gone before the answer was complete. */
-  onGone: (() => void) | undefined = undefined;
-  gone = false;
+  onDisconnect: (() => void) | undefined = undefined;
+  isClientDisconnected = false;
 
-  constructor(given: {
+  constructor(init: {
     method: string;
     target: string;
     path: string;
@@ -150,18 +150,18 @@ export class Exchange {
     receivedAtMs: number;
     startedAt: number;
   }) {
-    this.method = given.method;
-    this.receivedMethod = given.method;
-    this.target = given.target;
-    this.path = given.path;
-    this.query = given.query;
-    this.host = given.host;
-    this.headers = given.headers;
-    this.body = given.body;
-    this.upgrade = given.upgrade ?? '';
-    this.peer = given.peer;
-    this.clientAddress = given.clientAddress;
-    this.receivedAtMs = given.receivedAtMs;
-    this.startedAt = given.startedAt;
+    this.method = init.method;
+    this.receivedMethod = init.method;
+    this.target = init.target;
+    this.path = init.path;
+    this.query = init.query;
+    this.host = init.host;
+    this.headers = init.headers;
+    this.body = init.body;
+    this.upgrade = init.upgrade ?? '';
+    this.peer = init.peer;
+    this.clientAddress = init.clientAddress;
+    this.receivedAtMs = init.receivedAtMs;
+    this.startedAt = init.startedAt;
   }
 }

@@ -1,7 +1,7 @@
 import { extraPortOf, isExtraPort } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
-import { Unservable } from './step.ts';
+import { ApiCompileError } from './step.ts';
 
 /** A range that cannot be read would open nothing, and nobody would know. */
 export const checkExtraPorts = (settings: Pick<Settings, 'gateway.extra_ports'>): void =>
@@ -12,7 +12,7 @@ export const ownPort = ({ listen }: Model, settings: Settings): number => extraP
 
 export function checkOwnPort({ listen }: Model, settings: Settings): void {
   if (listen.port !== 0 && listen.port !== settings['gateway.port'] && !isExtraPort(settings, listen.port))
-    throw new Unservable(`its port ${listen.port} is not among the gateway.extra_ports`);
+    throw new ApiCompileError(`its port ${listen.port} is not among the gateway.extra_ports`);
 }
 
 const secureProtocols: ReadonlySet<string> = new Set(['https', 'http2', 'wss', 'tls']);

@@ -3,44 +3,52 @@ import { parseMediaType } from '#base/media-type.ts';
 import { plainTextHeaders } from '#base/page-guard.ts';
 import { bodyOf } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import { Answer } from '../http/response.ts';
+import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import { type Refusal, refusalsTable } from './refusals-table.ts';
-import type { GatewayTools } from './step-services.ts';
+import type { StepServices } from './step-services.ts';
 
 export type RefusalCode = keyof typeof refusalsTable;
 export const refusals: Readonly<Record<RefusalCode, Refusal>> = refusalsTable;
 
-export function refuse(call: Exchange, code: RefusalCode, detail?: Readonly<Record<string, string | number>>): Answer {
+export function refuse(
+  call: Exchange,
+  code: RefusalCode,
+  detail?: Readonly<Record<string, string | number>>,
+): GatewayResponse {
   const { status, message } = refusals[code];
   const text = detail ? message.replace(/\{(\w+)\}/g, (_whole, name: string) => String(detail[name])) : message;
-  call.refusal = code;
+  call.errorCode = code;
   return refusalAnswer(call, status, text);
 }
 
 /** A version or an endpoint that nobody may have. Handlers of the event hear what the caller hears as its reason. */
-export function refuseAccess({ fire }: Pick<GatewayTools, 'fire'>, call: Exchange, code: RefusalCode): Answer {
+export function refuseAccess(
+  { emitEvent }: Pick<StepServices, 'emitEvent'>,
+  call: Exchange,
+  code: RefusalCode,
+): GatewayResponse {
   const { event, message } = refusals[code];
-  fire(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+  emitEvent(event!, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
   return refuse(call, code);
 }
 
 /** In plain text, like everything that is said before a call has an API, or by what stands in front of many. */
-export function refusePlainly(call: Exchange, code: RefusalCode): Answer {
+export function refusePlainly(call: Exchange, code: RefusalCode): GatewayResponse {
   const { status, message } = refusals[code];
-  call.refusal = code;
+  call.errorCode = code;
   const headers = new HeaderList(Object.entries(plainTextHeaders).flat());
-  const given = new Answer(status, headers, bodyOf(Buffer.from(message)), true);
-  given.message = message;
-  return given;
+  const response = new GatewayResponse(status, headers, bodyOf(Buffer.from(message)), true);
+  response.message = message;
+  return response;
 }
 
 /** The answer itself, for refusals whose status or words come from a definition. */
-export function refusalAnswer(call: Exchange, status: number, message: string): Answer {
+export function refusalAnswer(call: Exchange, status: number, message: string): GatewayResponse {
   const [type, body] = rendered(call, message);
-  const given = new Answer(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
-  given.message = message;
-  return given;
+  const response = new GatewayResponse(status, new HeaderList(['Content-Type', type]), bodyOf(Buffer.from(body)), true);
+  response.message = message;
+  return response;
 }
 
 const xmlTypes = new Set(['application/xml', 'text/xml', 'application/soap+xml']);

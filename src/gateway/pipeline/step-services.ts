@@ -22,40 +22,40 @@ import type { TenantGrants } from './tenant-grants.ts';
 import type { Ask } from './thread-rpc.ts';
 
 /** What a traffic thread may ask the main thread. */
-export interface MainAnswers {
-  oauth(asked: OauthAsked): Promise<OauthReply>;
+export interface MainThreadRpc {
+  oauth(request: OauthAsked): Promise<OauthReply>;
   /** Whether it is the gateway secret. */
-  explains(asked: { readonly secret: string }): Promise<boolean>;
+  explains(request: { readonly secret: string }): Promise<boolean>;
   /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
-  claimPort(asked: { readonly port: number }): Promise<void>;
-  releasePort(asked: { readonly port: number }): Promise<void>;
+  claimPort(request: { readonly port: number }): Promise<void>;
+  releasePort(request: { readonly port: number }): Promise<void>;
   /** What the control interface answers. */
   readonly control: Carry;
 }
 
 /** What an event is about: a call, or something of an API that no call was part of. */
-export type About = Pick<Exchange, 'api' | 'path' | 'clientAddress'>;
+export type EventSubject = Pick<Exchange, 'api' | 'path' | 'clientAddress'>;
 
 /** What steps may use of the thread they run in. Each kind of step adds what it needs here. */
-export interface GatewayTools {
+export interface StepServices {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
   readonly counters: Counters;
   /** Those of this process alone, which answer at once. */
-  readonly local: LocalCounters;
-  readonly sessions: Sessions;
+  readonly processCounters: LocalCounters;
+  readonly keyCache: Sessions;
   readonly certificates: Certificates;
-  readonly addresses: AddressPolicies;
+  readonly addressPolicies: AddressPolicies;
   /** What asks other servers for an API, held to the policy of its organisation. */
-  within(policy: AddressPolicy): NetworkTools;
+  networkFor(policy: AddressPolicy): NetworkTools;
   /** The way out for calls that are not proxied traffic. */
   readonly outbound: OutboundClient;
-  readonly keySets: KeySets;
+  readonly jwks: KeySets;
   readonly oauthTokens: OauthTokens;
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
-  readonly ask: Ask<MainAnswers>;
-  readonly organisations: Organisations;
+  readonly rpc: Ask<MainThreadRpc>;
+  readonly organisationLimits: Organisations;
   /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
   readonly grants: TenantGrants;
   /** What definitions may name: of the organisation of the API that is compiled, of none elsewhere. */
@@ -63,9 +63,9 @@ export interface GatewayTools {
   /** Whether a context variable of this name can exist in the API that is compiled. */
   readonly isContextName: (name: string) => boolean;
   /** Service registries that upstream hosts are looked up in. */
-  readonly registries: Registries;
+  readonly serviceDiscovery: Registries;
   /** Answers that are kept. */
-  readonly responses: Responses;
+  readonly responseCache: Responses;
   /** Tells handlers what happened; never waits. */
-  fire(event: string, about: About, message: string, more?: Readonly<Record<string, unknown>>): void;
+  emitEvent(event: string, subject: EventSubject, message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -24,8 +24,8 @@ function joined(most?: number) {
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `asks.${code}`;
 
 test('each question gets its own answer', async () => {
-  const { ask } = joined();
-  assert.deepEqual(await Promise.all([ask('double', 1, 1000), ask('double', 21, 1000)]), [2, 42]);
+  const { ask: rpc } = joined();
+  assert.deepEqual(await Promise.all([rpc('double', 1, 1000), rpc('double', 21, 1000)]), [2, 42]);
 });
 
 test('what nobody answers is said to be a fault, not waited for', async () => {

@@ -30,7 +30,10 @@ function admission(options: Partial<AdmissionOptions> = {}) {
       onAdmitted: () => void admitted.push(name),
       onWaitTimeout: () => void expired.push(name),
     };
-    return { place: made.admit(request, { clientAddress, keyOwner }, orgId), leave: () => made.release(request) };
+    return {
+      place: made.admit(request, { clientAddress, counterOwner: keyOwner }, orgId),
+      leave: () => made.release(request),
+    };
   }
   return { made, ask, admitted, expired };
 }

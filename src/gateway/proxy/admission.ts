@@ -14,7 +14,7 @@ export interface AdmissionOptions {
 export interface Claimant {
   readonly clientAddress: string;
   /** Empty for a request without a key. */
-  readonly keyOwner: string;
+  readonly counterOwner: string;
 }
 
 /** A request that needs a place at the upstream. The admission alone writes its fields. */
@@ -94,9 +94,13 @@ export class Admission {
    * `active`: it may go on at once; `waiting`: `onAdmitted` says when; `refused`: the queue is full, for all or for it.
    * `orgId` is empty where one organisation has the gateway to itself.
    */
-  admit(request: Admittable, { clientAddress, keyOwner }: Claimant, orgId: string): 'active' | 'waiting' | 'refused' {
+  admit(
+    request: Admittable,
+    { clientAddress, counterOwner }: Claimant,
+    orgId: string,
+  ): 'active' | 'waiting' | 'refused' {
     const client = holderIn(this.#clients, clientNetwork(clientAddress));
-    const key = keyOwner === '' ? undefined : holderIn(this.#keys, keyOwner);
+    const key = counterOwner === '' ? undefined : holderIn(this.#keys, counterOwner);
     const organisation = orgId === '' ? undefined : holderIn(this.#organisations, orgId);
     request.client = client;
     request.key = key;

@@ -1,5 +1,5 @@
 import { getCiphers } from 'node:tls';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 
 /** Cipher suites have two names: the one of the registry, which definitions use, and the one of OpenSSL. */
 const names: Readonly<Record<string, string>> = {
@@ -29,6 +29,6 @@ export function cipherList(given: readonly string[]): string {
   const known = new Set(getCiphers().map(name => name.toUpperCase()));
   const found = given.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());
   const kept = found.filter(name => known.has(name.toUpperCase()));
-  if (kept.length === 0) throw new Unservable('none of its cipher suites is known');
+  if (kept.length === 0) throw new ApiCompileError('none of its cipher suites is known');
   return kept.join(':');
 }

@@ -15,7 +15,7 @@ const aCall = () =>
     host: '',
     headers: new HeaderList(),
     body: bodyOf(Buffer.alloc(0)),
-    peer: { address: '', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '',
     receivedAtMs: 0,
     startedAt: 0,
@@ -40,7 +40,7 @@ describe('circuit breakers', () => {
       onReset: () => events.push('reset'),
       ...more,
     };
-    const parts = { local: shared.counters, clock: { now: () => time.nowMs } };
+    const parts = { processCounters: shared.counters, clock: { now: () => time.nowMs } };
     return { one: breakerOf(rules, parts), other: breakerOf(rules, parts), events, time };
   }
 

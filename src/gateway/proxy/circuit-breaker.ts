@@ -34,7 +34,10 @@ const endRememberedMs = 60_000;
 
 const counting = { limit: Number.POSITIVE_INFINITY, periodMs: countedMs } as const;
 
-export function breakerOf(rules: BreakerRules, { local, clock }: { local: LocalCounters; clock: Clock }): Breaker {
+export function breakerOf(
+  rules: BreakerRules,
+  { processCounters, clock }: { processCounters: LocalCounters; clock: Clock },
+): Breaker {
   const { threshold, samples, probes, onTrip, onReset } = rules;
   const openMs = Math.max(1, rules.openMs);
   const name = (what: string) => `breaker ${what} ${rules.name}`;
@@ -52,26 +55,26 @@ export function breakerOf(rules: BreakerRules, { local, clock }: { local: LocalC
   let timer: NodeJS.Timeout | undefined;
 
   function forgetCounts(): void {
-    local.reset(calls);
-    local.reset(failures);
+    processCounters.reset(calls);
+    processCounters.reset(failures);
   }
 
   function end(endsAtMs: number): void {
     const ending = { limit: 1, periodMs: endRememberedMs };
-    if (!local.take(`${name('end')} ${endsAtMs}`, ending, clock.now()).allowed) return;
-    local.reset(open);
+    if (!processCounters.take(`${name('end')} ${endsAtMs}`, ending, clock.now()).allowed) return;
+    processCounters.reset(open);
     forgetCounts();
     onReset();
   }
 
   function trip(call: Exchange): void {
     const now = clock.now();
-    const { allowed, resetsAtMs } = local.take(open, opening, now);
+    const { allowed, resetsAtMs } = processCounters.take(open, opening, now);
     if (!allowed) return;
     forgetCounts();
-    local.reset(probed);
-    local.reset(probe);
-    local.take(probe, { limit: 1, periodMs: firstProbeMs }, now);
+    processCounters.reset(probed);
+    processCounters.reset(probe);
+    processCounters.take(probe, { limit: 1, periodMs: firstProbeMs }, now);
     clearTimeout(timer);
     timer = setTimeout(() => end(resetsAtMs), openMs).unref();
     onTrip(call);
@@ -80,26 +83,26 @@ export function breakerOf(rules: BreakerRules, { local, clock }: { local: LocalC
   return {
     admits(call) {
       const now = clock.now();
-      const { allowed, resetsAtMs } = local.peek(open, opening, now);
+      const { allowed, resetsAtMs } = processCounters.peek(open, opening, now);
       if (allowed) return true;
       if (!probes) return false;
-      const failed = local.peek(probed, probing, now).used;
+      const failed = processCounters.peek(probed, probing, now).used;
       const periodMs = Math.min(openMs, firstProbeMs * probeGrowth ** failed);
-      if (!local.take(probe, { limit: 1, periodMs }, now).allowed) return false;
-      local.take(probed, probing, now);
+      if (!processCounters.take(probe, { limit: 1, periodMs }, now).allowed) return false;
+      processCounters.take(probed, probing, now);
       trying.set(call, resetsAtMs);
       return true;
     },
     succeeded(call) {
       const now = clock.now();
-      local.slide(calls, counting, now);
+      processCounters.slide(calls, counting, now);
       const endsAtMs = trying.get(call);
       if (endsAtMs !== undefined && now < endsAtMs) end(endsAtMs);
     },
     failed(call) {
       const now = clock.now();
-      const all = local.slide(calls, counting, now).used;
-      const bad = local.slide(failures, counting, now).used;
+      const all = processCounters.slide(calls, counting, now).used;
+      const bad = processCounters.slide(failures, counting, now).used;
       if (!trying.has(call) && all >= samples && bad >= threshold * all) trip(call);
     },
   };

@@ -4,7 +4,7 @@ import type { AddressPolicy } from '#base/address-policy.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { cipherList } from './ciphers.ts';
 import { byHostPattern, patternsOf } from './host-patterns.ts';
 import type { Destination } from './load-balancer.ts';
@@ -108,7 +108,7 @@ const versions: Readonly<Record<string, SecureVersion>> = {
 function generalLink({ transport }: Model): Pick<Link, 'tls' | 'proxy'> | undefined {
   const { insecureSkipVerify, ciphers, minVersion, maxVersion, proxyUrl } = transport;
   if (minVersion && maxVersion && minVersion > maxVersion)
-    throw new Unservable(`its oldest TLS version, ${minVersion}, is newer than its newest, ${maxVersion}`);
+    throw new ApiCompileError(`its oldest TLS version, ${minVersion}, is newer than its newest, ${maxVersion}`);
   const tls: LinkTls = {
     ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
     ...(minVersion ? { minVersion: versions[minVersion]! } : {}),
@@ -123,9 +123,9 @@ function generalLink({ transport }: Model): Pick<Link, 'tls' | 'proxy'> | undefi
 
 function proxyOf(text: string): URL {
   const url = URL.parse(text);
-  if (!url) throw new Unservable(`the forward proxy ${JSON.stringify(text)} is not an address`);
+  if (!url) throw new ApiCompileError(`the forward proxy ${JSON.stringify(text)} is not an address`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new Unservable(`the forward proxy speaks ${url.protocol.slice(0, -1)}, which is not available`);
+    throw new ApiCompileError(`the forward proxy speaks ${url.protocol.slice(0, -1)}, which is not available`);
   return url;
 }
 
@@ -135,7 +135,7 @@ function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<Cert
   const found = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.privateKey)
-      throw new Unservable(`the upstream certificate ${id} is not in the store with its key`);
+      throw new ApiCompileError(`the upstream certificate ${id} is not in the store with its key`);
     return [pattern, certificate] as const;
   });
   return patternsOf<KnownCertificate>(Object.fromEntries(found));
@@ -146,7 +146,7 @@ function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<
   const found = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
     const keys = ids.map(id => {
       const certificate = certificates.get(identity.orgId, id);
-      if (!certificate) throw new Unservable(`the pinned public key ${id} is not in the store`);
+      if (!certificate) throw new ApiCompileError(`the pinned public key ${id} is not in the store`);
       return certificate.publicKeyHash();
     });
     return [pattern, new Set(keys)] as const;

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 
 /** No test takes longer. */
 export const longestTestMs = 30_000;
@@ -24,15 +24,19 @@ export function hostName(origin: string): string {
 }
 
 export function hostMarks(
-  { local, clock, settings }: Pick<GatewayTools, 'clock' | 'settings'> & { readonly local: LocalCounters },
+  {
+    processCounters,
+    clock,
+    settings,
+  }: Pick<StepServices, 'clock' | 'settings'> & { readonly processCounters: LocalCounters },
   apiId: string,
 ): HostMarks {
   const nameOf = (host: string) => `down ${apiId} ${host}`;
   const periodMs = settings['uptime.interval_ms'] * (settings['uptime.failures'] + 1) + longestTestMs;
   const window = { limit: Number.POSITIVE_INFINITY, periodMs, opens: 'every' } as const;
   return {
-    isDown: host => local.peek(nameOf(host), window, clock.now()).used > 0,
-    put: host => void local.take(nameOf(host), window, clock.now()),
-    remove: host => local.reset(nameOf(host)),
+    isDown: host => processCounters.peek(nameOf(host), window, clock.now()).used > 0,
+    put: host => void processCounters.take(nameOf(host), window, clock.now()),
+    remove: host => processCounters.reset(nameOf(host)),
   };
 }

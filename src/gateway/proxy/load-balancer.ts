@@ -7,8 +7,8 @@ import { needsUpstream } from '#definition/required-parts.ts';
 import { tidied } from '../http/path.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type LoopControls, loopControls } from '../pipeline/loops.ts';
-import { type Doing, Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { hostMarks, hostName, isTested } from './host-status.ts';
 import type { Registries, Registry } from './service-discovery.ts';
 
@@ -33,7 +33,7 @@ export interface Target {
   /** Set where it is always the same. */
   readonly fixed?: Destination;
   /** Undefined when there is none that could take a call. */
-  next(): Doing<Destination | undefined>;
+  next(): MaybePromise<Destination | undefined>;
 }
 
 const schemes: Readonly<Record<string, string>> = {
@@ -60,9 +60,9 @@ export function destinationOf(address: string, fallbackScheme = 'http'): Destina
 
 function readAddress(text: string, address: string): Destination {
   const url = URL.parse(text);
-  if (!url) throw new Unservable(`the upstream address ${JSON.stringify(address)} cannot be read`);
+  if (!url) throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} cannot be read`);
   if (url.protocol === 'gw:') {
-    if (url.host === '') throw new Unservable(`the upstream address ${JSON.stringify(address)} names no API`);
+    if (url.host === '') throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} names no API`);
     return {
       origin: '',
       host: '',
@@ -74,7 +74,7 @@ function readAddress(text: string, address: string): Destination {
   }
   const scheme = schemes[url.protocol];
   if (!scheme || url.hostname === '')
-    throw new Unservable(`the upstream address ${JSON.stringify(address)} is not one a call can go to`);
+    throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} is not one a call can go to`);
   const host = url.host.toLowerCase();
   return {
     origin: `${scheme}//${host}`,
@@ -87,24 +87,24 @@ function readAddress(text: string, address: string): Destination {
 }
 
 /** By version key. A version's own target wins over balancing and discovery, as its author would expect. */
-export function targetsOf(model: Model, tools: TargetTools): ReadonlyMap<string, Target> {
-  const shared = sharedTarget(model, tools);
+export function targetsOf(model: Model, services: TargetTools): ReadonlyMap<string, Target> {
+  const shared = sharedTarget(model, services);
   return new Map(model.versions.map(version => [version.key, ownTarget(version, model) ?? shared]));
 }
 
-type TargetTools = Pick<GatewayTools, 'registries' | 'local' | 'clock' | 'settings'>;
+type TargetTools = Pick<StepServices, 'serviceDiscovery' | 'processCounters' | 'clock' | 'settings'>;
 
 function ownTarget({ version }: VersionModel, model: Model): Target | undefined {
   if (version.overrideTarget === '' || model.versionData.notVersioned) return undefined;
   return single(destinationOf(version.overrideTarget));
 }
 
-function sharedTarget(model: Model, tools: TargetTools): Target {
+function sharedTarget(model: Model, services: TargetTools): Target {
   const { loadBalancing, upstream, serviceDiscovery, listen } = model;
   const scheme = schemes[`${listen.protocol}:`] ? listen.protocol : 'http';
-  const choose = chooser(model, tools);
+  const choose = chooser(model, services);
   if (serviceDiscovery.enabled) {
-    const registry = registeredHosts(model, tools.registries);
+    const registry = registeredHosts(model, services.serviceDiscovery);
     return {
       next() {
         const list = registry.list();
@@ -118,16 +118,16 @@ function sharedTarget(model: Model, tools: TargetTools): Target {
   const list = loadBalancing.targets.flatMap(({ url, weight }) =>
     Array<Destination>(weight).fill(destinationOf(url, scheme)),
   );
-  if (list.length === 0) throw new Unservable('all load balancing targets have weight 0');
+  if (list.length === 0) throw new ApiCompileError('all load balancing targets have weight 0');
   return { next: () => choose(list) };
 }
 
 const single = (fixed: Destination): Target => ({ fixed, next: () => fixed });
 
 /** In turn; past those that are down, where that is asked for. */
-function chooser(model: Model, tools: TargetTools): (list: readonly Destination[]) => Destination | undefined {
+function chooser(model: Model, services: TargetTools): (list: readonly Destination[]) => Destination | undefined {
   const { enabled, skipUnavailableHosts } = model.loadBalancing;
-  const marks = skipUnavailableHosts && isTested(model) ? hostMarks(tools, model.identity.id) : undefined;
+  const marks = skipUnavailableHosts && isTested(model) ? hostMarks(services, model.identity.id) : undefined;
   const names = new WeakMap<Destination, string>();
   const isUp = (destination: Destination): boolean => {
     if (!marks || destination.loop) return true;
@@ -182,11 +182,11 @@ export function upstreamPath(
   strip: boolean,
   keepSlash: boolean,
 ): string {
-  const { rewritten } = call;
-  const asked = tidied(rewritten?.path ?? (strip ? call.innerPath : call.pathWithoutVersion || call.path));
+  const { rewrittenTarget } = call;
+  const asked = tidied(rewrittenTarget?.path ?? (strip ? call.innerPath : call.pathWithoutVersion || call.path));
   const root = base.endsWith('/') ? base.slice(0, -1) : base;
   const path = asked === '/' ? (keepSlash ? base : root) || '/' : root + asked;
-  const given = rewritten ? rewritten.query : call.query;
+  const given = rewrittenTarget ? rewrittenTarget.query : call.query;
   const query = ownQuery && given ? `${ownQuery}&${given}` : ownQuery || given;
   return query ? `${path}?${query}` : path;
 }

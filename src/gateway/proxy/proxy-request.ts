@@ -2,11 +2,11 @@ import type { Dispatcher } from 'undici';
 import { bodyOf, problem as bodyProblem, noBody } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 import { dropNamed, HeaderList, hopByHop } from '../http/headers.ts';
-import { Answer } from '../http/response.ts';
+import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RefusalCode } from '../pipeline/refusals.ts';
-import type { Sink } from '../pipeline/response-writer.ts';
-import type { BodyCopy } from '../pipeline/step.ts';
+import type { ResponseWriter } from '../pipeline/response-writer.ts';
+import type { BodyCapture } from '../pipeline/step.ts';
 import type { Admission, Admittable, Holder } from './admission.ts';
 import type { LetGo } from './body-preread.ts';
 import type { Deadlines, Timed } from './timeout-queue.ts';
@@ -18,15 +18,15 @@ export interface Receiver {
   /** Bytes of a body that are held back for steps that need the whole of it. */
   readonly heldBytes: number;
   /** Whether a step needs the whole body: the answer is then complete when `onHead` gets it. */
-  needsBody(call: Exchange, given: Answer): boolean;
+  needsBody(call: Exchange, response: GatewayResponse): boolean;
   /** Whoever wants a copy of the body, once the head is settled. */
-  copies(call: Exchange, given: Answer): BodyCopy[] | undefined;
+  copies(call: Exchange, response: GatewayResponse): BodyCapture[] | undefined;
   /** May change the answer's head; a promise holds the body back until it is kept. */
-  onHead(call: Exchange, given: Answer): Promise<void> | void;
+  onHead(call: Exchange, response: GatewayResponse): Promise<void> | void;
   /** The answer has gone out completely, or can no longer. */
   onEnd(call: Exchange, complete: boolean): void;
   /** The upstream gave no answer. */
-  onFailure(call: Exchange, sink: Sink, code: RefusalCode, error: Error): void;
+  onFailure(call: Exchange, writer: ResponseWriter, code: RefusalCode, error: Error): void;
 }
 
 /** Methods that may be sent again when a kept connection turned out to be closed. */
@@ -53,7 +53,7 @@ export class Forwarding implements Handler, Timed, Admittable {
   blocker: Holder | undefined = undefined;
   wait: Timed | undefined = undefined;
   readonly #call: Exchange;
-  readonly #sink: Sink;
+  readonly #writer: ResponseWriter;
   readonly #receiver: Receiver;
   readonly #pool: AdmittingPool;
   readonly #options: Dispatcher.DispatchOptions;
@@ -75,23 +75,23 @@ export class Forwarding implements Handler, Timed, Admittable {
   #retried = false;
   #held: Promise<void> | undefined;
   /** Set while the whole body is collected before anything goes out. */
-  #whole: { readonly given: Answer; readonly gathered: BodyBuffer } | undefined;
-  #copying: { readonly copies: BodyCopy[]; readonly gathered: BodyBuffer } | undefined;
+  #whole: { readonly given: GatewayResponse; readonly gathered: BodyBuffer } | undefined;
+  #copying: { readonly copies: BodyCapture[]; readonly gathered: BodyBuffer } | undefined;
 
   constructor(
     call: Exchange,
-    sink: Sink,
+    writer: ResponseWriter,
     receiver: Receiver,
     pool: AdmittingPool,
     options: Dispatcher.DispatchOptions,
     heldWithin: Deadlines,
   ) {
     this.#call = call;
-    this.#sink = sink;
+    this.#writer = writer;
     this.#receiver = receiver;
     this.#pool = pool;
     this.#options = options;
-    this.#deadlines = call.deadlines;
+    this.#deadlines = call.enforcedTimeout;
     this.#heldWithin = heldWithin;
   }
 
@@ -105,7 +105,7 @@ export class Forwarding implements Handler, Timed, Admittable {
     const place = admission?.admit(this, call, orgId) ?? 'active';
     if (place === 'active') this.#dispatch();
     else if (place === 'refused') this.onError(new UpstreamBusy('too many requests wait for the upstream'));
-    else call.onGone = () => this.onError(new Error('the client left while its request waited for the upstream'));
+    else call.onDisconnect = () => this.onError(new Error('the client left while its request waited for the upstream'));
   }
 
   onAdmitted(): void {
@@ -131,11 +131,11 @@ export class Forwarding implements Handler, Timed, Admittable {
   onConnect(abort: (error?: Error) => void): void {
     this.#abort = abort;
     const call = this.#call;
-    if (call.gone || this.#ended) {
+    if (call.isClientDisconnected || this.#ended) {
       abort();
       return;
     }
-    call.onGone = () => this.#abort?.();
+    call.onDisconnect = () => this.#abort?.();
   }
 
   /**
@@ -156,14 +156,14 @@ export class Forwarding implements Handler, Timed, Admittable {
     const call = this.#call;
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
     this.#resume = resume;
-    const given = new Answer(status, this.#headersOf(raw), noBody());
+    const response = new GatewayResponse(status, this.#headersOf(raw), noBody());
     if (this.#left > this.#receiver.answerBytes && this.#options.method !== 'HEAD' && status !== 304) {
       this.#abort?.(new AnswerTooLarge());
       return true;
     }
     const hasBody = this.#options.method !== 'HEAD' && status !== 204 && status !== 304;
-    if (hasBody && this.#receiver.needsBody(call, given)) {
-      this.#whole = { given, gathered: new BodyBuffer() };
+    if (hasBody && this.#receiver.needsBody(call, response)) {
+      this.#whole = { given: response, gathered: new BodyBuffer() };
       if (!this.#deadlines) {
         this.#deadlines = this.#heldWithin;
         this.#deadlines.watch(this);
@@ -171,18 +171,18 @@ export class Forwarding implements Handler, Timed, Admittable {
       return true;
     }
     this.#deadlines?.forget(this);
-    const waiting = this.#receiver.onHead(call, given);
+    const waiting = this.#receiver.onHead(call, response);
     if (waiting instanceof Promise) {
       this.#held = waiting.then(
         () => {
-          this.#start(given);
+          this.#start(response);
           resume();
         },
         error => this.onError(error as Error),
       );
       return false;
     }
-    this.#start(given);
+    this.#start(response);
     return true;
   }
 
@@ -202,15 +202,15 @@ export class Forwarding implements Handler, Timed, Admittable {
     return headers;
   }
 
-  #start(given: Answer): void {
+  #start(response: GatewayResponse): void {
     if (this.#ended) return;
     this.#started = true;
-    this.#framed(given);
-    const copies = this.#receiver.copies(this.#call, given);
+    this.#framed(response);
+    const copies = this.#receiver.copies(this.#call, response);
     if (copies) this.#copying = { copies, gathered: new BodyBuffer() };
-    this.#sink.onDrain = this.#deadlines ? () => this.#goOn() : this.#resume;
+    this.#writer.onDrain = this.#deadlines ? () => this.#goOn() : this.#resume;
     this.#deadlines?.watch(this);
-    this.#sink.start(given.status, given.headers.flat);
+    this.#writer.writeHead(response.status, response.headers.flat);
   }
 
   #goOn(): void {
@@ -219,16 +219,16 @@ export class Forwarding implements Handler, Timed, Admittable {
   }
 
   /** Where a step changed the method, the body is not what the caller waits for. */
-  #framed(given: Answer): void {
+  #framed(response: GatewayResponse): void {
     const { receivedMethod } = this.#call;
     if (receivedMethod === 'HEAD' || this.#options.method === 'HEAD') this.#left = -1;
-    if (receivedMethod !== 'HEAD' && this.#options.method === 'HEAD') given.headers.set('Content-Length', '0');
+    if (receivedMethod !== 'HEAD' && this.#options.method === 'HEAD') response.headers.set('Content-Length', '0');
   }
 
   onData(chunk: Buffer): boolean {
     const call = this.#call;
-    call.answerBytes += chunk.length;
-    if (call.answerBytes > (this.#whole ? this.#receiver.heldBytes : this.#receiver.answerBytes)) {
+    call.responseBytes += chunk.length;
+    if (call.responseBytes > (this.#whole ? this.#receiver.heldBytes : this.#receiver.answerBytes)) {
       this.#abort?.(new AnswerTooLarge());
       return true;
     }
@@ -246,7 +246,7 @@ export class Forwarding implements Handler, Timed, Admittable {
         return true;
       }
     }
-    const more = this.#sink.write(chunk);
+    const more = this.#writer.write(chunk);
     if (this.#deadlines) {
       if (more) this.#deadlines.watch(this);
       else this.#deadlines.forget(this);
@@ -262,27 +262,27 @@ export class Forwarding implements Handler, Timed, Admittable {
   }
 
   /** The whole answer is here: steps may change it before any of it goes out. */
-  #complete(given: Answer, whole: Buffer): void {
-    given.body = bodyOf(whole);
+  #complete(response: GatewayResponse, whole: Buffer): void {
+    response.body = bodyOf(whole);
     this.#deadlines?.forget(this);
     const send = () => {
       if (this.#ended) return;
-      const bytes = given.body.bytes!;
-      given.headers.set('Content-Length', String(bytes.length));
+      const bytes = response.body.bytes!;
+      response.headers.set('Content-Length', String(bytes.length));
       this.#left = -1;
-      this.#call.answerBytes = bytes.length;
-      this.#start(given);
+      this.#call.responseBytes = bytes.length;
+      this.#start(response);
       if (this.#copying) this.#copy(bytes);
       this.#end(this.#call.receivedMethod === 'HEAD' ? undefined : bytes);
     };
-    const waiting = this.#receiver.onHead(this.#call, given);
+    const waiting = this.#receiver.onHead(this.#call, response);
     if (waiting instanceof Promise) this.#held = waiting.then(send, error => this.onError(error as Error));
     else send();
   }
 
   #copy(chunk: Buffer): void {
     this.#copying!.gathered.add(chunk);
-    if (this.#copying!.copies.every(({ most }) => this.#call.answerBytes > most)) this.#copied(undefined);
+    if (this.#copying!.copies.every(({ maxBytes }) => this.#call.responseBytes > maxBytes)) this.#copied(undefined);
   }
 
   #copied(bytes: Buffer | undefined): void {
@@ -295,9 +295,9 @@ export class Forwarding implements Handler, Timed, Admittable {
     if (this.#ended) return;
     this.#ended = true;
     this.#deadlines?.forget(this);
-    this.#call.onGone = undefined;
+    this.#call.onDisconnect = undefined;
     if (this.#copying) this.#copied(this.#copying.gathered.bytes());
-    this.#sink.finish(last, trailers);
+    this.#writer.end(last, trailers);
     this.#pool.admission?.release(this);
     this.#receiver.onEnd(this.#call, true);
   }
@@ -314,14 +314,14 @@ export class Forwarding implements Handler, Timed, Admittable {
     this.#pool.admission?.release(this);
     this.#letGo?.(false);
     this.#deadlines?.forget(this);
-    call.onGone = undefined;
+    call.onDisconnect = undefined;
     this.#copied(undefined);
     if (!this.#started) {
-      this.#receiver.onFailure(call, this.#sink, refusalOf(call, error), error);
+      this.#receiver.onFailure(call, this.#writer, refusalOf(call, error), error);
       return;
     }
     // The head is out: only a broken connection tells the caller that the rest will not come.
-    this.#sink.abort();
+    this.#writer.abort();
     this.#receiver.onEnd(call, false);
   }
 
@@ -335,7 +335,7 @@ export class Forwarding implements Handler, Timed, Admittable {
       (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') &&
       (socket?.bytesRead ?? 0) > 0 &&
       this.#resume === undefined &&
-      !this.#call.gone &&
+      !this.#call.isClientDisconnected &&
       !this.#wasRead &&
       this.#call.body.stream === undefined &&
       repeatable.has(this.#options.method as string)
@@ -343,8 +343,8 @@ export class Forwarding implements Handler, Timed, Admittable {
   }
 }
 
-export function handOut(copies: readonly BodyCopy[], bytes: Buffer | undefined): void {
-  for (const { most, done } of copies) done(bytes && bytes.length <= most ? bytes : undefined);
+export function handOut(copies: readonly BodyCapture[], bytes: Buffer | undefined): void {
+  for (const { maxBytes, complete } of copies) complete(bytes && bytes.length <= maxBytes ? bytes : undefined);
 }
 
 /** Said after the body, they must not change how it was to be read. */
@@ -374,7 +374,7 @@ const timeouts = new Set([
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
 export function refusalOf(call: Exchange, error: Error): RefusalCode {
-  if (call.gone) return 'client_gone';
+  if (call.isClientDisconnected) return 'client_gone';
   if (error instanceof AnswerTooLarge) return 'answer_too_large';
   if (error instanceof UpstreamBusy) return 'upstream_busy';
   const { code = '' } = error as { code?: string };

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { isBidirectional } from '../http/grpc.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusePlainly } from '../pipeline/refusals.ts';
-import type { Sink } from '../pipeline/response-writer.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { ResponseWriter } from '../pipeline/response-writer.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { Api } from '../routing/api.ts';
 import type { LetGo } from './body-preread.ts';
 import type { Link } from './connection-options.ts';
@@ -23,7 +23,7 @@ export type Sending = (
   call: Exchange,
   api: Api,
   destination: Destination,
-  sink: Sink,
+  writer: ResponseWriter,
   orgId: string,
 ) => Promise<void> | void;
 
@@ -31,7 +31,7 @@ interface Outgoing {
   readonly call: Exchange;
   readonly api: Api;
   readonly destination: Destination;
-  readonly sink: Sink;
+  readonly writer: ResponseWriter;
   readonly link: Link;
   readonly orgId: string;
 }
@@ -43,25 +43,25 @@ interface Options extends Dispatcher.DispatchOptions {
 /** Closing handshakes of WebSockets take a round trip; within half of the grace time, whatever the other end does. */
 const maxCloseTimeoutMs = 5000;
 
-export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: UpstreamPools, receiver: Receiver) {
+export function sendingOf({ settings }: Pick<StepServices, 'settings'>, pools: UpstreamPools, receiver: Receiver) {
   const usualMs = settings['upstream.timeout_ms'];
   const heldWithin = new Deadlines(usualMs);
   const closeTimeoutMs = Math.min(maxCloseTimeoutMs, settings['shutdown.grace_seconds'] * 500);
 
   function dispatch(request: Outgoing, pool: UpstreamPool | undefined, letGo?: LetGo): void {
-    const { call, api, destination, sink, link, orgId } = request;
+    const { call, api, destination, writer, link, orgId } = request;
     const host = api.keepsHost ? (call.headers.get('host') ?? destination.host) : destination.host;
     const path = upstreamPath(call, destination, api.strips, api.keepsSlash);
     const headers = upstreamHeaders(call, host);
     const method = call.upstreamMethod ?? call.method;
-    const { body, deadlines } = call;
+    const { body, enforcedTimeout } = call;
     if (body.length !== undefined && !body.isEmpty) headers.push('content-length', String(body.length));
     call.sign?.(headers, method, path);
     if (!pool) {
       call.upstreamStartedAt = performance.now();
       const open = () => pools.open(destination, link);
-      const timeoutMs = deadlines?.ms ?? usualMs;
-      new Tunnel(call, sink, receiver, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
+      const timeoutMs = enforcedTimeout?.ms ?? usualMs;
+      new Tunnel(call, writer, receiver, { open, path, headers, timeoutMs, closeTimeoutMs }).send();
       return;
     }
     const options: Options = {
@@ -72,9 +72,9 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
       body: (body.bytes ?? body.stream ?? null) as Dispatcher.DispatchOptions['body'],
       servername: destination.host,
       // Who has a time of its own is watched by the clock, from the first moment to the last.
-      headersTimeout: deadlines ? 0 : null,
+      headersTimeout: enforcedTimeout ? 0 : null,
     };
-    new Forwarding(call, sink, receiver, pool, options, heldWithin).send(orgId, letGo);
+    new Forwarding(call, writer, receiver, pool, options, heldWithin).send(orgId, letGo);
   }
 
   /**
@@ -82,14 +82,14 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
    * HTTP/2 upstreams go on at once: their bodies may be one half of a conversation, and their connections are shared.
    */
   async function buffer(request: Outgoing, pool: UpstreamPool): Promise<void> {
-    const { call, sink } = request;
+    const { call, writer } = request;
     let letGo: LetGo | undefined;
     try {
       if (await pool.isHttp2) {
         if (isBidirectional(call.receivedMethod, call.headers)) call.body.liftMinRate?.();
       } else letGo = await pools.preread.read(call.body);
     } catch (error) {
-      receiver.onFailure(call, sink, refusalOf(call, error as Error), error as Error);
+      receiver.onFailure(call, writer, refusalOf(call, error as Error), error as Error);
       return;
     }
     try {
@@ -100,9 +100,9 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
     }
   }
 
-  const send: Sending = (call, api, destination, sink, orgId) => {
+  const send: Sending = (call, api, destination, writer, orgId) => {
     const link = api.links(destination);
-    const request: Outgoing = { call, api, destination, sink, link, orgId };
+    const request: Outgoing = { call, api, destination, writer, link, orgId };
     if (call.upgrade !== '') return dispatch(request, undefined);
     const pool = pools.get(destination.origin, link, destination.http2);
     if (call.body.stream !== undefined) return buffer(request, pool);
@@ -112,4 +112,4 @@ export function sendingOf({ settings }: Pick<GatewayTools, 'settings'>, pools: U
 }
 
 /** In the words of balancers. */
-export const hostsDown = (call: Exchange): Answer => refusePlainly(call, 'hosts_down');
+export const hostsDown = (call: Exchange): GatewayResponse => refusePlainly(call, 'hosts_down');

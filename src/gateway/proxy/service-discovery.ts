@@ -3,7 +3,7 @@ import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
 import { Problem } from '#base/problems.ts';
-import { type Doing, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
 import { type DiscoveryRules, hostsIn, UnreadableAnswer } from './discovery-response.ts';
 
 /** What a registry says, kept and renewed. */
@@ -12,7 +12,7 @@ export interface Registry<T> {
    * The last list that was good; a promise only as long as there is none. Empty where the registry has never given one.
    * Whoever asks for a list that has grown old has it renewed for those who come after.
    */
-  list(): Doing<readonly T[]>;
+  list(): MaybePromise<readonly T[]>;
   /** Something on the list does not do what it should: it is read again as soon as that may be. */
   doubt(): void;
 }
@@ -114,5 +114,5 @@ export function registriesOf({ outbound, clock, log, cacheSeconds }: RegistriesO
 function checkEndpoint(text: string): void {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
-    throw new Unservable('the address of its registry is not one that can be asked');
+    throw new ApiCompileError('the address of its registry is not one that can be asked');
 }

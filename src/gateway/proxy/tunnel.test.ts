@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import type { Sink } from '../pipeline/response-writer.ts';
+import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Receiver } from './proxy-request.ts';
 import { Tunnel } from './tunnel.ts';
 
@@ -28,16 +28,16 @@ const asking = () =>
       clientAddress: '127.0.0.1',
     },
     ...{ headers: new HeaderList(), body: noBody(), receivedAtMs: 0, startedAt: 0 },
-    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
   });
 
 /** Nothing gets as far as the caller. */
 const never = () => assert.fail('the caller was answered');
-const sink: Sink = {
+const writer: ResponseWriter = {
   onDrain: undefined,
-  start: never,
+  writeHead: never,
   write: never,
-  finish: never,
+  end: never,
   abort: never,
   switchProtocol: never,
 };
@@ -76,7 +76,7 @@ describe('a fault of ours in the answer to an upgrade', () => {
         ...more,
       };
       const open = async () => connect(port, '127.0.0.1');
-      new Tunnel(asking(), sink, receiver, {
+      new Tunnel(asking(), writer, receiver, {
         open,
         path,
         headers: ['host', 'x'],

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { noBody } from '../http/body.ts';
 import { dropNamed, HeaderList, hopByHop } from '../http/headers.ts';
-import { Answer } from '../http/response.ts';
+import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Sink } from '../pipeline/response-writer.ts';
+import type { ResponseWriter } from '../pipeline/response-writer.ts';
 import { Forwarding, type Receiver, refusalOf } from './proxy-request.ts';
 import { Deadlines } from './timeout-queue.ts';
 import { relayWebSocket } from './websocket-relay.ts';
@@ -28,22 +28,22 @@ export interface TunnelOptions {
  */
 export class Tunnel {
   readonly #call: Exchange;
-  readonly #sink: Sink;
+  readonly #writer: ResponseWriter;
   readonly #receiver: Receiver;
   readonly #options: TunnelOptions;
   #request: ClientRequest | undefined;
   #settled = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(call: Exchange, sink: Sink, receiver: Receiver, options: TunnelOptions) {
+  constructor(call: Exchange, writer: ResponseWriter, receiver: Receiver, options: TunnelOptions) {
     this.#call = call;
-    this.#sink = sink;
+    this.#writer = writer;
     this.#receiver = receiver;
     this.#options = options;
   }
 
   send(): void {
-    this.#call.onGone = () => this.#fail(new Error('the caller left'));
+    this.#call.onDisconnect = () => this.#fail(new Error('the caller left'));
     this.#timer = setTimeout(
       () => this.#fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' })),
       this.#options.timeoutMs,
@@ -76,64 +76,64 @@ export class Tunnel {
     }
     this.#request = request;
     request.on('error', error => this.#fail(error));
-    request.once('upgrade', (response, other, first) => this.#agreed(response, other as Socket, first));
-    request.once('response', response => this.#declined(response));
+    request.once('upgrade', (message, other, first) => this.#agreed(message, other as Socket, first));
+    request.once('response', message => this.#declined(message));
     request.end();
   }
 
-  #agreed(response: IncomingMessage, other: Socket, first: Buffer): void {
+  #agreed(message: IncomingMessage, other: Socket, first: Buffer): void {
     other.on('error', () => other.destroy());
-    if (this.#settled || response.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
+    if (this.#settled || message.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
       other.destroy();
       this.#fail(new Error('the upstream agreed to another protocol'));
       return;
     }
     this.#settle();
     const call = this.#call;
-    call.onGone = () => other.destroy();
+    call.onDisconnect = () => other.destroy();
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
-    const given = new Answer(101, headersOf(response), noBody());
+    const response = new GatewayResponse(101, headersOf(message), noBody());
     // What an API says in the head of every answer it says in this one too.
-    Promise.try(() => this.#receiver.onHead(call, given)).then(
-      () => this.#switch(given, other, first),
+    Promise.try(() => this.#receiver.onHead(call, response)).then(
+      () => this.#switch(response, other, first),
       error => {
         other.destroy();
-        this.#receiver.onFailure(call, this.#sink, 'upstream_failed', error as Error);
+        this.#receiver.onFailure(call, this.#writer, 'upstream_failed', error as Error);
       },
     );
   }
 
-  #switch({ headers }: Answer, other: Socket, first: Buffer): void {
+  #switch({ headers }: GatewayResponse, other: Socket, first: Buffer): void {
     const call = this.#call;
-    call.onGone = undefined;
-    if (call.gone) {
+    call.onDisconnect = undefined;
+    if (call.isClientDisconnected) {
       other.destroy();
       this.#receiver.onEnd(call, false);
       return;
     }
     const answerHeaders = [...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade];
-    const caller = this.#sink.switchProtocol!(answerHeaders, () => relay.goAway());
+    const caller = this.#writer.switchProtocol!(answerHeaders, () => relay.goAway());
     if (first.length > 0) other.unshift(first);
     const relay = relayWebSocket(caller, other, {
       closeTimeoutMs: this.#options.closeTimeoutMs,
       onEnd: () => {
-        call.answerBytes = other.bytesRead;
+        call.responseBytes = other.bytesRead;
         this.#receiver.onEnd(call, true);
       },
     });
   }
 
   /** An ordinary answer, and dealt with like one: nobody gets round a step by asking for another protocol. */
-  #declined(response: IncomingMessage): void {
+  #declined(message: IncomingMessage): void {
     if (this.#settled) {
-      response.destroy();
+      message.destroy();
       return;
     }
     this.#settle();
     const { path, timeoutMs } = this.#options;
     const heldWithin = new Deadlines(timeoutMs);
     const options = { path, method: 'GET' } as const;
-    new Forwarding(this.#call, this.#sink, this.#receiver, arrived(response), options, heldWithin).send();
+    new Forwarding(this.#call, this.#writer, this.#receiver, arrived(message), options, heldWithin).send();
   }
 
   #settle(): void {
@@ -144,36 +144,36 @@ export class Tunnel {
   #fail(error: Error): void {
     if (this.#settled) return;
     this.#settle();
-    this.#call.onGone = undefined;
+    this.#call.onDisconnect = undefined;
     this.#request?.destroy();
-    this.#receiver.onFailure(this.#call, this.#sink, refusalOf(this.#call, error), error);
+    this.#receiver.onFailure(this.#call, this.#writer, refusalOf(this.#call, error), error);
   }
 }
 
 /** An answer that is already here, as a pool would bring it: what fails with it fails the call, and nothing else. */
-const arrived = (response: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
+const arrived = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
     let fault: Error | undefined;
     const giveUp = (error = new Error('the call was given up')) => {
       fault ??= error;
-      response.destroy();
+      message.destroy();
     };
     const attempt = (work: () => boolean | undefined): void => {
       try {
-        if (work() === false) response.pause();
+        if (work() === false) message.pause();
       } catch (error) {
         giveUp(error as Error);
       }
     };
     // It cannot be asked for again, whatever it broke off with.
-    response.on('error', cause => giveUp(new Error('the upstream broke off its answer', { cause })));
+    message.on('error', cause => giveUp(new Error('the upstream broke off its answer', { cause })));
     handler.onConnect?.(giveUp);
-    const raw = response.rawHeaders.map(text => Buffer.from(text, 'latin1'));
-    response.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
-    attempt(() => handler.onHeaders?.(response.statusCode!, raw, () => response.resume(), response.statusMessage!));
-    response.once('close', () => {
-      if (!response.complete) giveUp(new Error('the answer of the upstream is not whole'));
-      if (fault === undefined) attempt(() => void handler.onComplete?.(response.rawTrailers));
+    const raw = message.rawHeaders.map(text => Buffer.from(text, 'latin1'));
+    message.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
+    attempt(() => handler.onHeaders?.(message.statusCode!, raw, () => message.resume(), message.statusMessage!));
+    message.once('close', () => {
+      if (!message.complete) giveUp(new Error('the answer of the upstream is not whole'));
+      if (fault === undefined) attempt(() => void handler.onComplete?.(message.rawTrailers));
       if (fault !== undefined) handler.onError?.(fault);
     });
     return true;

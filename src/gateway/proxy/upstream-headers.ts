@@ -9,7 +9,7 @@ const ours: ReadonlySet<string> = new Set(['host', 'content-length', 'expect', '
  * claim about forwarding was dropped when the call arrived; what is still there came from a trusted proxy or from a step.
  */
 export function upstreamHeaders(call: Exchange, host: string): string[] {
-  const { withheld } = call;
+  const { suppressedHeaders } = call;
   const { flat } = call.headers;
   const out: string[] = ['host', call.upstreamHost || host];
   let userAgent = false;
@@ -19,7 +19,7 @@ export function upstreamHeaders(call: Exchange, host: string): string[] {
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at]!.toLowerCase();
     const value = flat[at + 1]!;
-    if (hopByHop.has(name) || (ours.has(name) && !withheld?.has(name))) {
+    if (hopByHop.has(name) || (ours.has(name) && !suppressedHeaders?.has(name))) {
       if (name === 'te' && value.toLowerCase() === 'trailers') out.push('te', 'trailers');
       else if (name === 'x-forwarded-for') chain += `${value}, `;
       continue;
@@ -30,10 +30,10 @@ export function upstreamHeaders(call: Exchange, host: string): string[] {
     out.push(flat[at]!, value);
   }
   if (!userAgent) out.push('User-Agent', 'Gatewright');
-  if (!withheld?.has('x-forwarded-for')) out.push('X-Forwarded-For', chain + call.peer.address);
-  if (!forwardedHost && !withheld?.has('x-forwarded-host')) out.push('X-Forwarded-Host', call.host);
-  if (!forwardedProto && !withheld?.has('x-forwarded-proto'))
-    out.push('X-Forwarded-Proto', call.peer.secure ? 'https' : 'http');
-  if (!withheld?.has('x-real-ip')) out.push('X-Real-IP', call.clientAddress);
+  if (!suppressedHeaders?.has('x-forwarded-for')) out.push('X-Forwarded-For', chain + call.peer.address);
+  if (!forwardedHost && !suppressedHeaders?.has('x-forwarded-host')) out.push('X-Forwarded-Host', call.host);
+  if (!forwardedProto && !suppressedHeaders?.has('x-forwarded-proto'))
+    out.push('X-Forwarded-Proto', call.peer.isTls ? 'https' : 'http');
+  if (!suppressedHeaders?.has('x-real-ip')) out.push('X-Real-IP', call.clientAddress);
   return out;
 }

@@ -1,7 +1,7 @@
 import { Problem } from '#base/problems.ts';
 import type { Model } from '#definition/model.ts';
-import type { Doing } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 
 type Client = Model['upstreamClientCredentials'];
 export type GrantType = 'client_credentials' | 'password';
@@ -18,7 +18,7 @@ export interface UpstreamToken {
 
 export interface UpstreamTokens {
   /** One token for all calls, fetched once when several need it. Undefined where none can be had now. */
-  get(): Doing<UpstreamToken | undefined>;
+  get(): MaybePromise<UpstreamToken | undefined>;
   /** The upstream did not take it. */
   doubt(): void;
 }
@@ -37,7 +37,7 @@ class NoToken extends Error {}
 export function upstreamTokens(
   client: Client,
   grantType: GrantType,
-  { outbound, clock, log }: Pick<GatewayTools, 'outbound' | 'clock' | 'log'>,
+  { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
   apiId: string,
 ): UpstreamTokens {
   let known: UpstreamToken | undefined;

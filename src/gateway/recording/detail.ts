@@ -22,8 +22,8 @@ export function rawRequest(call: Exchange, secrets: Secrets, redact: Redact): st
 
 /** The same of the answer; empty where there was none. */
 export function rawResponse(call: Exchange, secrets: Secrets, redact: Redact): string {
-  const given = call.answer;
-  return given ? detail(`HTTP/1.1 ${given.status}`, given.headers.flat, secrets, given.body, redact) : '';
+  const response = call.response;
+  return response ? detail(`HTTP/1.1 ${response.status}`, response.headers.flat, secrets, response.body, redact) : '';
 }
 
 function detail(

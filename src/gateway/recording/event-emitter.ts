@@ -5,7 +5,7 @@ import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import type { Model } from '#definition/model.ts';
 import { enabledByEvent, handlersOfOperator } from '#events/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { eventBudget } from './event-rate-limit.ts';
 
 /** What the main thread hears of an event. */
@@ -30,7 +30,7 @@ export interface TellingOptions {
 const none: readonly EventHandler[] = [];
 
 /** How steps tell handlers what happened. */
-export function telling({ settings, clock, log, tell, untold }: TellingOptions): GatewayTools['fire'] {
+export function telling({ settings, clock, log, tell, untold }: TellingOptions): StepServices['emitEvent'] {
   const operators = handlersOfOperator(settings);
   const ofModels = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
   const budget = eventBudget(clock, dropped => {

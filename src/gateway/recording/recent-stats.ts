@@ -78,7 +78,7 @@ export function vitalsOf(clock: Clock, most = apisKept) {
   }
 
   return {
-    count({ api, refusal, upstreamMs }: Pick<Exchange, 'api' | 'refusal' | 'upstreamMs'>): void {
+    count({ api, errorCode, upstreamMs }: Pick<Exchange, 'api' | 'errorCode' | 'upstreamMs'>): void {
       if (!api) return;
       const { recorded } = api;
       const place = recorded.watched === watched ? recorded.watchedAt : met(api);
@@ -90,7 +90,7 @@ export function vitalsOf(clock: Clock, most = apisKept) {
         rows[row] = number;
       }
       rows[row + columnOf.calls]! += 1;
-      const refused = refusal === '' ? undefined : columnOfRefusal.get(refusal);
+      const refused = errorCode === '' ? undefined : columnOfRefusal.get(errorCode);
       if (refused) rows[row + columnOf[refused]]! += 1;
       if (upstreamMs > 0) {
         rows[row + columnOf.upstreamCalls]! += 1;

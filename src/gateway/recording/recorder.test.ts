@@ -9,7 +9,7 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import { bodyFrom, bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import { answer } from '../http/response.ts';
+import { createResponse } from '../http/response.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from '../routing/api.ts';
 import { RecordedApi } from './api-analytics.ts';
@@ -50,7 +50,7 @@ function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
     host: 'localhost',
     headers: new HeaderList(headers),
     body: given.body ?? noBody(),
-    peer: { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '10.0.0.7',
     receivedAtMs: Date.UTC(2026, 1, 3, 12),
     startedAt: performance.now(),
@@ -87,7 +87,7 @@ test('a call is written down with everything its record shows, its key by hash o
         keyHash: 'abcd1234',
         versionName: 'v2',
         upstreamMs: 3,
-        answerBytes: 7,
+        responseBytes: 7,
         body: bodyOf(Buffer.from('12345')),
         tags: ['cached-response'],
         api: api({ tags: ['eu'], tag_headers: ['X-Team'] }),
@@ -162,7 +162,7 @@ test('a call without a key and without versions says so', () => {
 });
 
 test('a call nobody waited for is a 499; an answer that broke off keeps its status and says why', () => {
-  const gone = recorded(call({ status: 0, gone: true }), {}, false)!;
+  const gone = recorded(call({ status: 0, isClientDisconnected: true }), {}, false)!;
   assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_gone']);
   const broken = recorded(call({ status: 200 }), {}, false)!;
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
@@ -171,7 +171,7 @@ test('a call nobody waited for is a 499; an answer that broke off keeps its stat
 test('what is not to be tracked is counted but not written down', () => {
   const calls: [Exchange, Partial<Record<SettingName, string>>][] = [
     [call({ api: api({ do_not_track: true }) }), {}],
-    [call({ tracked: false }), {}],
+    [call({ isRecorded: false }), {}],
     [call(), { 'analytics.enabled': 'false' }],
     [call(), { 'analytics.ignored_addresses': '10.0.0.0/8' }],
     [call({ api: undefined, status: 404 }), {}],
@@ -214,7 +214,7 @@ test('measures count every call by API and class of status, refusals by code, an
   const { recorder, reports } = recorderWith();
   const one = api();
   recorder.record(call({ api: one }), true);
-  recorder.record(call({ api: one, status: 403, refusal: 'endpoint_forbidden' }), true);
+  recorder.record(call({ api: one, status: 403, errorCode: 'endpoint_forbidden' }), true);
   recorder.record(call({ status: 404, api: undefined }), true);
   recorder.close();
   const { apis, calls, refusals, total, upstream } = reports.flatMap(({ measures }) => measures ?? [])[0]!;
@@ -238,10 +238,10 @@ const detailed = {
 };
 
 test('detailed recording keeps both texts without the credentials in them', () => {
-  const given = answer(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
+  const response = createResponse(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
   const headers = ['X-Key', 'hidden', 'Authorization', 'hidden', 'Cookie', 'a=hidden', 'Accept', '*/*'];
   const body = bodyOf(Buffer.from('{"a":1}'));
-  const found = recorded(call({ api: api(detailed), answer: given, body }, headers))!;
+  const found = recorded(call({ api: api(detailed), response: response, body }, headers))!;
   assert.equal(
     text(found.raw_request),
     'GET /orders/1 HTTP/1.1\r\nX-Key: ***\r\nAuthorization: ***\r\nCookie: ***\r\nAccept: */*\r\n\r\n{"a":1}',
@@ -256,7 +256,7 @@ test('detailed recording is also asked for by a key, holds back no body that str
   }
   const streamed = recorded(call({ session, body: bodyFrom(chunks(), 8) }))!;
   assert.doesNotMatch(text(streamed.raw_request), /streamed/);
-  const large = recorded(call({ session, answer: answer(200, {}, 'x'.repeat(100_000)) }))!;
+  const large = recorded(call({ session, response: createResponse(200, {}, 'x'.repeat(100_000)) }))!;
   assert.equal(text(large.raw_response).length, 8192);
   const off = recorded(call({ session }), { 'analytics.raw_log': 'false' })!;
   assert.equal(off.raw_request, '');

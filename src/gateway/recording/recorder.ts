@@ -60,11 +60,11 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
 
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
-    const status = call.answer?.status ?? (call.status || refusals.client_gone.status);
-    const refusal = call.refusal || (complete ? '' : call.gone ? 'client_gone' : 'upstream_failed');
+    const status = call.response?.status ?? (call.status || refusals.client_gone.status);
+    const refusal = call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_gone' : 'upstream_failed');
     const api = call.api?.recorded;
     measures.count(api, status, totalMs, call.upstreamMs, refusal);
-    if (!enabled || !api?.tracked || !call.tracked || isIgnored?.(call.clientAddress)) return;
+    if (!enabled || !api?.tracked || !call.isRecorded || isIgnored?.(call.clientAddress)) return;
     if (rows.count >= batchRows) sendBatch();
     if (rows.count >= capacity) return measures.drop();
     write(call, api, status, totalMs, refusal);
@@ -78,7 +78,7 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
     rows.number('totalMs', totalMs);
     rows.number('upstreamMs', call.upstreamMs);
     rows.number('requestBytes', call.body.length ?? 0);
-    rows.number('answerBytes', call.answerBytes);
+    rows.number('answerBytes', call.responseBytes);
     rows.number('trackedPath', call.trackedPath === '' ? 0 : 1);
     rows.word('version', call.versionName || unversioned);
     rows.word('keyHash', call.keyHash || anonymousKey);

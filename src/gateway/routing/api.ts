@@ -5,8 +5,8 @@ import { placesOfApi } from '../auth/credential-sources.ts';
 import { isOwnCredential } from '../http/request-head.ts';
 import { buildChain } from '../pipeline/chain.ts';
 import { checkOwnPort, ownPort } from '../pipeline/listen-port.ts';
-import { Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { createPlainLink, type Links, linksOf } from '../proxy/connection-options.ts';
 import { targetsOf } from '../proxy/load-balancer.ts';
 import { RecordedApi } from '../recording/api-analytics.ts';
@@ -64,17 +64,17 @@ export interface Api {
 export type StoredFacts = Pick<Api, 'createdAt' | 'unopened'>;
 const unstored: StoredFacts = { createdAt: '', unopened: '' };
 
-export function compileApi(given: Model, thread: GatewayTools, { createdAt, unopened } = unstored): Api {
+export function compileApi(given: Model, thread: StepServices, { createdAt, unopened } = unstored): Api {
   const { orgId: owner } = given.identity;
-  const policy = thread.addresses.withNetworks(thread.grants.of(owner).networks);
+  const policy = thread.addressPolicies.withNetworks(thread.grants.of(owner).networks);
   const secrets = thread.secrets.of(owner);
   const { model, missing } = resolveReferences(given, secrets);
   const own = { secrets, isContextName: contextNameCheck(model) };
-  const tools: GatewayTools = { ...thread, ...(policy.key === '' ? {} : thread.within(policy)), ...own };
+  const services: StepServices = { ...thread, ...(policy.key === '' ? {} : thread.networkFor(policy)), ...own };
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
   const plainLink = createPlainLink(policy);
-  const isHere = isOfSegment(model, tools.settings['gateway.segments']);
+  const isHere = isOfSegment(model, services.settings['gateway.segments']);
   const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';
   const listenPath = listenPathSpelling(listen.path);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
@@ -82,7 +82,7 @@ export function compileApi(given: Model, thread: GatewayTools, { createdAt, unop
   // Every member is there from the beginning: objects of one shape are read faster than those that grow.
   const base: Api = {
     unserved: '',
-    routes: routesOf({ model, tools }),
+    routes: routesOf({ model, services }),
     versions: noVersions,
     only: undefined,
     passesOptions: passesOptions(model),
@@ -103,7 +103,7 @@ export function compileApi(given: Model, thread: GatewayTools, { createdAt, unop
     unopened,
     model,
     host,
-    port: ownPort(model, tools.settings),
+    port: ownPort(model, services.settings),
     listenPath,
     routed:
       identity.active &&
@@ -115,24 +115,24 @@ export function compileApi(given: Model, thread: GatewayTools, { createdAt, unop
       isHere,
   };
   try {
-    if (unopened !== '') throw new Unservable(unopened);
-    if (missing !== '') throw new Unservable(missing);
-    if (unreadable !== undefined) throw new Unservable(`its address cannot be read: ${unreadable}`);
-    const passage = passageOf(model, tools);
-    checkOwnPort(model, tools.settings);
-    const served = passage ? [] : servedOf(model, tools);
-    const versions = versionChoice(model, served, tools.settings['gateway.version_header']);
+    if (unopened !== '') throw new ApiCompileError(unopened);
+    if (missing !== '') throw new ApiCompileError(missing);
+    if (unreadable !== undefined) throw new ApiCompileError(`its address cannot be read: ${unreadable}`);
+    const passage = passageOf(model, services);
+    checkOwnPort(model, services.settings);
+    const served = passage ? [] : servedOf(model, services);
+    const versions = versionChoice(model, served, services.settings['gateway.version_header']);
     return {
       ...base,
       versions,
       only: versions.only,
       served,
-      links: linksOf(model, tools.certificates, policy),
-      serverIdentity: serverIdentityOf(model, tools.certificates),
+      links: linksOf(model, services.certificates, policy),
+      serverIdentity: serverIdentityOf(model, services.certificates),
       passage: isHere ? passage : undefined,
     };
   } catch (error) {
-    if (!(error instanceof Unservable)) throw error;
+    if (!(error instanceof ApiCompileError)) throw error;
     return { ...base, unserved: secrets.redact(error.message) };
   }
 }
@@ -154,13 +154,13 @@ const noVersions: VersionChoice = {
 
 const passesOptions = ({ cors }: Model): boolean => cors.enabled && cors.optionsPassthrough;
 
-function servedOf(model: Model, tools: GatewayTools): Served[] {
-  const targets = targetsOf(model, tools);
+function servedOf(model: Model, services: StepServices): Served[] {
+  const targets = targetsOf(model, services);
   return model.versions.map(version => ({
     kind: 'own',
     version,
-    chain: buildChain({ model, version, tools }),
-    optionsAccess: passesOptions(model) ? createOptionsAccess({ model, version, tools }) : undefined,
+    chain: buildChain({ model, version, services }),
+    optionsAccess: passesOptions(model) ? createOptionsAccess({ model, version, services }) : undefined,
     target: targets.get(version.key)!,
     fixed: targets.get(version.key)!.fixed,
   }));

@@ -1,23 +1,23 @@
 import type { Model } from '#definition/model.ts';
 import { oauthRoutes } from '../auth/oauth/routes.ts';
 import { metadataRoutes } from '../auth/protected-resource-metadata.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Handler } from '../pipeline/response-writer.ts';
-import type { Doing } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { RequestHandler } from '../pipeline/response-writer.ts';
+import type { MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { type Cors, corsOf } from '../steps/cors-policy.ts';
 import { batchRoutes } from './batch/route.ts';
 
 /** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
-export type Route = (call: Exchange, inside: Inside) => Doing<Answer>;
+export type Route = (call: Exchange, inside: Inside) => MaybePromise<GatewayResponse>;
 
 /** Takes a call that was made here through the gateway, as if it had come from outside. */
-export type Inside = Handler['handle'];
+export type Inside = RequestHandler['handle'];
 
 export interface RouteContext {
   readonly model: Model;
-  readonly tools: GatewayTools;
+  readonly services: StepServices;
 }
 
 /** Most APIs have none: they share the empty list. */

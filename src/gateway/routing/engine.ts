@@ -4,14 +4,21 @@ import { problem as bodyProblem, noBody } from '../http/body.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
 import { holdsParameters, plainSpelling } from '../http/path.ts';
 import { dropOwnCredentials } from '../http/request-head.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { bringsTooMuch, tooLarge } from '../pipeline/body-limit.ts';
-import { copiesOf, needsBody, tellEnded, tellSettled, walkRequest, walkResponse } from '../pipeline/chain.ts';
+import {
+  buffersResponse,
+  collectBodyCaptures,
+  notifyFinished,
+  notifyUpstreamResult,
+  runRequestSteps,
+  runResponseSteps,
+} from '../pipeline/chain.ts';
 import { refusalWords } from '../pipeline/error-message-overrides.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusalAnswer, refusals, refuse, refusePlainly } from '../pipeline/refusals.ts';
-import type { Handler, Sink } from '../pipeline/response-writer.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { type Destination, upstreamPath } from '../proxy/load-balancer.ts';
 import type { UpstreamPools } from '../proxy/pools.ts';
 import { handOut, type Receiver } from '../proxy/proxy-request.ts';
@@ -24,7 +31,7 @@ import type { Chosen, Served } from './versions.ts';
 
 export interface EngineOptions {
   readonly snapshot: () => Snapshot;
-  readonly tools: GatewayTools;
+  readonly services: StepServices;
   readonly pools: UpstreamPools;
   /** Writes a finished call down; never waits. */
   readonly record: (call: Exchange, complete: boolean) => void;
@@ -33,275 +40,302 @@ export interface EngineOptions {
 }
 
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
-export function createEngine(options: EngineOptions): Handler {
-  const { snapshot, tools, pools, record: write, onUpstreamFailure } = options;
-  const loopsAllowed = tools.settings['gateway.loop_limit'];
-  const worded = refusalWords(tools.settings);
-  const overridden = overridesByApi(tools);
-  const bodyBytes = tools.settings['gateway.request_body_bytes'];
-  const parameters = tools.settings['gateway.path_parameters'];
-  const idPaths = tools.settings['gateway.api_id_paths'];
+export function createEngine(options: EngineOptions): RequestHandler {
+  const { snapshot, services, pools, record: write, onUpstreamFailure } = options;
+  const loopsAllowed = services.settings['gateway.loop_limit'];
+  const worded = refusalWords(services.settings);
+  const overridden = overridesByApi(services);
+  const bodyBytes = services.settings['gateway.request_body_bytes'];
+  const parameters = services.settings['gateway.path_parameters'];
+  const idPaths = services.settings['gateway.api_id_paths'];
   const receiver: Receiver = {
-    answerBytes: tools.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
-    onHead(call, given) {
-      withAnswerHeaders(call, given);
-      call.answer = given;
-      call.status = given.status;
+    answerBytes: services.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
+    onHead(call, response) {
+      withAnswerHeaders(call, response);
+      call.response = response;
+      call.status = response.status;
       if (call.chain === undefined) return;
-      tellSettled(call.chain, call, { status: given.status, failure: '' });
-      return walkResponse(call.chain, call, given);
+      notifyUpstreamResult(call.chain, call, { status: response.status, failure: '' });
+      return runResponseSteps(call.chain, call, response);
     },
-    heldBytes: tools.settings['gateway.held_body_bytes'],
-    needsBody: (call, given) => call.chain !== undefined && needsBody(call.chain, call, given),
-    copies: (call, given) => call.chain && copiesOf(call.chain, call, given),
+    heldBytes: services.settings['gateway.held_body_bytes'],
+    needsBody: (call, response) => call.chain !== undefined && buffersResponse(call.chain, call, response),
+    copies: (call, response) => call.chain && collectBodyCaptures(call.chain, call, response),
     onEnd: (call, complete) => record(call, complete),
-    onFailure(call, sink, code, error) {
-      if (call.chain) tellSettled(call.chain, call, { status: 0, failure: code });
-      if (code !== 'client_gone') tools.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
+    onFailure(call, writer, code, error) {
+      if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
+      if (code !== 'client_gone')
+        services.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
       onUpstreamFailure?.(call, code, error.message);
-      deliver(call, sink, refusalFor(call, code));
+      deliver(call, writer, refusalFor(call, code));
     },
   };
 
   function record(call: Exchange, complete: boolean): void {
-    if (call.chain) tellEnded(call.chain, call);
+    if (call.chain) notifyFinished(call.chain, call);
     write(call, complete);
   }
 
-  const sendUpstream = sendingOf(tools, pools, receiver);
+  const sendUpstream = sendingOf(services, pools, receiver);
 
   /** Error boundary: a throw that no step accounts for fails its call, never the thread. */
-  function handle(call: Exchange, sink: Sink): void {
+  function handle(call: Exchange, writer: ResponseWriter): void {
     try {
-      enterRoute(call, sink);
+      enterRoute(call, writer);
     } catch (error) {
-      breakOff(call, sink, error);
+      breakOff(call, writer, error);
     }
   }
 
-  function enterRoute(call: Exchange, sink: Sink): void {
-    if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, sink, tooLarge(call));
+  function enterRoute(call: Exchange, writer: ResponseWriter): void {
+    if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, writer, tooLarge(call));
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
     const found = router?.find(call.host, call.path, current.guard) ?? (idPaths ? foundById(current, call) : undefined);
-    if (!found || (call.within !== '' && found.value.id !== call.within))
-      return deliver(call, sink, refusePlainly(call, 'route_unknown'));
+    if (!found || (call.restrictedToApiId !== '' && found.value.id !== call.restrictedToApiId))
+      return deliver(call, writer, refusePlainly(call, 'route_unknown'));
     if (parameters !== 'pass' && holdsParameters(call.path)) {
       const plainly = router?.find(call.host, plainSpelling(call.path), current.guard);
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
-        return deliver(call, sink, refuse(call, 'path_twofold'));
+        return deliver(call, writer, refuse(call, 'path_twofold'));
       call.isPathAmbiguous = true;
     }
     call.listenPath = found.listenPath;
     call.innerPath = belowListenPath(call.path, found.listenPath);
     call.pathParameters = found.parameters;
-    enter(call, found.value, sink, current);
+    enter(call, found.value, writer, current);
   }
 
-  function enter(call: Exchange, api: Api, sink: Sink, current: Snapshot): void {
+  function enter(call: Exchange, api: Api, writer: ResponseWriter, current: Snapshot): void {
     // Each API decides for itself who may call: what another one found out does not count here.
     if (call.api !== api) forgetCaller(call);
     call.skipsAuth = false;
-    call.deadlines = undefined;
+    call.enforcedTimeout = undefined;
     call.sign = undefined;
     call.api = api;
-    if (api.unserved) return deliver(call, sink, refuse(call, 'api_unserved'));
+    if (api.unserved) return deliver(call, writer, refuse(call, 'api_unserved'));
     const route = api.routes === noRoutes ? undefined : api.routes.get(call.innerPath);
-    if (route) return answeredBy(call, sink, route);
+    if (route) return answeredBy(call, writer, route);
     const chosen = api.only ?? api.versions.choose(call);
-    if (chosen.kind === 'refused') return refusedByVersion(call, sink, chosen);
-    if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, sink, current);
+    if (chosen.kind === 'refused') return refusedByVersion(call, writer, chosen);
+    if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, writer, current);
     if (call.headers.holdsOwnCredentials) dropOwnCredentials(call.headers, api.readsKeyFrom);
-    if (api.passesOptions && call.method === 'OPTIONS') return passOptions(call, api, chosen, sink, current);
+    if (api.passesOptions && call.method === 'OPTIONS') return passOptions(call, api, chosen, writer, current);
     call.chain = chosen.chain;
-    walk(call, api, chosen, sink, current);
+    walk(call, api, chosen, writer, current);
   }
 
-  function passOptions(call: Exchange, api: Api, served: Served, sink: Sink, current: Snapshot): void {
+  function passOptions(call: Exchange, api: Api, served: Served, writer: ResponseWriter, current: Snapshot): void {
     Promise.try(() => served.optionsAccess?.(call)).then(
-      refused => (refused ? deliver(call, sink, refused) : forward(call, api, served, sink, current)),
-      error => failed(call, sink, error),
+      refused => (refused ? deliver(call, writer, refused) : forward(call, api, served, writer, current)),
+      error => failed(call, writer, error),
     );
   }
 
   /** A path the API answers itself: no chain, no upstream, and nothing of it in the traffic logs, where it would be read. */
-  function answeredBy(call: Exchange, sink: Sink, route: Route): void {
-    call.tracked = false;
+  function answeredBy(call: Exchange, writer: ResponseWriter, route: Route): void {
+    call.isRecorded = false;
     Promise.resolve(route(call, handle)).then(
-      given => deliver(call, sink, given),
-      error => failed(call, sink, error),
+      response => deliver(call, writer, response),
+      error => failed(call, writer, error),
     );
   }
 
   /** Another API serves this version: its whole chain runs, below the base's listen path. */
-  function enterVersion(call: Exchange, apiId: string, isDefault: boolean, sink: Sink, current: Snapshot): void {
+  function enterVersion(
+    call: Exchange,
+    apiId: string,
+    isDefault: boolean,
+    writer: ResponseWriter,
+    current: Snapshot,
+  ): void {
     const child = inService(current.apis.get(apiId));
     // A definition may name any id: only APIs of its own organisation are versions of it.
     if (!child || child.orgId !== call.api!.orgId)
-      return deliver(call, sink, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
+      return deliver(call, writer, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
     if (++call.versionHops > loopsAllowed)
-      return deliver(call, sink, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
+      return deliver(call, writer, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
     // The base takes its listen path off, and that of the child was never in the path.
     call.pathWithoutVersion = call.innerPath;
-    enter(call, child, sink, current);
+    enter(call, child, writer, current);
   }
 
-  function passedOn(call: Exchange, sink: Sink): boolean {
-    call.loops++;
-    const limit = call.loopLimit || loopsAllowed;
-    if (call.loops <= limit) return true;
-    deliver(call, sink, refuse(call, 'loop_too_deep', { limit }));
+  function passedOn(call: Exchange, writer: ResponseWriter): boolean {
+    call.loopCount++;
+    const limit = call.maxLoops || loopsAllowed;
+    if (call.loopCount <= limit) return true;
+    deliver(call, writer, refuse(call, 'loop_too_deep', { limit }));
     return false;
   }
 
-  function refusedByVersion(call: Exchange, sink: Sink, chosen: Extract<Chosen, { kind: 'refused' }>): void {
-    const { event, message } = refusals[call.refusal as RefusalCode];
+  function refusedByVersion(
+    call: Exchange,
+    writer: ResponseWriter,
+    chosen: Extract<Chosen, { kind: 'refused' }>,
+  ): void {
+    const { event, message } = refusals[call.errorCode as RefusalCode];
     if (event && !chosen.isSilent)
-      tools.fire(event, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
-    deliver(call, sink, chosen.answer);
+      services.emitEvent(event, call, 'Attempted access to disallowed version / path.', { key: '', reason: message });
+    deliver(call, writer, chosen.answer);
   }
 
-  function walk(call: Exchange, api: Api, served: Served, sink: Sink, current: Snapshot): void {
-    let outcome: ReturnType<typeof walkRequest>;
+  function walk(call: Exchange, api: Api, served: Served, writer: ResponseWriter, current: Snapshot): void {
+    let outcome: ReturnType<typeof runRequestSteps>;
     try {
-      outcome = walkRequest(served.chain, call);
+      outcome = runRequestSteps(served.chain, call);
     } catch (error) {
-      return failed(call, sink, error);
+      return failed(call, writer, error);
     }
     if (outcome instanceof Promise) {
       outcome.then(
-        answer => (answer ? answered(call, sink, answer) : forward(call, api, served, sink, current)),
-        error => failed(call, sink, error),
+        response => (response ? answered(call, writer, response) : forward(call, api, served, writer, current)),
+        error => failed(call, writer, error),
       );
-    } else if (outcome) answered(call, sink, outcome);
-    else forward(call, api, served, sink, current);
+    } else if (outcome) answered(call, writer, outcome);
+    else forward(call, api, served, writer, current);
   }
 
-  function answered(call: Exchange, sink: Sink, given: Answer): void {
+  function answered(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
     try {
-      if (given.refused || given.final) return deliver(call, sink, given);
-      withAnswerHeaders(call, given);
-      const waiting = walkResponse(call.chain!, call, given);
+      if (response.isGatewayError || response.skipsResponseSteps) return deliver(call, writer, response);
+      withAnswerHeaders(call, response);
+      const waiting = runResponseSteps(call.chain!, call, response);
       if (waiting instanceof Promise)
-        waiting.then(() => delivered(call, sink, given)).catch(error => breakOff(call, sink, error));
-      else delivered(call, sink, given);
+        waiting.then(() => delivered(call, writer, response)).catch(error => breakOff(call, writer, error));
+      else delivered(call, writer, response);
     } catch (error) {
-      breakOff(call, sink, error);
+      breakOff(call, writer, error);
     }
   }
 
-  function delivered(call: Exchange, sink: Sink, given: Answer): void {
-    const copies = copiesOf(call.chain!, call, given);
-    send(call, sink, given);
-    if (copies) handOut(copies, given.body.bytes ?? Buffer.alloc(0));
+  function delivered(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    const copies = collectBodyCaptures(call.chain!, call, response);
+    send(call, writer, response);
+    if (copies) handOut(copies, response.body.bytes ?? Buffer.alloc(0));
   }
 
-  function failed(call: Exchange, sink: Sink, error: unknown): void {
+  function failed(call: Exchange, writer: ResponseWriter, error: unknown): void {
     const { code } = error as { code?: string };
-    if (code === bodyProblem.too_large.code) return deliver(call, sink, tooLarge(call));
-    if (code === bodyProblem.too_slow.code) return deliver(call, sink, refuse(call, 'body_too_slow'));
+    if (code === bodyProblem.too_large.code) return deliver(call, writer, tooLarge(call));
+    if (code === bodyProblem.too_slow.code) return deliver(call, writer, refuse(call, 'body_too_slow'));
     const fault = toDatabaseProblem(error);
     if (fault) {
       // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
-      tools.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');
-      return deliver(call, sink, refuse(call, 'records_away'));
+      services.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');
+      return deliver(call, writer, refuse(call, 'records_away'));
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
-      call.refusal = error.code;
-      return deliver(call, sink, refusalAnswer(call, error.status, error.message));
+      call.errorCode = error.code;
+      return deliver(call, writer, refusalAnswer(call, error.status, error.message));
     }
-    tools.log.error({ err: error, api: call.api?.id }, 'a step failed');
-    deliver(call, sink, refuse(call, 'internal'));
+    services.log.error({ err: error, api: call.api?.id }, 'a step failed');
+    deliver(call, writer, refuse(call, 'internal'));
   }
 
   /** The same boundary for what happens outside the steps, some of it in a callback of a promise. */
-  function breakOff(call: Exchange, sink: Sink, error: unknown): void {
-    if (!call.answer) return failed(call, sink, error);
-    tools.log.error({ err: error, api: call.api?.id }, 'a response failed');
-    sink.abort();
+  function breakOff(call: Exchange, writer: ResponseWriter, error: unknown): void {
+    if (!call.response) return failed(call, writer, error);
+    services.log.error({ err: error, api: call.api?.id }, 'a response failed');
+    writer.abort();
     record(call, false);
   }
 
-  function forward(call: Exchange, api: Api, { fixed, target }: Served, sink: Sink, current: Snapshot): void {
+  function forward(
+    call: Exchange,
+    api: Api,
+    { fixed, target }: Served,
+    writer: ResponseWriter,
+    current: Snapshot,
+  ): void {
     let destination: ReturnType<Served['target']['next']>;
     try {
-      destination = call.rewritten?.destination ?? fixed ?? target.next();
+      destination = call.rewrittenTarget?.destination ?? fixed ?? target.next();
     } catch (error) {
-      return failed(call, sink, error);
+      return failed(call, writer, error);
     }
     if (destination instanceof Promise)
       destination.then(
-        found => sent(call, api, found, sink, current),
-        error => failed(call, sink, error),
+        found => sent(call, api, found, writer, current),
+        error => failed(call, writer, error),
       );
-    else sent(call, api, destination, sink, current);
+    else sent(call, api, destination, writer, current);
   }
 
-  function sent(call: Exchange, api: Api, to: Destination | undefined, sink: Sink, current: Snapshot): void {
+  function sent(
+    call: Exchange,
+    api: Api,
+    to: Destination | undefined,
+    writer: ResponseWriter,
+    current: Snapshot,
+  ): void {
     try {
-      if (!to) deliver(call, sink, hostsDown(call));
-      else if (to.loop) loop(call, to, sink, current);
+      if (!to) deliver(call, writer, hostsDown(call));
+      else if (to.loop) loop(call, to, writer, current);
       else {
-        const sending = sendUpstream(call, api, to, sink, current.hasTenants ? api.orgId : '');
-        if (sending) sending.catch(error => breakOff(call, sink, error));
+        const sending = sendUpstream(call, api, to, writer, current.hasTenants ? api.orgId : '');
+        if (sending) sending.catch(error => breakOff(call, writer, error));
       }
     } catch (error) {
-      breakOff(call, sink, error);
+      breakOff(call, writer, error);
     }
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
-  function loop(call: Exchange, destination: Destination, sink: Sink, current: Snapshot): void {
+  function loop(call: Exchange, destination: Destination, writer: ResponseWriter, current: Snapshot): void {
     const target = destination.loop === 'self' ? call.api : current.byName(call.api!.orgId, destination.loop);
     if (!target)
-      return deliver(call, sink, refuse(call, call.rewritten?.destination ? 'rewrite_loop_unknown' : 'loop_unknown'));
+      return deliver(
+        call,
+        writer,
+        refuse(call, call.rewrittenTarget?.destination ? 'rewrite_loop_unknown' : 'loop_unknown'),
+      );
     controlled(call, destination);
-    if (!passedOn(call, sink)) return;
+    if (!passedOn(call, writer)) return;
     call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
     call.isPathAmbiguous ||= parameters === 'check' && holdsParameters(call.path);
     call.listenPath = target.listenPath;
     call.pathWithoutVersion = '';
-    call.rewritten = undefined;
+    call.rewrittenTarget = undefined;
     call.upstreamHost = '';
-    enter(call, target, sink, current);
+    enter(call, target, writer, current);
   }
 
   /** An answer that no step has seen on its way out. */
-  function deliver(call: Exchange, sink: Sink, given: Answer): void {
-    withAnswerHeaders(call, given);
-    send(call, sink, given);
+  function deliver(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    withAnswerHeaders(call, response);
+    send(call, writer, response);
   }
 
-  function send(call: Exchange, sink: Sink, given: Answer): void {
-    if (call.gone) return record(call, false);
-    if (given.refused) {
-      worded(call, given);
-      overridden(call.api)?.refusal(call, given);
+  function send(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
+    if (call.isClientDisconnected) return record(call, false);
+    if (response.isGatewayError) {
+      worded(call, response);
+      overridden(call.api)?.refusal(call, response);
       const grpcType = readGrpcType(call.receivedMethod, call.headers);
-      if (grpcType !== undefined) return refuseGrpc(call, sink, given, grpcType);
+      if (grpcType !== undefined) return refuseGrpc(call, writer, response, grpcType);
     }
-    const bytes = given.body.bytes;
-    const length = given.status === 304 ? undefined : (bytes?.length ?? given.body.length);
-    if (length === undefined) given.headers.remove('content-length');
-    else given.headers.set('Content-Length', String(length));
-    call.answer = given;
-    call.status = given.status;
-    call.answerBytes = bytes?.length ?? 0;
-    sink.start(given.status, given.headers.flat);
-    sink.finish(call.receivedMethod === 'HEAD' ? undefined : bytes);
+    const bytes = response.body.bytes;
+    const length = response.status === 304 ? undefined : (bytes?.length ?? response.body.length);
+    if (length === undefined) response.headers.remove('content-length');
+    else response.headers.set('Content-Length', String(length));
+    call.response = response;
+    call.status = response.status;
+    call.responseBytes = bytes?.length ?? 0;
+    writer.writeHead(response.status, response.headers.flat);
+    writer.end(call.receivedMethod === 'HEAD' ? undefined : bytes);
     record(call, true);
   }
 
   /** Trailers-Only refusal. Analytics keep the HTTP status, so that errors are counted as errors. */
-  function refuseGrpc(call: Exchange, sink: Sink, given: Answer, type: string): void {
-    const message = given.message || (given.body.bytes?.toString() ?? '');
-    toTrailersOnly(given.headers, type, toGrpcStatus(given.status, call.refusal), message);
-    given.body = noBody();
-    call.answer = given;
-    call.status = given.status;
-    sink.start(grpcHttpStatus, given.headers.flat);
-    sink.finish();
+  function refuseGrpc(call: Exchange, writer: ResponseWriter, response: GatewayResponse, type: string): void {
+    const message = response.message || (response.body.bytes?.toString() ?? '');
+    toTrailersOnly(response.headers, type, toGrpcStatus(response.status, call.errorCode), message);
+    response.body = noBody();
+    call.response = response;
+    call.status = response.status;
+    writer.writeHead(grpcHttpStatus, response.headers.flat);
+    writer.end();
     record(call, true);
   }
 
@@ -311,7 +345,7 @@ export function createEngine(options: EngineOptions): Handler {
 /** Seconds after which a client may try again that found no place at an upstream. */
 const busyRetrySeconds = 1;
 
-function refusalFor(call: Exchange, code: RefusalCode): Answer {
+function refusalFor(call: Exchange, code: RefusalCode): GatewayResponse {
   if (code === 'body_too_large') return tooLarge(call);
   const refused = refuse(call, code);
   if (code === 'upstream_busy') refused.headers.append('Retry-After', String(busyRetrySeconds));
@@ -319,15 +353,15 @@ function refusalFor(call: Exchange, code: RefusalCode): Answer {
 }
 
 function forgetCaller(call: Exchange): void {
-  if (call.keyId !== '') call.earlierKeys += `${call.keyId.length}:${call.keyId}`;
+  if (call.keyId !== '') call.previousKeyIds += `${call.keyId.length}:${call.keyId}`;
   call.keyId = '';
-  call.keyOwner = '';
+  call.counterOwner = '';
   call.keyHash = '';
   call.session = undefined;
-  call.identityFrom = '';
-  call.alternative = -1;
-  call.verified = undefined;
-  call.bearer = '';
+  call.authMethod = '';
+  call.matchedAlternative = -1;
+  call.verifiedToken = undefined;
+  call.bearerToken = '';
 }
 
 /** The first limit a call is given holds for the rest of it. */
@@ -337,7 +371,7 @@ function controlled(call: Exchange, { controls }: Destination): void {
   if (!controls) return;
   call.query = controls.query;
   if (controls.method) call.method = controls.method;
-  if (call.loopLimit === 0) call.loopLimit = controls.limit;
+  if (call.maxLoops === 0) call.maxLoops = controls.limit;
   call.checkLimitsInLoop = controls.checksLimits;
 }
 
@@ -347,6 +381,6 @@ function belowListenPath(path: string, listenPath: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function withAnswerHeaders(call: Exchange, given: Answer): void {
-  if (call.answerHeaders) given.headers.flat.push(...call.answerHeaders);
+function withAnswerHeaders(call: Exchange, response: GatewayResponse): void {
+  if (call.extraResponseHeaders) response.headers.flat.push(...call.extraResponseHeaders);
 }

@@ -4,7 +4,7 @@ import { referencedHandlers } from '#definition/facets/event-handlers.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
 import { certificatesNamed } from '../auth/certificates.ts';
 import { policiesNamed, preparePolicies } from '../auth/required-policies.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { StoredGrants } from '../pipeline/tenant-grants.ts';
 import { type Api, compileApi } from './api.ts';
 import type { Change, ReadApi, TrafficStore } from './config-store.ts';
@@ -12,7 +12,7 @@ import { emptySnapshot, nextSnapshot, type Snapshot } from './snapshot.ts';
 
 export interface LoaderOptions {
   readonly store: TrafficStore;
-  readonly tools: GatewayTools;
+  readonly services: StepServices;
   /** Told which objects of other topics changed, before the snapshot that knows of it is in place. */
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
 }
@@ -28,17 +28,17 @@ export function modelOfStored(stored: StoredApi): Model {
 }
 
 /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
-export async function prepared(models: readonly Model[], { certificates, sessions }: GatewayTools): Promise<void> {
+export async function prepared(models: readonly Model[], { certificates, keyCache }: StepServices): Promise<void> {
   await certificates.prepare(models);
-  await preparePolicies(models, sessions);
+  await preparePolicies(models, keyCache);
 }
 
 /**
  * Keeps the snapshot of a thread up to date. It reads only what changed since the revision it has, compiles that beside the
  * running one, and puts the new one in its place in one step.
  */
-export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
-  const rules = { prefix: tools.settings['gateway.listen_path_match'] === 'prefix' };
+export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
+  const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   let current = emptySnapshot(rules);
   let loading: Promise<void> | undefined;
   let again = false;
@@ -50,7 +50,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     try {
       return [work()];
     } catch (error) {
-      tools.log.error({ err: error, api: apiId }, 'a definition could not be compiled');
+      services.log.error({ err: error, api: apiId }, 'a definition could not be compiled');
       return [];
     }
   }
@@ -60,12 +60,12 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
       attempt(stored.api_id, () => ({ model: modelOfStored(stored), createdAt: stored.created_at, unopened })),
     );
     const models = read.map(({ model }) => model);
-    await prepared(models, tools);
+    await prepared(models, services);
     const apis = read.flatMap(({ model, ...facts }) =>
-      attempt(model.identity.id, () => compileApi(model, tools, facts)),
+      attempt(model.identity.id, () => compileApi(model, services, facts)),
     );
     for (const { id, orgId, unserved } of apis)
-      if (unserved !== '') tools.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
+      if (unserved !== '') services.log.warn({ api: id, org: orgId, reason: unserved }, 'API not served');
     return apis;
   }
 
@@ -85,7 +85,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
 
   async function loadAll(revision: number): Promise<void> {
     const apis = await compiled(await store.allApis());
-    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], tools.grants.held());
+    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], services.grants.held());
   }
 
   async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
@@ -97,7 +97,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     const gone = ids.filter(id => !here.has(id));
     const known =
       gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
-    current = nextSnapshot(current, revision, await compiled(found), known, tools.grants.held());
+    current = nextSnapshot(current, revision, await compiled(found), known, services.grants.held());
   }
 
   async function load(): Promise<void> {
@@ -107,7 +107,7 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
       if (loaded && revision === current.revision) continue;
       onChanges(loaded ? changes : undefined);
       if (!loaded || !changes || changes.some(({ topic }) => topic === 'organisations'))
-        tools.grants.replace(await store.grants());
+        services.grants.replace(await store.grants());
       if (loaded && changes) await loadChanged(revision, changes);
       else await loadAll(revision);
       loaded = true;
@@ -119,8 +119,8 @@ export function snapshotLoader({ store, tools, onChanges }: LoaderOptions) {
     isLoaded: () => loaded || lent,
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
     async serve(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
-      tools.grants.replace(grants);
-      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], tools.grants.held());
+      services.grants.replace(grants);
+      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], services.grants.held());
       lent = true;
     },
     /** Resolves when the snapshot holds at least what was committed before the call. */

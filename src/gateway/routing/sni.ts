@@ -2,7 +2,7 @@ import type { Model } from '#definition/model.ts';
 import { isNamedHost } from '#definition/route-overlap.ts';
 import type { HeldHosts } from '#people/organisations/held-hosts.ts';
 import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';
 import type { ServerIdentity } from '../server/tls-acceptor.ts';
 import type { Api } from './api.ts';
@@ -19,7 +19,7 @@ export function serverIdentityOf(
   const found = customDomain.certificates.map(id => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.x509 || !certificate.privateKey)
-      throw new Unservable(`the certificate ${id} of its domain is not in the store with its key`);
+      throw new ApiCompileError(`the certificate ${id} of its domain is not in the store with its key`);
     return certificate as KnownCertificate & Required<Pick<KnownCertificate, 'privateKey'>>;
   });
   const fitting = found.filter(({ x509 }) => x509!.checkHost(customDomain.name) !== undefined);

@@ -1,7 +1,7 @@
 import { isExtraPort } from '#base/extra-ports.ts';
 import type { Model } from '#definition/model.ts';
-import { type Doing, Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { mayBeNamed } from '../proxy/load-balancer.ts';
 import type { Api } from './api.ts';
 
@@ -12,7 +12,7 @@ export interface Passage {
   /** Connections begin by saying, for a balancer in front, where they come from. */
   readonly saysOrigin: boolean;
   /** Undefined when there is nowhere to go. */
-  next(): Doing<PassageTarget | undefined>;
+  next(): MaybePromise<PassageTarget | undefined>;
 }
 
 export interface PassageTarget {
@@ -25,12 +25,12 @@ export const isRaw = ({ listen }: Model): boolean => listen.protocol === 'tcp' |
 
 export function passageOf(
   model: Model,
-  { settings, registries }: Pick<GatewayTools, 'settings' | 'registries'>,
+  { settings, serviceDiscovery: registries }: Pick<StepServices, 'settings' | 'serviceDiscovery'>,
 ): Passage | undefined {
   if (!isRaw(model)) return undefined;
   const { listen, loadBalancing, upstream, serviceDiscovery } = model;
   if (listen.port === settings['gateway.port'] || !isExtraPort(settings, listen.port))
-    throw new Unservable(`its port ${listen.port} is not among the gateway.extra_ports`);
+    throw new ApiCompileError(`its port ${listen.port} is not among the gateway.extra_ports`);
   let at = 0;
   const choose = (list: readonly PassageTarget[]): PassageTarget | undefined => {
     at = loadBalancing.enabled ? (at + 1) % Math.max(1, list.length) : 0;
@@ -50,7 +50,7 @@ export function passageOf(
   const list = loadBalancing.enabled
     ? loadBalancing.targets.flatMap(({ url, weight }) => Array<PassageTarget>(weight).fill(targetOf(url)))
     : [targetOf(upstream.url)];
-  if (list.length === 0) throw new Unservable('all load balancing targets have weight 0');
+  if (list.length === 0) throw new ApiCompileError('all load balancing targets have weight 0');
   return { ...common, next: () => choose(list) };
 }
 
@@ -63,7 +63,7 @@ function registered(address: string): PassageTarget[] {
 function targetOf(address: string): PassageTarget {
   const target = read(address);
   if (!target)
-    throw new Unservable(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
+    throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} is not tcp:// or tls:// with a port`);
   return target;
 }
 

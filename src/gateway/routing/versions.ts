@@ -1,11 +1,11 @@
 import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
 import { plainSpelling } from '../http/path.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { operatorPattern } from '../pipeline/bounded-regex.ts';
 import type { Chain } from '../pipeline/chain.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import type { Made } from '../pipeline/step.ts';
+import type { StepHooks } from '../pipeline/step.ts';
 import type { Destination, Target } from '../proxy/load-balancer.ts';
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
@@ -18,7 +18,7 @@ export interface Served {
   readonly version: VersionModel;
   readonly chain: Chain;
   /** Set where OPTIONS requests pass the chain: what counts for them still. */
-  readonly optionsAccess: Made['request'] | undefined;
+  readonly optionsAccess: StepHooks['request'] | undefined;
   readonly target: Target;
   /** The one place there is to go to, where there is one. */
   readonly fixed: Destination | undefined;
@@ -30,7 +30,7 @@ export type Chosen =
   | { readonly kind: 'other'; readonly apiId: string; readonly isDefault: boolean }
   | {
       readonly kind: 'refused';
-      readonly answer: Answer;
+      readonly answer: GatewayResponse;
       /** Nobody is told where every version is an API of its own. */
       readonly isSilent: boolean;
     };
@@ -50,10 +50,10 @@ export function versionChoice(model: Model, served: readonly Served[], header = 
 
 function told(call: Exchange, header: string, chosen: Chosen): Chosen {
   // Of several APIs that take part, the one that was called speaks.
-  if (header !== '' && chosen.kind !== 'refused' && call.loops === 0) {
+  if (header !== '' && chosen.kind !== 'refused' && call.loopCount === 0) {
     const name = call.versionName;
-    call.answerHeaders ??= [];
-    call.answerHeaders.push(header, /^[!-~]+$/.test(name) ? name : encodeURIComponent(name));
+    call.extraResponseHeaders ??= [];
+    call.extraResponseHeaders.push(header, /^[!-~]+$/.test(name) ? name : encodeURIComponent(name));
   }
   return chosen;
 }

@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import type { Carried } from '#operations/in-process-request.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { createListener } from '../server/listener.ts';
 import { openTransports } from '../server/transports.ts';
 import { withControl } from './control-api-proxy.ts';
@@ -20,11 +20,11 @@ describe('control interface on the traffic port', () => {
   const log = createLog({ level: 'error', format: 'json' });
   const carried: Carried[] = [];
   /** Answers as the main thread would; what it was asked is what is looked at. */
-  const ask = (async (_name: string, given: Carried) => {
+  const rpc = (async (_name: string, given: Carried) => {
     carried.push(given);
     return { status: 200, headers: [], body: Buffer.alloc(0) };
-  }) as unknown as GatewayTools['ask'];
-  const handler = withControl({ settings, ask, log }, { handle: () => assert.fail('went on to the APIs') });
+  }) as unknown as StepServices['rpc'];
+  const handler = withControl({ settings, rpc, log }, { handle: () => assert.fail('went on to the APIs') });
   const transports = openTransports({ handler, settings, clock: systemClock, log });
   const listener = createListener({ http1: transports.http1, listensFor: 0, silenceMs: 5000, connections: 10 });
 

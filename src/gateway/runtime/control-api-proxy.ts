@@ -4,8 +4,8 @@ import { problem as bodyProblem } from '../http/body.ts';
 import { framing, hopByHop } from '../http/headers.ts';
 import { isClaimHeader } from '../http/request-head.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Handler, Sink } from '../pipeline/response-writer.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { createClientClaims, type IsClientClaim } from '../server/client-claims.ts';
 
 /** Calls of one thread the control interface may be busy with: whoever sends more must not keep others from asking. */
@@ -20,8 +20,11 @@ const { prefix, credentialHeader, credential, contentType, render } = surfaces.g
  * Has the control interface of this process answer calls below its prefix, where a setting asks for it, whatever APIs say.
  * Where none does, calls do not come by here.
  */
-export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'>, next: Handler): Handler {
-  const { settings, ask, log } = tools;
+export function withControl(
+  tools: Pick<StepServices, 'settings' | 'rpc' | 'log'>,
+  next: RequestHandler,
+): RequestHandler {
+  const { settings, rpc, log } = tools;
   if (!settings['gateway.control_on_traffic_port']) return next;
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const mostBytes = settings['management.body_bytes'];
@@ -34,7 +37,7 @@ export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'
     const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
     if (body.isEmpty) return head;
     const secret = credential((call.headers.get(credentialHeader) ?? '').trim());
-    if (secret === '' || !(await ask('explains', { secret }, knownWithinMs))) return head;
+    if (secret === '' || !(await rpc('explains', { secret }, knownWithinMs))) return head;
     try {
       return { ...head, body: await body.read(mostBytes) };
     } catch (error) {
@@ -48,9 +51,10 @@ export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'
     if (underWay >= callsAtOnce) return unavailable('The control interface is busy; try again');
     underWay++;
     try {
-      return await ask('control', await carried(call), answeredWithinMs);
+      return await rpc('control', await carried(call), answeredWithinMs);
     } catch (error) {
-      if (!call.gone) log.warn({ reason: (error as Error).message }, 'a call of the control interface has no answer');
+      if (!call.isClientDisconnected)
+        log.warn({ reason: (error as Error).message }, 'a call of the control interface has no answer');
       return unavailable('The control interface gave no answer; try again');
     } finally {
       underWay--;
@@ -58,9 +62,9 @@ export function withControl(tools: Pick<GatewayTools, 'settings' | 'ask' | 'log'
   }
 
   return {
-    handle(call, sink) {
-      if (!isBelowPrefix(call.path) || call.peer.port) return next.handle(call, sink);
-      void answered(call).then(given => give(call, sink, given));
+    handle(call, writer) {
+      if (!isBelowPrefix(call.path) || call.peer.port) return next.handle(call, writer);
+      void answered(call).then(given => give(call, writer, given));
     },
   };
 }
@@ -83,11 +87,11 @@ function unavailable(message: string): CarriedAnswer {
   return { status: 503, headers: ['content-type', contentType, 'content-length', String(body.length)], body };
 }
 
-function give(call: Exchange, sink: Sink, { status, headers, body }: CarriedAnswer): void {
-  if (call.gone) return;
+function give(call: Exchange, writer: ResponseWriter, { status, headers, body }: CarriedAnswer): void {
+  if (call.isClientDisconnected) return;
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2)
     if (!hopByHop.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!);
-  sink.start(status, kept);
-  sink.finish(call.method === 'HEAD' || body.length === 0 ? undefined : body);
+  writer.writeHead(status, kept);
+  writer.end(call.method === 'HEAD' || body.length === 0 ? undefined : body);
 }

@@ -18,10 +18,10 @@ const withinMs = 5000;
 const reloadWithinMs = 30_000;
 
 /** What the management interfaces may ask of the traffic of this process. */
-export function trafficControl({ ask, askAll, settled }: ControlOptions): TrafficControl {
+export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): TrafficControl {
   return {
     reload: () => inTime(settled(), reloadWithinMs),
-    status: apiId => ask('status', { apiId }, withinMs),
+    status: apiId => rpc('status', { apiId }, withinMs),
     vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
     forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
     async forgetResponses(apiId) {

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { toHealthReport } from '#base/health.ts';
 import { plainTextHeaders } from '#base/page-guard.ts';
-import { type Answer, answer, jsonAnswer } from '../http/response.ts';
-import type { Handler } from '../pipeline/response-writer.ts';
+import { createJsonResponse, createResponse, type GatewayResponse } from '../http/response.ts';
+import type { RequestHandler } from '../pipeline/response-writer.ts';
 
 export interface OwnPathsOptions {
   readonly version: string;
@@ -25,25 +25,25 @@ export function ownPaths({ version, names, clock, isReady, parts }: OwnPathsOpti
 
   const longest = Math.max(...[...answers.keys()].map(path => path.length));
 
-  return (method: string, path: string): Answer | undefined => {
+  return (method: string, path: string): GatewayResponse | undefined => {
     const found = path.length > longest ? undefined : answers.get(path);
     if (!found) return undefined;
     if (method !== 'GET' && method !== 'HEAD')
-      return answer(405, { ...plainTextHeaders, Allow: 'GET, HEAD' }, 'Method Not Allowed');
-    return jsonAnswer(...found());
+      return createResponse(405, { ...plainTextHeaders, Allow: 'GET, HEAD' }, 'Method Not Allowed');
+    return createJsonResponse(...found());
   };
 }
 
 /** Answers those paths, and leaves every other call to the next. */
-export function withOwnPaths(own: ReturnType<typeof ownPaths>, next: Handler): Handler {
+export function withOwnPaths(own: ReturnType<typeof ownPaths>, next: RequestHandler): RequestHandler {
   return {
-    handle(call, sink) {
-      const given = own(call.method, call.path);
-      if (!given) return next.handle(call, sink);
-      const { bytes } = given.body;
-      given.headers.set('Content-Length', String(bytes?.length ?? 0));
-      sink.start(given.status, given.headers.flat);
-      sink.finish(call.method === 'HEAD' ? undefined : bytes);
+    handle(call, writer) {
+      const response = own(call.method, call.path);
+      if (!response) return next.handle(call, writer);
+      const { bytes } = response.body;
+      response.headers.set('Content-Length', String(bytes?.length ?? 0));
+      writer.writeHead(response.status, response.headers.flat);
+      writer.end(call.method === 'HEAD' ? undefined : bytes);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { isSecurePort } from '../pipeline/listen-port.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import type { Api } from '../routing/api.ts';
 import { byAge } from '../routing/route-index.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
@@ -18,7 +18,7 @@ export interface ListenersOptions {
   readonly secured: Secured;
   readonly snapshot: () => Snapshot;
   readonly place: Place;
-  readonly ask: GatewayTools['ask'];
+  readonly ask: StepServices['rpc'];
 }
 
 const claimTimeoutMs = 5000;
@@ -37,7 +37,7 @@ interface Open {
 
 /** The gateway's own port, and those of APIs that have one, which open and close as APIs come and go. */
 export function createListeners(options: ListenersOptions) {
-  const { settings, log, http1, http2, secured, snapshot, place, ask } = options;
+  const { settings, log, http1, http2, secured, snapshot, place, ask: rpc } = options;
   const extra = new Map<number, Open>();
   let closing: Promise<unknown>[] = [];
   let isClosing = false;
@@ -71,7 +71,7 @@ export function createListeners(options: ListenersOptions) {
 
   /** Where threads share ports, the main thread finds out whether another process listens. */
   async function listenClaimed(port: number, listener: Listener): Promise<void> {
-    if (place.reusePort) await ask('claimPort', { port }, claimTimeoutMs);
+    if (place.reusePort) await rpc('claimPort', { port }, claimTimeoutMs);
     await listener.listen({ ...place, port }).catch(error => {
       extra.delete(port);
       release(port);
@@ -82,7 +82,7 @@ export function createListeners(options: ListenersOptions) {
   /** Not while the thread ends: what it had is released with it. */
   function release(port: number): void {
     if (!place.reusePort || isClosing || extra.has(port)) return;
-    ask('releasePort', { port }, claimTimeoutMs).catch(error =>
+    rpc('releasePort', { port }, claimTimeoutMs).catch(error =>
       log.warn({ port, reason: (error as Error).message }, 'port could not be released'),
     );
   }

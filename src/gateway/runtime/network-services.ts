@@ -6,8 +6,8 @@ import type { Registries } from '../proxy/service-discovery.ts';
 /** What definitions make the gateway ask of other servers. */
 export interface NetworkTools {
   readonly outbound: OutboundClient;
-  readonly keySets: KeySets;
-  readonly registries: Registries;
+  readonly jwks: KeySets;
+  readonly serviceDiscovery: Registries;
 }
 
 /** Sets of networks whose key sets and registries are kept apart. */
@@ -42,8 +42,8 @@ export function createNetworkTools({ shared, create }: NetworkToolsOptions) {
       return tools;
     },
     forgetKeySets(sources?: KeySources): void {
-      shared.keySets.forget(sources);
-      for (const { keySets } of byPolicy.values()) keySets.forget(sources);
+      shared.jwks.forget(sources);
+      for (const { jwks } of byPolicy.values()) jwks.forget(sources);
     },
   };
 }

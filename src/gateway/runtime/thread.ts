@@ -21,7 +21,7 @@ import type { DebugAsked, DebugRun } from '../inspect/debug/schema.ts';
 import { withExplanations } from '../inspect/explain/explain.ts';
 import { keptExplanations } from '../inspect/explain/explanation-store.ts';
 import { organisationsOf } from '../limits/organisations.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcServer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
 import { upstreamPools } from '../proxy/pools.ts';
@@ -123,7 +123,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const tell = (message: Tells) => port.postMessage(message);
   const vault = createVault(Buffer.from(data.dataKey));
   const organisations = organisationsOf(access, vault);
-  const sessions = sessionsOf({
+  const keyCache = sessionsOf({
     store: access,
     vault,
     settings,
@@ -139,7 +139,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const tokens = tokenTools({
     addresses,
     store: access,
-    sessions,
+    sessions: keyCache,
     vault,
     settings,
     clock: systemClock,
@@ -153,24 +153,24 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       log,
       cacheSeconds: settings['discovery.cache_seconds'],
     });
-  const registries = createRegistries(tokens.tools.outbound);
+  const serviceDiscovery = createRegistries(tokens.tools.outbound);
   const networkTools = createNetworkTools({
-    shared: { ...tokens.tools, registries },
-    create: through => ({ keySets: tokens.createKeySets(through), registries: createRegistries(through) }),
+    shared: { ...tokens.tools, serviceDiscovery },
+    create: through => ({ jwks: tokens.createKeySets(through), serviceDiscovery: createRegistries(through) }),
   });
   const grants = createTenantGrants(settings);
-  const tools: GatewayTools = {
+  const services: StepServices = {
     settings,
-    addresses,
-    within: networkTools.within,
+    addressPolicies: addresses,
+    networkFor: networkTools.within,
     clock: systemClock,
     log,
     counters: engine.shared.counters,
-    local: engine.threads.counters,
-    sessions,
+    processCounters: engine.threads.counters,
+    keyCache,
     certificates,
     ...tokens.tools,
-    organisations,
+    organisationLimits: organisations,
     grants,
     secrets: createDefinitionSecrets({
       settings,
@@ -178,9 +178,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       isGranted: (orgId, name) => isSecretGranted(grants.of(orgId), name),
     }),
     isContextName: () => true,
-    responses: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
-    registries,
-    fire: telling({
+    responseCache: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
+    serviceDiscovery,
+    emitEvent: telling({
       settings,
       clock: systemClock,
       log,
@@ -190,9 +190,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   };
   const loader = snapshotLoader({
     store: trafficStore(reader, vault),
-    tools,
+    services,
     onChanges(changes) {
-      sessions.changed(changes);
+      keyCache.changed(changes);
       certificates.changed(changes);
       tokens.changed(changes);
       organisations.changed(changes);
@@ -232,7 +232,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     }),
   });
   const hostTests = uptime({
-    tools,
+    services,
     outbound: createOutboundClient({ addresses }),
     snapshot: loader.snapshot,
     tested: recorder.tested,
@@ -242,10 +242,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     vitals.count(call);
     recorder.record(call, complete);
   };
-  const engineOptions = { snapshot: loader.snapshot, tools, pools, record };
+  const engineOptions = { snapshot: loader.snapshot, services, pools, record };
   const explanations = keptExplanations(systemClock);
   const traffic = withExplanations(engineOptions, explanations, createEngine(engineOptions));
-  const handler = withOwnPaths(own, withControl(tools, traffic));
+  const handler = withOwnPaths(own, withControl(services, traffic));
   const transports = openTransports({ handler, settings, clock: systemClock, log });
   const secured = createSecured({
     certificateFile: settings['gateway.tls.certificate_file'],
@@ -254,15 +254,23 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     http2: settings['gateway.http2'],
     handshakeMs: settings['gateway.headers_timeout_ms'],
     onFault: error => log.error({ reason: error.message }, 'the certificate of the gateway changed and cannot be used'),
-    ...serverNames(loader.snapshot, tools.grants),
+    ...serverNames(loader.snapshot, services.grants),
   });
   const { host, port: wanted, reusePort } = data;
   const place = { host, port: wanted, reusePort };
-  const { ask } = tools;
-  const listeners = createListeners({ settings, log, ...transports, secured, snapshot: loader.snapshot, place, ask });
+  const { rpc } = services;
+  const listeners = createListeners({
+    settings,
+    log,
+    ...transports,
+    secured,
+    snapshot: loader.snapshot,
+    place,
+    ask: rpc,
+  });
   const answers: TrafficAnswers = {
     explanation: async ({ id }) => explanations.text(id) ?? '',
-    debug: given => runDebug(given, { tools, pools, snapshot: loader.snapshot }),
+    debug: given => runDebug(given, { services, pools, snapshot: loader.snapshot }),
     async status({ apiId }) {
       // Whoever asks has just changed something, as often as not.
       await refresh(0);
@@ -273,7 +281,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
       if (apiId === undefined || api) networkTools.forgetKeySets(api && keySourcesOf(api.model));
     },
-    forgetResponses: ({ apiId }) => tools.responses.forget(apiId),
+    forgetResponses: ({ apiId }) => services.responseCache.forget(apiId),
   };
   const answer = createRpcServer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), pollEveryMs);

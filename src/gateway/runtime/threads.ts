@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Report } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
-import type { MainAnswers } from '../pipeline/step-services.ts';
+import type { MainThreadRpc } from '../pipeline/step-services.ts';
 import {
   type Ask,
   type AskAll,
@@ -42,7 +42,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   /** Where the log lines of threads go; standard error unless said. */
   readonly writeLog?: ((lines: string) => void) | undefined;
   /** What traffic threads may ask of this one. */
-  readonly answers: Omit<MainAnswers, 'claimPort' | 'releasePort'>;
+  readonly answers: Omit<MainThreadRpc, 'claimPort' | 'releasePort'>;
   readonly onEvent: (told: EventTold) => void;
   /** Events that were dropped before they came here. */
   readonly onUntold: (count: number) => void;
@@ -113,7 +113,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()));
     const asking = createRpcClient<TrafficAnswers>(question => worker.postMessage(question satisfies Told), asksAtOnce);
     const id = worker.threadId;
-    const all: MainAnswers = {
+    const all: MainThreadRpc = {
       ...answers,
       claimPort: ({ port: wanted }) => ports.claim(id, wanted),
       releasePort: async ({ port: left }) => ports.release(id, left),

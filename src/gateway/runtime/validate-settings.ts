@@ -2,7 +2,7 @@ import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { checkExtraPorts } from '../pipeline/listen-port.ts';
 import { refusals } from '../pipeline/refusals.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { overrideRules } from '../steps/error-overrides/rules.ts';
 
 const problem = problems('settings', {
@@ -41,7 +41,7 @@ function checkOverrides(settings: Settings): void {
   try {
     overrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
   } catch (error) {
-    if (!(error instanceof Unservable)) throw error;
+    if (!(error instanceof ApiCompileError)) throw error;
     throw problem.override_unreadable({ detail: { reason: error.message } });
   }
 }

@@ -34,7 +34,7 @@ export function arrive(given: Arriving, options: ArrivalOptions): Exchange | Bad
   const { headers, peer } = given;
   if (!method.test(given.method)) return bad('the method is not one', 400);
   if (refusedMethods.has(given.method)) return bad('the method is not available', 405);
-  const fault = inspectHead(headers, peer.trusted === true, options.limits.headers, options.isClientClaim);
+  const fault = inspectHead(headers, peer.isTrusted === true, options.limits.headers, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(given.target);
   if (isBad(target)) return bad(target.fault);

@@ -115,9 +115,9 @@ export class Connection {
 }
 
 function leave(call: Exchange): void {
-  if (call.gone) return;
-  call.gone = true;
-  call.onGone?.();
+  if (call.isClientDisconnected) return;
+  call.isClientDisconnected = true;
+  call.onDisconnect?.();
 }
 
 const answers: Readonly<Record<string, readonly [status: number, fault: string]>> = {

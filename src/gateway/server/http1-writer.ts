@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { checkFinal, type Sink } from '../pipeline/response-writer.ts';
+import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 import type { Connection } from './http1-connection.ts';
 
 /** An answer over HTTP/1.1. */
-export class Http1Sink implements Sink {
+export class Http1Sink implements ResponseWriter {
   readonly #connection: Connection;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -28,7 +28,7 @@ export class Http1Sink implements Sink {
     this.#onFault = onFault;
   }
 
-  start(status: number, headers: string[]): void {
+  writeHead(status: number, headers: string[]): void {
     const connection = this.#connection;
     if (!this.#request.complete && hasBody(this.#request)) {
       connection.endAfterThis();
@@ -37,7 +37,7 @@ export class Http1Sink implements Sink {
     if (status === 204) dropLength(headers);
     if (connection.isEnding) headers.push('Connection', 'close');
     try {
-      checkFinal(status);
+      assertFinalStatus(status);
       this.#response.writeHead(status, headers);
     } catch (error) {
       // A status or header that no answer may have: written as it is, it could pass for something else.
@@ -70,7 +70,7 @@ export class Http1Sink implements Sink {
     this.#response.once('close', () => clearTimeout(this.#stalled));
   }
 
-  finish(chunk?: Uint8Array, trailers?: readonly string[]): void {
+  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
     const response = this.#response;
     this.#written = true;
     if (trailers && trailers.length > 0 && response.chunkedEncoding && /\btrailers\b/i.test(this.#te()))
@@ -98,7 +98,7 @@ export class Http1Sink implements Sink {
   }
 }
 
-const flushUnwritten = (sink: Http1Sink) => sink.flush();
+const flushUnwritten = (writer: Http1Sink) => writer.flush();
 
 const hasBody = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

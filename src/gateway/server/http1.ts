@@ -43,12 +43,12 @@ export function http1Transport(options: TransportOptions): Transport {
     // The next call may depend on what this one does, and nobody may have many under way by sending them together.
     if (!connection.isIdle) return connection.later(() => receive(request, response, asked));
     if (options.oneCallEach) connection.endAfterThis();
-    const sink = new Http1Sink(connection, request, response, limits.stalledMs, options.onFault);
+    const writer = new Http1Sink(connection, request, response, limits.stalledMs, options.onFault);
     const call = callOf(request, connection, asked, response);
     const isCall = call instanceof Exchange;
     connection.begin(request, response, isCall ? call : undefined);
-    if (!isCall) return refuse(sink, connection, call);
-    options.handler.handle(call, sink);
+    if (!isCall) return refuse(writer, connection, call);
+    options.handler.handle(call, writer);
   }
 
   function callOf(
@@ -166,9 +166,9 @@ function bodyIn(
   );
 }
 
-function refuse(sink: Http1Sink, connection: Connection, fault: BadHead): void {
+function refuse(writer: Http1Sink, connection: Connection, fault: BadHead): void {
   const { headers, body } = badHeadAnswer(fault);
   connection.endAfterThis();
-  sink.start(fault.status, headers);
-  sink.finish(body);
+  writer.writeHead(fault.status, headers);
+  writer.end(body);
 }

@@ -1,10 +1,10 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 import { hopByHop } from '../http/headers.ts';
-import { checkFinal, type Sink } from '../pipeline/response-writer.ts';
+import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 
 /** An answer over HTTP/2. */
-export class Http2Sink implements Sink {
+export class Http2Sink implements ResponseWriter {
   readonly #stream: ServerHttp2Stream;
   readonly #stalledMs: number;
   readonly #onFault: (error: Error) => void;
@@ -24,7 +24,7 @@ export class Http2Sink implements Sink {
     this.#onFault = onFault;
   }
 
-  start(status: number, headers: string[]): void {
+  writeHead(status: number, headers: string[]): void {
     if (this.#stream.destroyed) return;
     this.#head = { status, headers };
     process.nextTick(flushHead, this);
@@ -42,7 +42,7 @@ export class Http2Sink implements Sink {
     const { status } = head;
     this.#bodiless = isEnd || status === 204 || status === 304 || isHead(stream);
     try {
-      checkFinal(status);
+      assertFinalStatus(status);
       const { flat, hasLength } = headOf(status, head.headers);
       this.#waits = !hasLength && !this.#bodiless;
       stream.respond(flat as never, { endStream: this.#bodiless, waitForTrailers: this.#waits });
@@ -81,7 +81,7 @@ export class Http2Sink implements Sink {
     stream.once('close', () => clearTimeout(this.#stalled));
   }
 
-  finish(chunk?: Uint8Array, trailers?: readonly string[]): void {
+  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
     const stream = this.#stream;
     this.isComplete = true;
     this.#trailers = trailers;
@@ -105,7 +105,7 @@ export class Http2Sink implements Sink {
   }
 }
 
-const flushHead = (sink: Http2Sink) => sink.flush();
+const flushHead = (writer: Http2Sink) => writer.flush();
 
 /** Known to the stream, and not to its type. */
 const isHead = (stream: ServerHttp2Stream & { readonly headRequest?: boolean }) => stream.headRequest === true;

@@ -26,20 +26,20 @@ export function http2Transport(options: TransportOptions): Transport {
 
   function receive(stream: ServerHttp2Stream, raw: readonly string[], peer: Peer): void {
     stream.on('error', () => undefined);
-    const sink = new Http2Sink(stream, limits.stalledMs, options.onFault);
+    const writer = new Http2Sink(stream, limits.stalledMs, options.onFault);
     const head = headOf(raw);
     const call =
       'fault' in head
         ? head
         : arrive({ ...head, peer, mayOmitHost: false, body: headers => bodyIn(bodyRate, stream, headers) }, options);
-    if (!(call instanceof Exchange)) return refuse(sink, call, 'fault' in head ? undefined : head);
+    if (!(call instanceof Exchange)) return refuse(writer, call, 'fault' in head ? undefined : head);
     stream.once('close', () => {
-      if (sink.isComplete) return;
-      call.gone = true;
-      call.onGone?.();
+      if (writer.isComplete) return;
+      call.isClientDisconnected = true;
+      call.onDisconnect?.();
     });
     if (!call.body.isEmpty && limits.requestTimeoutMs > 0) endLate(stream, limits.requestTimeoutMs);
-    options.handler.handle(call, sink);
+    options.handler.handle(call, writer);
   }
 
   return {
@@ -124,15 +124,19 @@ function endLate(stream: ServerHttp2Stream, withinMs: number): void {
   stream.once('close', () => clearTimeout(timer));
 }
 
-function refuse(sink: Http2Sink, bad: BadHead, head?: { readonly method: string; readonly headers: HeaderList }): void {
+function refuse(
+  writer: Http2Sink,
+  bad: BadHead,
+  head?: { readonly method: string; readonly headers: HeaderList },
+): void {
   const { headers, body } = badHeadAnswer(bad);
   const grpcType = head && readGrpcType(head.method, head.headers);
   if (grpcType === undefined) {
-    sink.start(bad.status, headers);
-    return sink.finish(body);
+    writer.writeHead(bad.status, headers);
+    return writer.end(body);
   }
   const grpc = new HeaderList(headers);
   toTrailersOnly(grpc, grpcType, toGrpcStatus(bad.status), body.toString());
-  sink.start(grpcHttpStatus, grpc.flat);
-  sink.finish();
+  writer.writeHead(grpcHttpStatus, grpc.flat);
+  writer.end();
 }

@@ -11,8 +11,8 @@ export function peerOf(socket: Socket, port: number, clientAddress: ClientAddres
   return {
     address,
     port,
-    secure: tls !== undefined,
-    trusted: clientAddress.isTrusted(address),
+    isTls: tls !== undefined,
+    isTrusted: clientAddress.isTrusted(address),
     serverName: hostOf(tls?.servername || ''),
     certificate: tls?.getPeerX509Certificate()?.raw,
   };

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import type { PathRules } from '../http/path.ts';
 import type { ClientAddress } from '../pipeline/client-address.ts';
-import type { Handler } from '../pipeline/response-writer.ts';
+import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
 import type { IsClientClaim } from './client-claims.ts';
 
@@ -22,7 +22,7 @@ export interface Transport {
 export type TransportFactory = (options: TransportOptions) => Transport;
 
 export interface TransportOptions {
-  readonly handler: Handler;
+  readonly handler: RequestHandler;
   readonly clock: Clock;
   readonly paths: PathRules;
   readonly clientAddress: ClientAddress;

@@ -3,14 +3,14 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { pathRulesOf } from '../http/path.ts';
 import { clientAddressReader } from '../pipeline/client-address.ts';
-import type { Handler } from '../pipeline/response-writer.ts';
+import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createClientClaims } from './client-claims.ts';
 import { http1Transport } from './http1.ts';
 import { http2Transport } from './http2.ts';
 import type { TransportOptions } from './transport.ts';
 
 export interface TransportsOptions {
-  readonly handler: Handler;
+  readonly handler: RequestHandler;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;

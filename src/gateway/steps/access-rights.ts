@@ -6,7 +6,7 @@ import { hasOwnVersions } from '../routing/versions.ts';
 /** The key may call this API, and this version of it. */
 export const accessRights: Step = {
   name: 'access-rights',
-  make({ model }) {
+  build({ model }) {
     if (model.modes.length === 0) return undefined;
     const { id } = model.identity;
     const versioned = hasOwnVersions(model);

@@ -4,7 +4,7 @@ import { plainSpelling } from '../http/path.ts';
 import { type MatchMode, pathPattern } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 type Fits = (path: string) => boolean;
 
@@ -14,13 +14,13 @@ const patternsKept = 5000;
 /** The key may call this endpoint, where its rights name endpoints. */
 export const allowedUrls: Step = {
   name: 'allowed-urls',
-  make({ model, tools }) {
+  build({ model, services }) {
     if (model.modes.length === 0) return undefined;
     const { id } = model.identity;
-    const mode = tools.settings['gateway.endpoint_match'];
+    const mode = services.settings['gateway.endpoint_match'];
     const patterns = patternsOf(mode);
     // Whole paths would let `/a/b` open `/b` of the API at `/a`: they count for those who ask for it.
-    const matchesWhole = mode !== 'strict' || tools.settings['gateway.allowed_urls_whole_path'];
+    const matchesWhole = mode !== 'strict' || services.settings['gateway.allowed_urls_whole_path'];
     const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
     return {
       request(call) {
@@ -70,7 +70,7 @@ function compiledOr(url: string, mode: MatchMode): Fits {
   try {
     return pathPattern(url, mode);
   } catch (error) {
-    if (error instanceof Unservable) return never;
+    if (error instanceof ApiCompileError) return never;
     throw error;
   }
 }

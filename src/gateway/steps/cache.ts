@@ -10,11 +10,11 @@ import { asksByBody, isGoodEnough, isOrdinary, wantsOf } from '../cache/request-
 import { type Flight, flights } from '../cache/request-coalescing.ts';
 import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from '../cache/response-freshness.ts';
 import { HeaderList } from '../http/headers.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { telling } from '../limits/rate-limit-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { BodyCopy, Doing, Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { BodyCapture, MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
 
 /** Longer than this nobody waits for the answer another call brings. */
 const waitMs = 10_000;
@@ -53,14 +53,14 @@ interface Pending {
 
 const flightOf = ({ name, turn, callerHeaders }: Place) => `${name} ${turn} ${callerHeaders}`;
 
-const after = <T, U>(doing: Doing<T>, next: (value: T) => Doing<U>): Doing<U> =>
+const after = <T, U>(doing: MaybePromise<T>, next: (value: T) => MaybePromise<U>): MaybePromise<U> =>
   doing instanceof Promise ? doing.then(next) : next(doing);
 
 export const cache: Step = {
   name: 'cache',
-  make(context) {
-    const { model, version, tools } = context;
-    const plan = cachePlan(model, version, tools.settings);
+  build(context) {
+    const { model, version, services } = context;
+    const plan = cachePlan(model, version, services.settings);
     // What goes round inside the gateway is kept by the API that answers it in the end.
     if (!plan || loops(model, version)) return undefined;
     const keeping = made(context);
@@ -70,9 +70,9 @@ export const cache: Step = {
         if (!rules || !isOrdinary(call)) return undefined;
         return keeping.request(call, rules);
       },
-      copy: keeping.copy,
-      ended(call) {
-        keeping.ended(call);
+      captureBody: keeping.captureBody,
+      onFinish(call) {
+        keeping.onFinish(call);
         if (changes(call)) keeping.changed(call);
       },
     };
@@ -80,15 +80,15 @@ export const cache: Step = {
 };
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
-const changes = ({ method, headers, status, refusal, upstreamStartedAt }: Exchange) =>
-  refusal === '' &&
+const changes = ({ method, headers, status, errorCode, upstreamStartedAt }: Exchange) =>
+  errorCode === '' &&
   upstreamStartedAt > 0 &&
   status >= 200 &&
   status < 400 &&
   (!safe.has(method) || overridesMethod(headers));
 
-function made({ model, version, tools }: StepContext) {
-  const { responses, settings, clock } = tools;
+function made({ model, version, services }: StepContext) {
+  const { responseCache, settings, clock } = services;
   const apiId = model.identity.id;
   const keys = keysOf(model, version);
   const most = settings['cache.entry_bytes'];
@@ -98,7 +98,7 @@ function made({ model, version, tools }: StepContext) {
   const flying = flights<Brought>({ clock, waitMs, mostWaiting });
   const pending = new WeakMap<Exchange, Pending>();
 
-  function request(call: Exchange, rules: Rules): Doing<Outcome> {
+  function request(call: Exchange, rules: Rules): MaybePromise<StepResult> {
     const callerHeaders = call.keyId === '' ? callerHeadersOf(call.headers) : '';
     if (callerHeaders === undefined) return undefined;
     if (!asksByBody(call)) return looked(call, rules, undefined, callerHeaders);
@@ -110,7 +110,12 @@ function made({ model, version, tools }: StepContext) {
   }
 
   /** A HEAD is answered from what is kept of a GET, or else from what is kept of a HEAD. */
-  function looked(call: Exchange, rules: Rules, body: string | undefined, callerHeaders: string): Doing<Outcome> {
+  function looked(
+    call: Exchange,
+    rules: Rules,
+    body: string | undefined,
+    callerHeaders: string,
+  ): MaybePromise<StepResult> {
     const head = call.method === 'HEAD';
     return after(placeOf(call, keys.of(call, head ? 'GET' : call.method, body), callerHeaders), place => {
       if (isUsable(call, place.entry)) return hit(call, place.entry!);
@@ -121,8 +126,8 @@ function made({ model, version, tools }: StepContext) {
     });
   }
 
-  function placeOf(call: Exchange, key: string, callerHeaders: string): Doing<Place> {
-    return after(responses.find(apiId, key), ({ kept, era, turn }) => {
+  function placeOf(call: Exchange, key: string, callerHeaders: string): MaybePromise<Place> {
+    return after(responseCache.find(apiId, key), ({ kept, era, turn }) => {
       if (!kept || !isSignpost(kept)) {
         const entry = callerHeaders === '' ? kept : undefined;
         return { key, name: key, signpost: undefined, entry, era, turn, callerHeaders };
@@ -131,7 +136,7 @@ function made({ model, version, tools }: StepContext) {
       if (callerHeaders !== '' && !kept.varies.includes(byCallerHeaders))
         return { key, name: key, signpost: kept, entry: undefined, era, turn, callerHeaders };
       const name = variantKey(key, kept, call.headers, callerHeaders);
-      return after(responses.find(apiId, name), ({ kept: variant }) => ({
+      return after(responseCache.find(apiId, name), ({ kept: variant }) => ({
         ...{ key, name, signpost: kept, era, turn, callerHeaders },
         entry: variant && !isSignpost(variant) ? variant : undefined,
       }));
@@ -141,14 +146,14 @@ function made({ model, version, tools }: StepContext) {
   const isUsable = (call: Exchange, entry: Entry | undefined) =>
     entry !== undefined && (!callersDecide || isGoodEnough(entry, wantsOf(call.headers), clock.now()));
 
-  function hit(call: Exchange, entry: Entry): Answer {
-    const given = answerFrom(entry, call, clock.now());
-    tellLimits(call, given.headers);
+  function hit(call: Exchange, entry: Entry): GatewayResponse {
+    const response = answerFrom(entry, call, clock.now());
+    tellLimits(call, response.headers);
     call.tags = [...(call.tags ?? []), 'cached-response'];
-    return given;
+    return response;
   }
 
-  function missed(call: Exchange, rules: Rules, place: Place): Doing<Outcome> {
+  function missed(call: Exchange, rules: Rules, place: Place): MaybePromise<StepResult> {
     const wants = callersDecide ? wantsOf(call.headers) : undefined;
     if (wants?.onlyKept) return refuse(call, 'not_cached');
     const headers = new HeaderList(call.headers.flat.slice());
@@ -165,28 +170,28 @@ function made({ model, version, tools }: StepContext) {
     });
   }
 
-  function copy(call: Exchange, given: Answer): BodyCopy | undefined {
+  function copy(call: Exchange, response: GatewayResponse): BodyCapture | undefined {
     const waiting = pending.get(call);
     if (!waiting) return undefined;
     pending.delete(call);
     const nowMs = clock.now();
-    const keptMs = lifetimeMs(waiting.rules, given, nowMs);
-    const isTooLong = call.method !== 'HEAD' && Number(given.headers.get('content-length') ?? 0) > most;
+    const keptMs = lifetimeMs(waiting.rules, response, nowMs);
+    const isTooLong = call.method !== 'HEAD' && Number(response.headers.get('content-length') ?? 0) > most;
     if (keptMs <= 0 || isTooLong) {
-      if (given.status !== 304) flying.remember(flightOf(waiting.place));
+      if (response.status !== 304) flying.remember(flightOf(waiting.place));
       waiting.flight?.land(undefined);
       return undefined;
     }
     const head = {
-      status: given.status,
-      headers: keptHeaders(call, given),
+      status: response.status,
+      headers: keptHeaders(call, response),
       storedAtMs: nowMs,
-      ageSeconds: ageSeconds(given.headers),
+      ageSeconds: ageSeconds(response.headers),
       expiresAtMs: nowMs + keptMs,
     };
     return {
-      most,
-      done(bytes) {
+      maxBytes: most,
+      complete(bytes) {
         const brought = bytes && kept(waiting, { ...head, body: bytes });
         if (!brought) flying.remember(flightOf(waiting.place));
         waiting.flight?.land(brought);
@@ -202,28 +207,28 @@ function made({ model, version, tools }: StepContext) {
     flying.forget(flightOf(place));
     if (era === undefined) return brought;
     if (varies.length === 0) {
-      responses.keep(apiId, key, entry, era);
+      responseCache.keep(apiId, key, entry, era);
       return brought;
     }
     const isSame = signpost?.varies.length === varies.length;
     const post = { varies, mark: isSame ? signpost.mark : createPublicId(), expiresAtMs: entry.expiresAtMs };
-    responses.keep(apiId, key, post, era);
-    responses.keep(apiId, variantKey(key, post, headers, callerHeaders), entry, era);
+    responseCache.keep(apiId, key, post, era);
+    responseCache.keep(apiId, variantKey(key, post, headers, callerHeaders), entry, era);
     return brought;
   }
 
   return {
     request,
-    copy,
+    captureBody: copy,
     /** Nothing came of it that could be kept: those who wait go on by themselves. */
-    ended(call: Exchange): void {
+    onFinish(call: Exchange): void {
       pending.get(call)?.flight?.land(undefined);
     },
     /** The caller has changed what it would otherwise be shown again as it was. */
     changed(call: Exchange): void {
-      for (const method of ['GET', 'HEAD']) responses.drop(apiId, keys.of(call, method));
+      for (const method of ['GET', 'HEAD']) responseCache.drop(apiId, keys.of(call, method));
     },
-  } satisfies Pick<Made, 'copy' | 'ended'> & Record<string, unknown>;
+  } satisfies Pick<StepHooks, 'captureBody' | 'onFinish'> & Record<string, unknown>;
 }
 
 /** What of a body makes calls different; undefined where that would take too long to find out. */

@@ -10,21 +10,21 @@ type Entry = StepContext['version']['endpoints']['circuitBreaker'][number];
 /** Calls to an upstream that keeps failing are refused for a while, endpoint by endpoint. */
 export const circuitBreaker: Step = {
   name: 'circuit-breaker',
-  make(context) {
-    const { model, version, tools } = context;
+  build(context) {
+    const { model, version, services } = context;
     const entries = version.endpoints.circuitBreaker.map(entry => ({
       path: entry.path,
       method: entry.method,
       breaker: made(entry, context),
     }));
-    const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
+    const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
     if (!matcher) return undefined;
     return {
       request(call) {
         const breaker = matcher.find(call)?.breaker;
         return !breaker || breaker.admits(call) ? undefined : refuse(call, 'breaker_open');
       },
-      settled(call, result) {
+      onUpstreamResult(call, result) {
         const breaker = matcher.find(call)?.breaker;
         if (breaker) judge(breaker, call, result);
       },
@@ -40,13 +40,13 @@ function judge(breaker: Breaker, call: Exchange, { status, failure }: UpstreamRe
   else if (failure === '' || ofUpstream.has(failure)) breaker.failed(call);
 }
 
-function made(entry: Entry, { model, version, tools }: StepContext): Breaker {
+function made(entry: Entry, { model, version, services }: StepContext): Breaker {
   const { path, method, threshold, sampleSize, coolDownPeriod, halfOpenStateEnabled } = entry;
-  const registry = model.serviceDiscovery.enabled ? registeredHosts(model, tools.registries) : undefined;
+  const registry = model.serviceDiscovery.enabled ? registeredHosts(model, services.serviceDiscovery) : undefined;
   let api: Exchange['api'];
   const tell = (event: string, message: string, circuit_event: number) => {
     for (const name of ['BreakerTriggered', event])
-      tools.fire(name, { api, path, clientAddress: '' }, message, { circuit_event });
+      services.emitEvent(name, { api, path, clientAddress: '' }, message, { circuit_event });
   };
   return breakerOf(
     {
@@ -62,6 +62,6 @@ function made(entry: Entry, { model, version, tools }: StepContext): Breaker {
       },
       onReset: () => tell('BreakerReset', 'Breaker Reset', 1),
     },
-    tools,
+    services,
   );
 }

@@ -6,14 +6,14 @@ import { modelOfClassic } from '#definition/model.ts';
 import { bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { shown } from '../variables/format-value.ts';
 import { contextVariables } from './context-variables.ts';
 
-const tools = { settings: readSettings({}) } as GatewayTools;
+const services = { settings: readSettings({}) } as StepServices;
 const made = (enable_context_vars: boolean) => {
   const model = modelOfClassic({ enable_context_vars } as ClassicDefinition);
-  return contextVariables.make({ model, version: model.versions[0]!, tools });
+  return contextVariables.build({ model, version: model.versions[0]!, services });
 };
 
 interface Sent {
@@ -33,7 +33,7 @@ async function contextOf({ method = 'GET', path = '/a/b', query = '', headers = 
     host: 'gateway.example',
     headers: new HeaderList(headers),
     body: body === undefined ? noBody() : bodyOf(Buffer.from(body)),
-    peer: { address: '10.0.0.1', secure: false, serverName: '', certificate: undefined },
+    peer: { address: '10.0.0.1', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '192.0.2.1',
     receivedAtMs: 0,
     startedAt: 0,

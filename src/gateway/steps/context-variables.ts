@@ -14,7 +14,7 @@ const formMethods = new Set(['POST', 'PUT', 'PATCH']);
  */
 export const contextVariables: Step = {
   name: 'context-variables',
-  make({ model, tools: { settings } }) {
+  build({ model, services: { settings } }) {
     if (!model.contextVariables.enabled) return undefined;
     const most = settings['gateway.held_body_bytes'];
     return {

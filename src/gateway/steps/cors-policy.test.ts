@@ -8,7 +8,7 @@ import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { corsOf } from './cors-policy.ts';
 
-const peer = { address: '127.0.0.1', secure: false, serverName: '', certificate: undefined };
+const peer = { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined };
 const callOf = (method: string, headers: string[]) =>
   new Exchange({
     method,
@@ -28,7 +28,7 @@ function made(rules: object) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(JSON.parse(line)) });
   const model = modelOfClassic({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
-  return { cors: corsOf({ model, tools: { log } })!, lines };
+  return { cors: corsOf({ model, services: { log } })!, lines };
 }
 
 test('with debug on every decision is logged, and none without', () => {
@@ -48,7 +48,7 @@ test('with debug on every decision is logged, and none without', () => {
 test('of several APIs a call goes through, the first to mark it is heard', () => {
   const call = callOf('GET', ['Origin', 'https://a.example']);
   made({ allowed_origins: ['https://a.example'] }).cors.mark(call);
-  const marked = [...call.answerHeaders!];
+  const marked = [...call.extraResponseHeaders!];
   made({}).cors.mark(call);
-  assert.deepEqual(call.answerHeaders, marked);
+  assert.deepEqual(call.extraResponseHeaders, marked);
 });

@@ -1,16 +1,16 @@
 import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { type Answer, answer } from '../http/response.ts';
+import { createResponse, type GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 
 /** What one definition says to browsers. Nothing here keeps a call out: browsers do, by what they are told. */
 export interface Cors {
   /** Adds to whatever answer the call gets what its page may do with it. */
   mark(call: Exchange): void;
   /** An OPTIONS call, answered in place of the upstream. */
-  options(call: Exchange): Answer;
+  options(call: Exchange): GatewayResponse;
   /** Takes away what the upstream says of the same: two words would contradict each other, and this one counts. */
   alone(call: Exchange, headers: HeaderList): void;
 }
@@ -28,9 +28,9 @@ const allowCredentials = 'Access-Control-Allow-Credentials';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
 /** Undefined where a definition leaves that to the upstream. */
-export const corsOf = ({ model, tools }: { model: Model; tools: Pick<GatewayTools, 'log'> }): Cors | undefined =>
+export const corsOf = ({ model, services }: { model: Model; services: Pick<StepServices, 'log'> }): Cors | undefined =>
   model.cors.enabled
-    ? corsFor(model.cors, facts => tools.log.info({ api: model.identity.id, ...facts }, 'CORS'))
+    ? corsFor(model.cors, facts => services.log.info({ api: model.identity.id, ...facts }, 'CORS'))
     : undefined;
 
 /** `told` hears of every decision, where the definition asks for that. */
@@ -74,25 +74,25 @@ function corsFor(rules: Rules, told: (facts: Readonly<Record<string, unknown>>) 
   return {
     mark(call) {
       // A call that other APIs had first was marked by the one its page knows.
-      if (call.answerHeaders && isMarked(call.answerHeaders)) return;
-      call.answerHeaders ??= [];
-      call.answerHeaders.push('Vary', 'Origin');
+      if (call.extraResponseHeaders && isMarked(call.extraResponseHeaders)) return;
+      call.extraResponseHeaders ??= [];
+      call.extraResponseHeaders.push('Vary', 'Origin');
       const origin = call.headers.get('origin');
       if (origin === undefined) return;
       if (!decided(origin, origins.has(origin) && mayUse(methods, call.method), false)) return;
-      if (origins.isAny) call.answerHeaders.push(...toAny);
-      else call.answerHeaders.push(...permitted(origin), ...(exposed ? [exposeHeaders, exposed] : []));
+      if (origins.isAny) call.extraResponseHeaders.push(...toAny);
+      else call.extraResponseHeaders.push(...permitted(origin), ...(exposed ? [exposeHeaders, exposed] : []));
     },
     options(call) {
       const method = call.headers.get('access-control-request-method');
-      if (method === undefined) return answer(200);
-      call.answerHeaders = [...withoutMark(call.answerHeaders ?? []), ...announced(call, method)];
-      return answer(204);
+      if (method === undefined) return createResponse(200);
+      call.extraResponseHeaders = [...withoutMark(call.extraResponseHeaders ?? []), ...announced(call, method)];
+      return createResponse(204);
     },
     alone(call, headers) {
       headers.remove('access-control-allow-origin');
       headers.remove('access-control-allow-credentials');
-      const ours = call.answerHeaders ?? [];
+      const ours = call.extraResponseHeaders ?? [];
       for (let at = 0; at < ours.length; at += 2) if (isCors(ours[at]!)) headers.set(ours[at]!, ours[at + 1]!);
     },
   };

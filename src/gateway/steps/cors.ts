@@ -4,7 +4,7 @@ import { corsOf } from './cors-policy.ts';
 /** Tells pages of other origins what they may read, whatever becomes of the call. */
 export const corsHeaders: Step = {
   name: 'cors-headers',
-  make(context) {
+  build(context) {
     const cors = corsOf(context);
     if (!cors) return undefined;
     return {
@@ -20,7 +20,7 @@ export const corsHeaders: Step = {
 /** Answers browsers that ask first. */
 export const cors: Step = {
   name: 'cors',
-  make(context) {
+  build(context) {
     const rules = corsOf(context);
     if (!rules) return undefined;
     // Where the upstream answers OPTIONS calls itself they do not come here.

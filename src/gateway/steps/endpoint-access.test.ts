@@ -62,7 +62,7 @@ describe('endpoint lists', () => {
     const lists = { internal: [{ path: '/x', method: 'GET' }], white_list: [{ path: '/y' }] };
     assert.deepEqual(await answer(lists, { target: '/x' }), forbidden);
     const change: Sent['change'] = call => {
-      call.loops = 1;
+      call.loopCount = 1;
     };
     assert.deepEqual(await answer(lists, { target: '/x', change }), passes);
     assert.deepEqual(await answer(lists, { target: '/z', change }), forbidden);
@@ -99,7 +99,7 @@ test('classic mocks that come first ask for no key, stand above all lists, and l
     },
   });
   const { status, call } = await bench.send(api, { target: '/x' });
-  assert.deepEqual([status, call.tracked], [202, false]);
+  assert.deepEqual([status, call.isRecorded], [202, false]);
   assert.equal((await bench.send(api, { target: '/x', method: 'POST' })).status, 403);
   assert.equal((await bench.send(api, { target: '/y' })).status, 401);
   await bench.close();

@@ -7,20 +7,20 @@ import { classicMocks } from './mock-response.ts';
 /** Which endpoints are open to everybody, closed, or reached from inside only. */
 export const endpointAccess: Step = {
   name: 'endpoint-access',
-  make(given) {
-    const { model, version, tools } = given;
+  build(given) {
+    const { model, version, services } = given;
     const { ignoreAuthentication, block, allow, internal } = version.endpoints;
-    const context = { model, version, settings: tools.settings };
+    const context = { model, version, settings: services.settings };
     const open = endpointMatcher(ignoreAuthentication, context);
     const closed = endpointMatcher(block, context);
     const allowed = endpointMatcher(allow, context);
     const inside = endpointMatcher(internal, context);
     const mocks = classicMocks(given);
-    const mocksFirst = tools.settings['gateway.classic_mocks_first'];
+    const mocksFirst = services.settings['gateway.classic_mocks_first'];
     const answersPreflights = model.cors.enabled && !model.cors.optionsPassthrough;
     if (!open && !closed && !allowed && !inside && !answersPreflights && !(mocks && mocksFirst)) return undefined;
 
-    const forbidden = (call: Exchange) => refuseAccess(tools, call, 'endpoint_forbidden');
+    const forbidden = (call: Exchange) => refuseAccess(services, call, 'endpoint_forbidden');
 
     return {
       request(call) {
@@ -29,11 +29,11 @@ export const endpointAccess: Step = {
           return undefined;
         }
         const isInternal = inside?.find(call) !== undefined;
-        if (isInternal && call.loops === 0) return forbidden(call);
+        if (isInternal && call.loopCount === 0) return forbidden(call);
         // A mock stands outside the lists below; who may have it is asked later, unless the setting says otherwise.
         const mock = mocks?.find(call);
         if (mock && mocksFirst) {
-          call.tracked = false;
+          call.isRecorded = false;
           return mock.reply(call);
         }
         if (open?.find(call)) {

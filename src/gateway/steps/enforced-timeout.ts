@@ -5,7 +5,7 @@ import { Deadlines } from '../proxy/timeout-queue.ts';
 /** How long the upstream may take: the endpoint's own time, else that of the API, else the gateway's. */
 export const enforcedTimeout: Step = {
   name: 'enforced-timeout',
-  make({ model, version, tools: { settings } }) {
+  build({ model, version, services: { settings } }) {
     const { timeout, endpoints } = version;
     const whole = timeout.enabled && timeout.ms > 0 ? new Deadlines(timeout.ms) : undefined;
     const entries = endpoints.enforceTimeout
@@ -16,7 +16,7 @@ export const enforcedTimeout: Step = {
     if (!whole && !matcher) return undefined;
     return {
       request(call) {
-        call.deadlines = matcher?.find(call)?.deadlines ?? whole;
+        call.enforcedTimeout = matcher?.find(call)?.deadlines ?? whole;
         return undefined;
       },
     };

@@ -34,7 +34,7 @@ describe('APIs and versions that end', () => {
     const api = await bench.compile({ use_keyless: true, expiration: '2030-01-01 00:01' });
     const { status, call } = await bench.send(api);
     assert.equal(status, 0);
-    assert.deepEqual(call.answerHeaders, ['x-gw-api-expires', 'Tue, 01 Jan 2030 00:01:00 GMT']);
+    assert.deepEqual(call.extraResponseHeaders, ['x-gw-api-expires', 'Tue, 01 Jan 2030 00:01:00 GMT']);
     for (const expiration of ['', '-1']) assert.deepEqual(await answer({ expiration }), [0, '', []]);
   });
 });

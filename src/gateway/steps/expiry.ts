@@ -6,7 +6,7 @@ import { hasOwnVersions } from '../routing/versions.ts';
 /** An API, or a version of it, that is in service until a given time. Callers are told which. */
 export const expiry: Step = {
   name: 'expiry',
-  make({ model, version, tools }) {
+  build({ model, version, services }) {
     const { text, code } = expiryOf(model, version);
     if (text === '' || text === '-1') return undefined;
     // A time nobody can read has passed: serving for ever is not what its author meant.
@@ -14,12 +14,12 @@ export const expiry: Step = {
     const told = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
     return {
       request(call) {
-        if (tools.clock.now() < endsAtMs) {
-          call.answerHeaders ??= [];
-          call.answerHeaders.push('x-gw-api-expires', told);
+        if (services.clock.now() < endsAtMs) {
+          call.extraResponseHeaders ??= [];
+          call.extraResponseHeaders.push('x-gw-api-expires', told);
           return undefined;
         }
-        return refuseAccess(tools, call, code);
+        return refuseAccess(services, call, code);
       },
     };
   },

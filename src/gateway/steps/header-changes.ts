@@ -1,7 +1,7 @@
 import { tokenPattern } from '#base/http-syntax.ts';
 import { framing, type HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { headerEscaped, type VariableTools, variables } from '../variables/variables.ts';
 
 /** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */
@@ -23,12 +23,13 @@ interface HeaderSet {
 }
 
 /** Undefined where nothing is wanted. A name or value that cannot be sent makes the API unservable. */
-export function headerChange({ remove, add }: HeaderWish, tools: VariableTools) {
+export function headerChange({ remove, add }: HeaderWish, services: VariableTools) {
   const set = Object.entries(add).map(([name, text]): HeaderSet => {
     checkName(name);
-    if (framing.has(name.toLowerCase())) throw new Unservable(`the header ${name} cannot be set: the gateway sends it`);
-    if (/\p{Cc}/u.test(text)) throw new Unservable(`the value of the header ${name} holds a control character`);
-    const value = variables(text, tools);
+    if (framing.has(name.toLowerCase()))
+      throw new ApiCompileError(`the header ${name} cannot be set: the gateway sends it`);
+    if (/\p{Cc}/u.test(text)) throw new ApiCompileError(`the value of the header ${name} holds a control character`);
+    const value = variables(text, services);
     return { name, value: call => headerEscaped(value(call)) };
   });
   for (const name of remove) checkName(name);
@@ -38,7 +39,7 @@ export function headerChange({ remove, add }: HeaderWish, tools: VariableTools) 
 }
 
 function checkName(name: string): void {
-  if (!tokenPattern.test(name)) throw new Unservable(`${JSON.stringify(name)} is not the name of a header`);
+  if (!tokenPattern.test(name)) throw new ApiCompileError(`${JSON.stringify(name)} is not the name of a header`);
 }
 
 export function applyChange({ removed, set }: HeaderChange, call: Exchange, headers: HeaderList): void {

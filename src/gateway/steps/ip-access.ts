@@ -1,12 +1,12 @@
 import type { BlockList } from 'node:net';
 import { deny } from '../auth/auth-result.ts';
 import { isInside, networks } from '../pipeline/client-address.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /** Which addresses may call. */
 export const ipAccess: Step = {
   name: 'ip-access',
-  make({ model, tools }) {
+  build({ model, services }) {
     const { enabled, allow, block } = model.ipAccess;
     if (!enabled || allow.length + block.length === 0) return undefined;
     const allowed = allow.length > 0 ? read(allow) : undefined;
@@ -15,7 +15,7 @@ export const ipAccess: Step = {
       request(call) {
         const from = call.clientAddress;
         const mayCall = (!allowed || isInside(allowed, from)) && !(blocked && isInside(blocked, from));
-        return mayCall ? undefined : deny(tools, call, 'address_refused', from);
+        return mayCall ? undefined : deny(services, call, 'address_refused', from);
       },
     };
   },
@@ -25,6 +25,6 @@ function read(list: readonly string[]): BlockList {
   try {
     return networks(list);
   } catch (cause) {
-    throw new Unservable(`an IP list cannot be read: ${(cause as Error).message}`);
+    throw new ApiCompileError(`an IP list cannot be read: ${(cause as Error).message}`);
   }
 }

@@ -19,7 +19,7 @@ describe('the state and the rights of a key', () => {
     return [status, body, events];
   };
   const keyExpired = (keyId: string, message: string) => [
-    { event: 'KeyExpired', message, key: bench.tools.sessions.hashOf(keyId) },
+    { event: 'KeyExpired', message, key: bench.tools.keyCache.hashOf(keyId) },
   ];
 
   test('an inactive key: 403 and an event', async () => {
@@ -160,7 +160,7 @@ describe('several ways in', () => {
       ['auth_token', 'token'],
       ['basic_auth_user', 'basic'],
     ] as const)
-      assert.equal((await bench.send(await both(base), { headers })).call.identityFrom, from);
+      assert.equal((await bench.send(await both(base), { headers })).call.authMethod, from);
   });
 
   test('when the one named is not on, nobody is known: 400', async () => {

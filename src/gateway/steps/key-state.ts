@@ -6,7 +6,7 @@ import type { Step } from '../pipeline/step.ts';
 /** Whoever called is known by now, and the key in their hands is in force. */
 export const keyState: Step = {
   name: 'key-state',
-  make({ model, tools }) {
+  build({ model, services }) {
     if (model.modes.length === 0) return undefined;
     return {
       request(call) {
@@ -14,9 +14,9 @@ export const keyState: Step = {
         const { session } = call;
         if (!session) return refuse(call, 'no_session');
         if (session.inactive)
-          return deny(tools, call, 'key_inactive', call.keyHash, 'Attempted access from inactive key.');
-        if (isExpired(session, tools.clock.now()))
-          return deny(tools, call, 'key_expired', call.keyHash, 'Attempted access from expired key.');
+          return deny(services, call, 'key_inactive', call.keyHash, 'Attempted access from inactive key.');
+        if (isExpired(session, services.clock.now()))
+          return deny(services, call, 'key_expired', call.keyHash, 'Attempted access from expired key.');
         return undefined;
       },
     };

@@ -7,14 +7,14 @@ const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 /** Another method for the upstream. */
 export const methodTransform: Step = {
   name: 'method-transform',
-  make(context) {
-    const { version, tools } = context;
+  build(context) {
+    const { version, services } = context;
     const entries = version.endpoints.transformRequestMethod.map(({ path, method, toMethod }) => ({
       path,
       method,
       to: toMethod.toUpperCase(),
     }));
-    const endpoints = endpointMatcher(entries, { ...context, settings: tools.settings });
+    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
     if (!endpoints) return undefined;
     return {
       request(call) {

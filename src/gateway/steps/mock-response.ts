@@ -1,23 +1,23 @@
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
 import { bodyOf, noBody } from '../http/body.ts';
 import { framing, HeaderList } from '../http/headers.ts';
-import { Answer, answer } from '../http/response.ts';
+import { createResponse, GatewayResponse } from '../http/response.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { openApiOf, readable } from '../validation/document.ts';
 import { accepted } from '../validation/media-types.ts';
 import { type Replies, repliesOf, replyFor, usualCode } from '../validation/mock-responses.ts';
 import { type Find, operationMatcher } from '../validation/operations.ts';
 
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
-type Reply = (call: Exchange) => Answer;
+type Reply = (call: Exchange) => GatewayResponse;
 
 /** Endpoints that the gateway answers itself: with what the definition says, or with examples of its document. */
 export const mockResponse: Step = {
   name: 'mock-response',
-  make(context) {
+  build(context) {
     const find = context.model.document ? ofDocument(context) : ofList(context);
     if (!find) return undefined;
     return { request: call => find(call)?.(call) };
@@ -25,7 +25,7 @@ export const mockResponse: Step = {
 };
 
 /** Mocks of the classic form, which are found by their path alone. */
-export function classicMocks({ model, version, tools }: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
+export function classicMocks({ model, version, services }: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
   if (model.document) return undefined;
   const entries = version.endpoints.mockResponse.map(entry => ({
     path: entry.path,
@@ -33,7 +33,7 @@ export function classicMocks({ model, version, tools }: StepContext): EndpointMa
     ignoreCase: entry.ignoreCase,
     reply: literal(entry),
   }));
-  return endpointMatcher(entries, { model, version, settings: tools.settings });
+  return endpointMatcher(entries, { model, version, settings: services.settings });
 }
 
 export interface MockedEndpoint {
@@ -66,14 +66,14 @@ function ofDocument(context: StepContext): ((call: Exchange) => Reply | undefine
 function literal({ code, body, headers, path }: Entry): Reply {
   const bytes = Buffer.from(body);
   const sendable = Object.fromEntries(checkedHeaders(Object.entries(headers), path));
-  return () => answer(code || 200, sendable, bytes);
+  return () => createResponse(code || 200, sendable, bytes);
 }
 
 /** How an answer is framed is for the transport to say. */
 function checkedHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
-      throw new Unservable(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
+      throw new ApiCompileError(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
   return headers.filter(([name]) => !framing.has(name.toLowerCase()));
 }
 
@@ -98,7 +98,7 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
     if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });
     const { flat, types } = sendable.get(reply)!;
     const headers = new HeaderList(flat.slice());
-    if (reply.media.size === 0) return new Answer(code, headers, noBody());
+    if (reply.media.size === 0) return new GatewayResponse(code, headers, noBody());
     const accept = call.headers.get('accept') || '*/*';
     const type = chosenType(accept, types, exampleContentType);
     if (type === undefined)
@@ -108,7 +108,7 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
     const bytes = name === '' || !named ? usual : named.get(name);
     if (!bytes) return refuse(call, 'mock_unknown', { what: `example name ${name.slice(0, longestAsked)}` });
     headers.flat.push('Content-Type', type);
-    return new Answer(code, headers, bodyOf(bytes));
+    return new GatewayResponse(code, headers, bodyOf(bytes));
   };
 }
 

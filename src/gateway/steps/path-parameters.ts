@@ -9,7 +9,7 @@ import type { Step } from '../pipeline/step.ts';
  */
 export const pathParameters: Step = {
   name: 'path-parameters',
-  make({ model, version, tools: { settings } }) {
+  build({ model, version, services: { settings } }) {
     if (settings['gateway.path_parameters'] !== 'check') return undefined;
     const lists: readonly (readonly (Endpoint & { readonly enabled: boolean })[])[] = Object.values(version.endpoints);
     if (lists.every(list => list.length === 0)) return undefined;

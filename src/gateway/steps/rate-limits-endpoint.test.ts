@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 
 after(closeBenches);
 
-const body = (given: Answer) => JSON.parse(String(given.body.bytes ?? '{}'));
+const body = (response: GatewayResponse) => JSON.parse(String(response.body.bytes ?? '{}'));
 const asked = { path: '/gw/rate-limits/' };
 
 test('a key is told its limits without using them up', async () => {
@@ -15,10 +15,10 @@ test('a key is told its limits without using them up', async () => {
   await statuses(session, 1);
   const quota_renews = clock.ms / 1000 + 3600;
   for (const path of ['/gw/rate-limits/', '/gw/rate-limits', '/gw/rate-limits/']) {
-    const given = await call(session, { path });
-    assert.equal(given.status, 200);
-    assert.equal(given.headers.get('content-type'), 'application/json');
-    assert.deepEqual(body(given), {
+    const response = await call(session, { path });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    assert.deepEqual(body(response), {
       quota: { quota_max: 5, quota_remaining: 4, quota_renews },
       rate_limit: { requests: 2, per_unit: 10 },
     });

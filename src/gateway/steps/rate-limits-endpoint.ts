@@ -1,7 +1,7 @@
 import { quotaCounter, quotaWindow } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
 import type { CounterResult } from '#storage/shared/shared.ts';
-import { jsonAnswer } from '../http/response.ts';
+import { createJsonResponse } from '../http/response.ts';
 import { ownerOf } from '../limits/counter-owner.ts';
 import { unixSecondsAt } from '../limits/rate-limit-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -12,14 +12,14 @@ const path = '/gw/rate-limits';
 /** `GET {listen_path}/gw/rate-limits/` tells callers the limits of their key, without counting. */
 export const rateLimitsEndpoint: Step = {
   name: 'rate-limits-endpoint',
-  make({ model, tools }) {
+  build({ model, services }) {
     if (model.modes.length === 0) return undefined;
 
     function answered(call: Exchange, session: Session) {
       const { quota } = session.limits;
       if (!quota) return limitsAnswer(session, undefined);
       const name = quotaCounter(ownerOf(call, session));
-      const taken = tools.counters.peek(name, quotaWindow(quota), tools.clock.now());
+      const taken = services.counters.peek(name, quotaWindow(quota), services.clock.now());
       return taken instanceof Promise ? taken.then(it => limitsAnswer(session, it)) : limitsAnswer(session, taken);
     }
 
@@ -34,7 +34,7 @@ export const rateLimitsEndpoint: Step = {
 };
 
 const limitsAnswer = ({ limits: { quota, rate } }: Session, taken: CounterResult | undefined) =>
-  jsonAnswer(200, {
+  createJsonResponse(200, {
     quota: {
       quota_max: quota?.max ?? 0,
       quota_remaining: taken?.remaining ?? 0,

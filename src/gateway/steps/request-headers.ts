@@ -7,14 +7,14 @@ import { applyChange, type HeaderChange, type HeaderWish, headerChange } from '.
 /** Headers changed on the way to the upstream: for every call of the version, then for those of an endpoint. */
 export const requestHeaders: Step = {
   name: 'request-headers',
-  make(context) {
-    const { version, tools } = context;
-    const everywhere = version.requestHeaders.enabled ? requestChange(version.requestHeaders, tools) : undefined;
+  build(context) {
+    const { version, services } = context;
+    const everywhere = version.requestHeaders.enabled ? requestChange(version.requestHeaders, services) : undefined;
     const entries = version.endpoints.transformRequestHeaders.flatMap(entry => {
-      const change = requestChange(entry, tools);
+      const change = requestChange(entry, services);
       return change ? [{ path: entry.path, method: entry.method, change }] : [];
     });
-    const endpoints = endpointMatcher(entries, { ...context, settings: tools.settings });
+    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
     if (!everywhere && !endpoints) return undefined;
     return {
       request(call) {
@@ -37,8 +37,8 @@ interface RequestChange extends HeaderChange {
 /** Told to upstreams unless a definition takes them away. */
 const told = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
-function requestChange(wish: HeaderWish, tools: StepContext['tools']): RequestChange | undefined {
-  const change = headerChange(wish, tools);
+function requestChange(wish: HeaderWish, services: StepContext['services']): RequestChange | undefined {
+  const change = headerChange(wish, services);
   if (!change) return undefined;
   const removed = new Set(wish.remove.map(name => name.toLowerCase()));
   const names = new Set(change.set.map(({ name }) => name.toLowerCase()));
@@ -55,7 +55,7 @@ function requestChange(wish: HeaderWish, tools: StepContext['tools']): RequestCh
 
 function apply(change: RequestChange, call: Exchange): void {
   applyChange(change, call, call.headers);
-  if (change.withheld) call.withheld = call.withheld?.union(change.withheld) ?? change.withheld;
+  if (change.withheld) call.suppressedHeaders = call.suppressedHeaders?.union(change.withheld) ?? change.withheld;
   const host = change.host?.(call);
   if (host !== undefined && isAuthority(host)) call.upstreamHost = host;
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { tokenPattern } from '#base/http-syntax.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { byCertificate, sharedSecretHashes, signerOf } from '../proxy/signer.ts';
 
 const usualHeader = 'Authorization';
@@ -9,14 +9,14 @@ const usualHeader = 'Authorization';
 /** Calls are signed for the upstream, once it is settled what is sent. */
 export const requestSigning: Step = {
   name: 'request-signing',
-  make(context) {
+  build(context) {
     const { enabled, keyId, headers, signatureHeader } = context.model.requestSigning;
     if (!enabled) return undefined;
     const fault = faultOf(context);
     if (fault) return { request: call => refuse(call, fault) };
     const name = signatureHeader || usualHeader;
-    if (!tokenPattern.test(name)) throw new Unservable('the header of its signatures is not one');
-    if (!/^[ !#-~]+$/.test(keyId)) throw new Unservable('the key id of its signatures cannot stand in a header');
+    if (!tokenPattern.test(name)) throw new ApiCompileError('the header of its signatures is not one');
+    if (!/^[ !#-~]+$/.test(keyId)) throw new ApiCompileError('the key id of its signatures cannot stand in a header');
     const sign = signerOf(
       {
         keyId,
@@ -25,7 +25,7 @@ export const requestSigning: Step = {
         signatureHeader: name,
         key: keyOf(context),
       },
-      context.tools.clock,
+      context.services.clock,
     );
     return {
       request(call) {
@@ -50,13 +50,14 @@ function faultOf(context: StepContext): RefusalCode | undefined {
 }
 
 function keyOf(context: StepContext): string | KeyObject {
-  const { model, tools } = context;
+  const { model, services } = context;
   const { secret, certificateId } = model.requestSigning;
   if (algorithmOf(context) !== byCertificate) return secret;
-  const certificate = tools.certificates.get(model.identity.orgId, certificateId);
+  const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey)
-    throw new Unservable(`the certificate ${certificateId} is not in the store with its key`);
+    throw new ApiCompileError(`the certificate ${certificateId} is not in the store with its key`);
   const key = createPrivateKey(certificate.privateKey());
-  if (key.asymmetricKeyType !== 'rsa') throw new Unservable(`the key of the certificate ${certificateId} is not RSA`);
+  if (key.asymmetricKeyType !== 'rsa')
+    throw new ApiCompileError(`the key of the certificate ${certificateId} is not RSA`);
   return key;
 }

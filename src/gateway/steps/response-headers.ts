@@ -6,20 +6,20 @@ import { injectedHeaders } from './response-processors.ts';
 /** Headers changed on the way back: for an endpoint, then for the version, then by processors of the API. */
 export const responseHeaders: Step = {
   name: 'response-headers',
-  make(context) {
-    const { version, tools } = context;
+  build(context) {
+    const { version, services } = context;
     const entries = version.endpoints.transformResponseHeaders.flatMap(entry => {
-      const change = headerChange(entry, tools);
+      const change = headerChange(entry, services);
       return change ? [{ path: entry.path, method: entry.method, change }] : [];
     });
-    const endpoints = endpointMatcher(entries, { ...context, settings: tools.settings });
-    const everywhere = wishes(context).flatMap(wish => headerChange(wish, tools) ?? []);
+    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
+    const everywhere = wishes(context).flatMap(wish => headerChange(wish, services) ?? []);
     if (!endpoints && everywhere.length === 0) return undefined;
     return {
-      response(call, given) {
+      response(call, response) {
         const here = endpoints?.find(call);
-        if (here) applyChange(here.change, call, given.headers);
-        for (const change of everywhere) applyChange(change, call, given.headers);
+        if (here) applyChange(here.change, call, response.headers);
+        for (const change of everywhere) applyChange(change, call, response.headers);
       },
     };
   },

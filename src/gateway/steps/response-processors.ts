@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { type Destination, destinationOf } from '../proxy/load-balancer.ts';
 import type { HeaderWish } from './header-changes.ts';
 
@@ -12,20 +12,20 @@ import type { HeaderWish } from './header-changes.ts';
  */
 export const responseProcessors: Step = {
   name: 'response-processors',
-  make(context) {
+  build(context) {
     const cleanups = context.model.responseProcessors.list.flatMap(({ name, options }) => {
       const made = processors[name];
       if (made) return made(context, options) ?? [];
       // What it would have removed or replaced is unknown: without it a response may show more than it should.
-      if (context.tools.settings['transforms.on_failure'] === 'refuse')
-        throw new Unservable(`the response processor ${JSON.stringify(name.slice(0, 100))} is unknown`);
-      context.tools.log.error({ api: context.model.identity.id, name }, 'response processor unknown, skipped');
+      if (context.services.settings['transforms.on_failure'] === 'refuse')
+        throw new ApiCompileError(`the response processor ${JSON.stringify(name.slice(0, 100))} is unknown`);
+      context.services.log.error({ api: context.model.identity.id, name }, 'response processor unknown, skipped');
       return [];
     });
     if (cleanups.length === 0) return undefined;
     return {
-      response(_call, given) {
-        for (const cleanup of cleanups) cleanup(given.headers);
+      response(_call, response) {
+        for (const cleanup of cleanups) cleanup(response.headers);
       },
     };
   },
@@ -35,7 +35,7 @@ type Cleanup = (headers: HeaderList) => void;
 
 const nothing = () => undefined;
 const hook = (): never => {
-  throw new Unservable('the gateway does not offer plugins');
+  throw new ApiCompileError('the gateway does not offer plugins');
 };
 
 const processors: Readonly<Record<string, (context: StepContext, options: unknown) => Cleanup | undefined>> = {
@@ -61,7 +61,7 @@ const transformOptions = z.looseObject({
 
 function optionsOf<T>(rule: z.ZodType<T>, name: string, options: unknown): T {
   const read = rule.safeParse(options ?? {});
-  if (!read.success) throw new Unservable(`the options of the response processor ${name} cannot be read`);
+  if (!read.success) throw new ApiCompileError(`the options of the response processor ${name} cannot be read`);
   return read.data;
 }
 
@@ -93,7 +93,7 @@ function headerTransform({ model, version }: StepContext, options: unknown): Cle
 
 function ownAddress(text: string): string {
   const url = URL.parse(text);
-  if (!url || url.host === '') throw new Unservable(`${JSON.stringify(text)} is no address to show in headers`);
+  if (!url || url.host === '') throw new ApiCompileError(`${JSON.stringify(text)} is no address to show in headers`);
   return `${url.protocol}//${url.host}`;
 }
 

@@ -4,11 +4,11 @@ import { registeredHosts } from '../proxy/load-balancer.ts';
 /** A host that takes too long may no longer be where the registry said it is. */
 export const discovery: Step = {
   name: 'discovery',
-  make({ model, tools }) {
+  build({ model, services }) {
     if (!model.serviceDiscovery.enabled) return undefined;
-    const registry = registeredHosts(model, tools.registries);
+    const registry = registeredHosts(model, services.serviceDiscovery);
     return {
-      settled(_call, { failure }) {
+      onUpstreamResult(_call, { failure }) {
         if (failure === 'upstream_timeout') registry.doubt();
       },
     };

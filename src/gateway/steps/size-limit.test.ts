@@ -16,8 +16,8 @@ describe('what calls say of their size', () => {
     });
     const { call } = await bench.send(api, { method, headers: said === undefined ? {} : { 'Content-Length': said } });
     const [step] = stepsOf(api, new Set(['size-limit']));
-    const given = await step!(call);
-    return given && [given.status, given.body.bytes!.toString()];
+    const response = await step!(call);
+    return response && [response.status, response.body.bytes!.toString()];
   };
 
   test('a number within the limit passes; one beyond it, none and no number are told apart', async () => {

@@ -11,13 +11,13 @@ const none = Number.POSITIVE_INFINITY;
 /** How large a body may be: for every endpoint of a version, and for single ones. Both count. */
 export const sizeLimit: Step = {
   name: 'size-limit',
-  make({ model, version, tools }) {
+  build({ model, version, services }) {
     const { enabled, bytes } = version.requestSizeLimit;
     const everywhere = enabled && bytes > 0 ? bytes : none;
     const entries = version.endpoints.requestSizeLimit.filter(entry => entry.bytes > 0);
-    const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
+    const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
     if (everywhere === none && !matcher) return undefined;
-    const mustSay = tools.settings['gateway.require_content_length'];
+    const mustSay = services.settings['gateway.require_content_length'];
     return {
       request(call) {
         if (exempt.has(call.method)) return undefined;

@@ -4,7 +4,7 @@ import type { Step } from '../pipeline/step.ts';
 /** Keeps credentials from the upstream, on open endpoints too. */
 export const stripAuth: Step = {
   name: 'strip-auth',
-  make({ model }) {
+  build({ model }) {
     if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;
     const places = placesOfApi(model);
     const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Bench, openBench, stepsOf } from '../../../tests/support/step-harness.ts';
-import { walkRequest } from '../pipeline/chain.ts';
+import { runRequestSteps } from '../pipeline/chain.ts';
 
 describe('calls that are part of a trace', () => {
   let bench: Bench;
@@ -14,7 +14,7 @@ describe('calls that are part of a trace', () => {
     const api = await bench.compile({ use_keyless: true, detailed_tracing: true, enable_context_vars: true });
     const { call } = await bench.send(api, { headers });
     const steps = new Set(['tracing', 'context-variables']);
-    await walkRequest({ request: stepsOf(api, steps) }, call);
+    await runRequestSteps({ request: stepsOf(api, steps) }, call);
     return call;
   }
   const trace = '0af7651916cd43dd8448eb211c80319c';

@@ -8,7 +8,7 @@ const sampled = '01';
 /** The call is part of a trace: of the one it names, else of one that begins here. The upstream is told. */
 export const tracing: Step = {
   name: 'tracing',
-  make({ model }) {
+  build({ model }) {
     if (!model.detail.tracing) return undefined;
     return {
       request(call) {

@@ -3,7 +3,7 @@ import { noBytes } from '../http/body.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Made, Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
 import { BodyUnreadable, bodyData } from '../transform/body-data.ts';
 import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
 import { isPacked, Packed, unpack, unpackBounds } from '../transform/content-coding.ts';
@@ -11,9 +11,9 @@ import { partsOf, variableValue } from '../variables/variables.ts';
 
 /** Writes the body anew, from a template over what the caller sent. */
 export const transformRequestBody = writesRequestBody('transform-request-body', context => {
-  const { version, tools } = context;
+  const { version, services } = context;
   const texts = (text: string) =>
-    partsOf(text, tools).map(part =>
+    partsOf(text, services).map(part =>
       typeof part === 'string' ? part : (about: unknown) => escaped(variableValue(part, about as Exchange)),
     );
   return bodyTransforms(version.endpoints.transformRequestBody, context, bodyData, texts);
@@ -23,17 +23,17 @@ type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | und
 
 /** A step that transforms request bodies. One that it fails on is refused, unless `transforms.on_failure` lets it pass. */
 export function writesRequestBody(name: string, transforms: Transforms): Step {
-  return { name, make: context => made(transforms(context), context) };
+  return { name, build: context => made(transforms(context), context) };
 }
 
-function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | undefined {
+function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepHooks | undefined {
   if (!matcher) return undefined;
-  const { settings } = tools;
+  const { settings } = services;
   const bounds = unpackBounds(settings);
   const passesFailures = settings['transforms.on_failure'] === 'pass';
 
-  function fail(call: Exchange, { path }: BodyTransform, error: Fault | Packed): Outcome {
-    tools.log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'request body transform failed');
+  function fail(call: Exchange, { path }: BodyTransform, error: Fault | Packed): StepResult {
+    services.log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'request body transform failed');
     const isBound = !(error instanceof Packed) && error.isBound;
     if (passesFailures && !isBound) return undefined;
     if (!(error instanceof Packed || error instanceof BodyUnreadable))
@@ -42,7 +42,7 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
     return refuse(call, code, { detail: error.message });
   }
 
-  function transformBody(call: Exchange, transform: BodyTransform, bytes: Buffer): Outcome {
+  function transformBody(call: Exchange, transform: BodyTransform, bytes: Buffer): StepResult {
     try {
       const body = transform.write(call, bytes, call.headers);
       if (body) {
@@ -60,7 +60,7 @@ function made(matcher: ReturnType<Transforms>, { tools }: StepContext): Made | u
     call: Exchange,
     transform: BodyTransform,
     coding: string | undefined,
-  ): Promise<Outcome> {
+  ): Promise<StepResult> {
     const bytes = await call.body.read(bounds.maxBytes);
     try {
       return transformBody(call, transform, isPacked(coding) ? await unpack(bytes, coding, bounds) : bytes);

@@ -1,9 +1,9 @@
 import { noBytes, problem } from '../http/body.ts';
-import { type Answer, isEndless } from '../http/response.ts';
+import { type GatewayResponse, isStreaming } from '../http/response.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
-import type { Made, Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepHooks } from '../pipeline/step.ts';
 import { type BodyData, type BodyFormat, BodyUnreadable, bodyData } from '../transform/body-data.ts';
 import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
 import { isPacked, Packed, readCodings, unpack, unpackBounds } from '../transform/content-coding.ts';
@@ -17,55 +17,60 @@ export const transformResponseBody = writesResponseBody('transform-response-body
   ),
 );
 
-const passesFailures = ({ tools }: StepContext) => tools.settings['transforms.on_failure'] === 'pass';
+const passesFailures = ({ services }: StepContext) => services.settings['transforms.on_failure'] === 'pass';
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
 /** A step that transforms response bodies. One that it fails on becomes an error, unless `transforms.on_failure` lets it pass. */
 export function writesResponseBody(name: string, transforms: Transforms): Step {
-  return { name, make: context => made(transforms(context), context) };
+  return { name, build: context => made(transforms(context), context) };
 }
 
-function made(matcher: ReturnType<Transforms>, context: StepContext): Made | undefined {
+function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks | undefined {
   if (!matcher) return undefined;
-  const { log, settings } = context.tools;
+  const { log, settings } = context.services;
   const bounds = unpackBounds(settings);
   const isLenient = passesFailures(context);
 
-  function fail(call: Exchange, given: Answer, { path }: BodyTransform, error: Fault | Packed): void {
+  function fail(call: Exchange, response: GatewayResponse, { path }: BodyTransform, error: Fault | Packed): void {
     log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
-    if (!(error instanceof Packed) && error.isBound) return become(call, given, 'response_transform_bound');
+    if (!(error instanceof Packed) && error.isBound) return become(call, response, 'response_transform_bound');
     if (isLenient) return;
     if (!(error instanceof Packed || error instanceof BodyUnreadable))
-      return become(call, given, 'response_transform_failed');
+      return become(call, response, 'response_transform_failed');
     // The status of an upstream's error says more than that its page is not JSON.
-    const { status } = given;
-    become(call, given, 'response_body_unreadable');
-    if (status >= 400) given.status = call.status = status;
+    const { status } = response;
+    become(call, response, 'response_body_unreadable');
+    if (status >= 400) response.status = call.status = status;
   }
 
-  const applies = (call: Exchange, given: Answer) =>
-    hasBody(given) && !isEndless(given) ? matcher.find(call) : undefined;
+  const applies = (call: Exchange, response: GatewayResponse) =>
+    hasBody(response) && !isStreaming(response) ? matcher.find(call) : undefined;
 
-  function transformBody(call: Exchange, given: Answer, transform: BodyTransform, bytes: Buffer): void {
+  function transformBody(call: Exchange, response: GatewayResponse, transform: BodyTransform, bytes: Buffer): void {
     try {
-      const body = transform.write(call, bytes, given.headers);
+      const body = transform.write(call, bytes, response.headers);
       if (!body) return;
-      given.body.replace(body);
-      describesAnew(given.headers);
-      given.headers.remove('accept-ranges');
+      response.body.replace(body);
+      describesAnew(response.headers);
+      response.headers.remove('accept-ranges');
     } catch (error) {
       if (!isFault(error)) throw error;
-      fail(call, given, transform, error);
+      fail(call, response, transform, error);
     }
   }
 
-  async function unpackAndTransform(call: Exchange, given: Answer, transform: BodyTransform, coding: string) {
+  async function unpackAndTransform(
+    call: Exchange,
+    response: GatewayResponse,
+    transform: BodyTransform,
+    coding: string,
+  ) {
     try {
-      transformBody(call, given, transform, await unpack(given.body.bytes ?? noBytes, coding, bounds));
+      transformBody(call, response, transform, await unpack(response.body.bytes ?? noBytes, coding, bounds));
     } catch (error) {
-      if (error instanceof Packed) fail(call, given, transform, error);
-      else if ((error as { code?: string }).code === problem.too_large.code) become(call, given, 'answer_too_large');
+      if (error instanceof Packed) fail(call, response, transform, error);
+      else if ((error as { code?: string }).code === problem.too_large.code) become(call, response, 'answer_too_large');
       else throw error;
     }
   }
@@ -79,24 +84,24 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): Made | und
       if (call.headers.has('accept-encoding')) call.headers.set('Accept-Encoding', readCodings);
       return undefined;
     },
-    needsBody: (call, given) => applies(call, given) !== undefined,
-    response(call, given) {
-      const transform = applies(call, given);
+    buffersResponse: (call, response) => applies(call, response) !== undefined,
+    response(call, response) {
+      const transform = applies(call, response);
       if (!transform) return;
-      if (isHead(call) && given.body.bytes === undefined) {
+      if (isHead(call) && response.body.bytes === undefined) {
         // How long the body would be is known to nobody who has not made it.
-        given.headers.remove('content-length');
+        response.headers.remove('content-length');
         return;
       }
-      const coding = given.headers.get('content-encoding');
-      if (isPacked(coding)) return unpackAndTransform(call, given, transform, coding);
-      transformBody(call, given, transform, given.body.bytes ?? noBytes);
+      const coding = response.headers.get('content-encoding');
+      if (isPacked(coding)) return unpackAndTransform(call, response, transform, coding);
+      transformBody(call, response, transform, response.body.bytes ?? noBytes);
     },
   };
 }
 
 const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? method) === 'HEAD';
-const hasBody = ({ status }: Answer) => status !== 101 && status !== 204 && status !== 304;
+const hasBody = ({ status }: GatewayResponse) => status !== 101 && status !== 204 && status !== 304;
 
 /** Template data of a response; a body that cannot be parsed is an empty object to the template. */
 function readLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
@@ -109,10 +114,10 @@ function readLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): Bo
 }
 
 /** In place of what the upstream said, which was more than can be worked on. */
-function become(call: Exchange, given: Answer, code: RefusalCode): void {
+function become(call: Exchange, response: GatewayResponse, code: RefusalCode): void {
   const refused = refuse(call, code);
-  given.status = refused.status;
-  given.headers.flat.splice(0, given.headers.flat.length, ...refused.headers.flat);
-  given.body = refused.body;
+  response.status = refused.status;
+  response.headers.flat.splice(0, response.headers.flat.length, ...refused.headers.flat);
+  response.body = refused.body;
   call.status = refused.status;
 }

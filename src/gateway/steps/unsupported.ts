@@ -1,6 +1,6 @@
 import type { Endpoints } from '#definition/endpoints/lists.ts';
 import type { AuthMode, Model, VersionModel } from '#definition/model.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /**
  * What a definition may ask for and this gateway cannot do. Serving the API without it could let in whom it keeps out,
@@ -45,9 +45,9 @@ const missing: readonly Missing[] = [
 
 export const unsupported: Step = {
   name: 'unsupported',
-  make({ model, version }) {
+  build({ model, version }) {
     const first = missing.find(({ asked }) => asked(model, version));
-    if (first) throw new Unservable(`the gateway does not offer ${first.what}`);
+    if (first) throw new ApiCompileError(`the gateway does not offer ${first.what}`);
     return undefined;
   },
 };

@@ -2,7 +2,7 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { type Made, type Outcome, type Step, type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step, type StepContext, type StepHooks, type StepResult } from '../pipeline/step.ts';
 import { type UpstreamToken, upstreamTokens } from '../proxy/upstream-tokens.ts';
 
 const usualHeader = 'Authorization';
@@ -10,7 +10,7 @@ const usualHeader = 'Authorization';
 /** The gateway signs in at the upstream, in place of the caller. */
 export const upstreamAuth: Step = {
   name: 'upstream-auth',
-  make(context) {
+  build(context) {
     const { enabled, basicEnabled, oauthEnabled } = context.model.upstreamAuth;
     if (!enabled) return undefined;
     // An author who switched both on gets the token: whoever has one no longer needs the password.
@@ -21,11 +21,11 @@ export const upstreamAuth: Step = {
 
 function headerOf(enabled: boolean, name: string): string {
   const chosen = (enabled && name) || usualHeader;
-  if (!tokenPattern.test(chosen)) throw new Unservable('the header that signs in at the upstream is not one');
+  if (!tokenPattern.test(chosen)) throw new ApiCompileError('the header that signs in at the upstream is not one');
   return chosen;
 }
 
-function byPassword(written: Model['upstreamAuth']): Made {
+function byPassword(written: Model['upstreamAuth']): StepHooks {
   const { basicUsername, basicPassword, basicHeaderEnabled, basicHeaderName } = written;
   const header = headerOf(basicHeaderEnabled, basicHeaderName);
   const value = `Basic ${Buffer.from(`${basicUsername}:${basicPassword}`).toString('base64')}`;
@@ -37,14 +37,14 @@ function byPassword(written: Model['upstreamAuth']): Made {
   };
 }
 
-function byToken({ model, tools }: StepContext): Made {
+function byToken({ model, services }: StepContext): StepHooks {
   const { client, type } = grantOf(model);
   const header = headerOf(client.headerEnabled, client.headerName);
-  const tokens = upstreamTokens(client, type, tools, model.identity.id);
+  const tokens = upstreamTokens(client, type, services, model.identity.id);
 
-  function used(call: Exchange, token: UpstreamToken | undefined): Outcome {
+  function used(call: Exchange, token: UpstreamToken | undefined): StepResult {
     if (!token) {
-      tools.fire('UpstreamOAuthError', call, 'No token for the upstream', { key: call.keyHash });
+      services.emitEvent('UpstreamOAuthError', call, 'No token for the upstream', { key: call.keyHash });
       return refuse(call, 'upstream_token_missing');
     }
     call.headers.set(header, token.value);
@@ -57,7 +57,7 @@ function byToken({ model, tools }: StepContext): Made {
       const token = tokens.get();
       return token instanceof Promise ? token.then(it => used(call, it)) : used(call, token);
     },
-    settled(_call, { status }) {
+    onUpstreamResult(_call, { status }) {
       if (status === 401) tokens.doubt();
     },
   };
@@ -77,11 +77,11 @@ const grants = {
 
 function grantOf(model: Model) {
   const name = model.upstreamAuth.allowedAuthorizeTypes.find(it => Object.hasOwn(grants, it));
-  if (!name) throw new Unservable('its upstream sign-in names no grant that is known');
+  if (!name) throw new ApiCompileError('its upstream sign-in names no grant that is known');
   const { type, clientOf } = grants[name as keyof typeof grants];
   const client = clientOf(model);
   const url = URL.parse(client.tokenUrl);
   if (client.clientId === '' || !url || !/^https?:$/.test(url.protocol))
-    throw new Unservable('its upstream sign-in names no client, or no address to fetch tokens from');
+    throw new ApiCompileError('its upstream sign-in names no client, or no address to fetch tokens from');
   return { type, client };
 }

@@ -1,7 +1,7 @@
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import type { Outcome, Step, StepContext } from '../pipeline/step.ts';
+import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { foundIn } from '../transform/match-url.ts';
 import { patternOf } from '../transform/rewrite-pattern.ts';
 import { rewriteTarget } from '../transform/rewrite-target.ts';
@@ -17,12 +17,12 @@ const bodyBytesSearched = 65_536;
  */
 export const urlRewrite: Step = {
   name: 'url-rewrite',
-  make(context) {
-    const { version, tools } = context;
+  build(context) {
+    const { version, services } = context;
     const entries = version.endpoints.urlRewrite.map(entry => rewriteOf(entry, context));
-    const endpoints = endpointMatcher(entries, { ...context, settings: tools.settings });
+    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
     if (!endpoints) return undefined;
-    const most = tools.settings['gateway.held_body_bytes'];
+    const most = services.settings['gateway.held_body_bytes'];
     return {
       request(call) {
         const rewrite = endpoints.find(call);
@@ -53,11 +53,11 @@ function rewriteOf({ path, method, pattern: source, rewriteTo, triggers }: Entry
   };
 }
 
-function rewritten({ target, triggers }: Rewrite, call: Exchange, found: Captured, body: string): Outcome {
+function rewritten({ target, triggers }: Rewrite, call: Exchange, found: Captured, body: string): StepResult {
   const chosen = triggers.first(call, body) ?? target;
   const place = chosen?.(call, found);
   if (place === undefined) return undefined;
   if ('fault' in place) return refuse(call, 'rewrite_refused', { fault: place.fault });
-  call.rewritten = place;
+  call.rewrittenTarget = place;
   return undefined;
 }

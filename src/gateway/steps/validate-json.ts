@@ -6,26 +6,26 @@ import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
 import { readJson } from '#languages/json-schema/json-body.ts';
 import { schemaOf, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
-import { type Step, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /** Bodies of the classic form are checked against a schema of their endpoint, whatever they say they are. */
 export const validateJson: Step = {
   name: 'validate-json',
-  make({ model, version, tools }) {
+  build({ model, version, services }) {
     const entries = version.endpoints.validateJson.map(({ path, method, schema, schemaBase64, errorResponseCode }) => ({
       path,
       method,
       status: errorResponseCode || 422,
       validate: compiled(path, isZeroValue(schema) ? decoded(path, schemaBase64) : (schema as Json)),
     }));
-    const matcher = endpointMatcher(entries, { model, version, settings: tools.settings });
+    const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
     if (!matcher) return undefined;
-    const most = tools.settings['gateway.held_body_bytes'];
-    const maxValues = tools.settings['gateway.body_values'];
+    const most = services.settings['gateway.held_body_bytes'];
+    const maxValues = services.settings['gateway.body_values'];
     return {
       request(call) {
         const entry = matcher.find(call);
@@ -43,7 +43,12 @@ interface Entry {
   readonly validate: Validate | undefined;
 }
 
-function checkBody(call: Exchange, bytes: Buffer, { status, validate }: Entry, maxValues: number): Answer | undefined {
+function checkBody(
+  call: Exchange,
+  bytes: Buffer,
+  { status, validate }: Entry,
+  maxValues: number,
+): GatewayResponse | undefined {
   if (!isUtf8ContentType(call.headers.get('content-type') ?? ''))
     return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
   const read = readJson(bytes, maxValues);
@@ -60,7 +65,8 @@ function compiled(path: string, schema: Json | undefined): Validate | undefined 
   try {
     return schemaOf(schema);
   } catch (error) {
-    if (error instanceof Unreadable) throw new Unservable(`the schema of ${path} cannot be read: ${error.message}`);
+    if (error instanceof Unreadable)
+      throw new ApiCompileError(`the schema of ${path} cannot be read: ${error.message}`);
     throw error;
   }
 }
@@ -69,6 +75,6 @@ function compiled(path: string, schema: Json | undefined): Validate | undefined 
 function decoded(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
   const read = readJson(Buffer.from(base64, 'base64'));
-  if ('fault' in read) throw new Unservable(`the schema of ${path} cannot be read: ${read.fault}`);
+  if ('fault' in read) throw new ApiCompileError(`the schema of ${path} cannot be read: ${read.fault}`);
   return read.value;
 }

@@ -1,7 +1,7 @@
 import { faultsText } from '#languages/json-schema/error-text.ts';
 import { Exhausted, Run } from '#languages/json-schema/run.ts';
 import { noBytes } from '../http/body.ts';
-import type { Answer } from '../http/response.ts';
+import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
@@ -20,19 +20,19 @@ interface Checks {
 /** Calls are checked against what the OpenAPI document says of their operation. */
 export const validateRequest: Step = {
   name: 'validate-request',
-  make(context) {
-    const { model, version, tools } = context;
+  build(context) {
+    const { model, version, services } = context;
     if (!model.document || version.endpoints.validateRequest.length === 0) return undefined;
     const find = readable(() => {
       const document = openApiOf(model.document!);
       return operationMatcher(version.endpoints.validateRequest, document, context, (entry, { item, operation }) => ({
         status: entry.errorResponseCode || 422,
         parameters: parametersOf(item, operation, document).map(it => parameterCheck(it, document)),
-        body: bodyCheck(operation, document, tools.settings['gateway.body_values']),
+        body: bodyCheck(operation, document, services.settings['gateway.body_values']),
       }));
     });
     if (!find) return undefined;
-    const most = tools.settings['gateway.held_body_bytes'];
+    const most = services.settings['gateway.held_body_bytes'];
     return {
       request(call) {
         const found = find(call);
@@ -48,7 +48,7 @@ export const validateRequest: Step = {
   },
 };
 
-function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: Buffer): Answer | undefined {
+function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: Buffer): GatewayResponse | undefined {
   const run = new Run();
   try {
     const places = placesOf(call, found);

@@ -6,8 +6,8 @@ import { XmlFault } from '#languages/xml.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type StepContext, Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { type BodyData, type BodyFormat, BodyUnreadable } from './body-data.ts';
 
 /** As definitions have it, in either direction. */
@@ -41,26 +41,26 @@ type Read = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 /** Undefined where there is nothing to do. */
 export function bodyTransforms(
   wishes: readonly Wish[],
-  { model, version, tools }: StepContext,
+  { model, version, services }: StepContext,
   read: Read,
   texts?: TemplateOptions['texts'],
 ): EndpointMatcher<BodyTransform> | undefined {
-  const maxValues = tools.settings['gateway.body_values'];
+  const maxValues = services.settings['gateway.body_values'];
   const showsContext = model.contextVariables.enabled;
   const entries = wishes.map(wish => {
-    const template = templateOf(wish, tools, texts);
+    const template = templateOf(wish, services, texts);
     const format = wish.format === 'xml' ? 'xml' : 'json';
-    const written = writing(template, wish.enableSession, showsContext, tools);
+    const written = writing(template, wish.enableSession, showsContext, services);
     return {
       path: wish.path,
       method: wish.method,
       write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format, maxValues)),
     };
   });
-  return endpointMatcher(entries, { model, version, settings: tools.settings });
+  return endpointMatcher(entries, { model, version, settings: services.settings });
 }
 
-function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: GatewayTools) {
+function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
   const bounds = { steps: settings['templates.steps'], outputBytes: settings['gateway.held_body_bytes'] };
   // A session is shared by the calls of its key: a template that changes maps gets its own.
   const shown: <T>(value: T) => T = template.changesData ? structuredClone : value => value;
@@ -74,13 +74,13 @@ function writing(template: Template, showsSession: boolean, showsContext: boolea
   };
 }
 
-function templateOf({ path, mode, source }: Wish, { settings }: GatewayTools, texts: TemplateOptions['texts']) {
-  if (source === '') throw new Unservable(`the body transform of ${path} has no template`);
+function templateOf({ path, mode, source }: Wish, { settings }: StepServices, texts: TemplateOptions['texts']) {
+  if (source === '') throw new ApiCompileError(`the body transform of ${path} has no template`);
   try {
     const text = mode === 'file' ? templateFile(settings['templates.directory'], source) : decoded(source);
     return compileTemplate(text, texts ? { texts } : {});
   } catch (error) {
-    if (isFault(error)) throw new Unservable(`the body template of ${path} cannot be read: ${error.message}`);
+    if (isFault(error)) throw new ApiCompileError(`the body template of ${path} cannot be read: ${error.message}`);
     throw error;
   }
 }

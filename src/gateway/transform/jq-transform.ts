@@ -3,7 +3,7 @@ import { compileJq, type Jq, type JqBounds, JqFault, jqText } from '#languages/j
 import { framing, type HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { headerEscaped } from '../variables/variables.ts';
 import { BodyUnreadable, readJsonBody } from './body-data.ts';
 import type { BodyTransform } from './body-transform.ts';
@@ -27,9 +27,9 @@ const depth = 200;
 export function jqTransforms(
   wishes: readonly Wish[],
   direction: Direction,
-  { model, version, tools }: StepContext,
+  { model, version, services }: StepContext,
 ): EndpointMatcher<BodyTransform> | undefined {
-  const { settings } = tools;
+  const { settings } = services;
   const bounds = { steps: settings['templates.steps'], outputs: 1, depth, bytes: settings['gateway.held_body_bytes'] };
   const maxValues = settings['gateway.body_values'];
   const isLenient = direction === 'response' && settings['transforms.on_failure'] === 'pass';
@@ -57,12 +57,12 @@ export function jqTransforms(
 }
 
 function filterOf(path: string, source: string): Jq {
-  if (source.trim() === '') throw new Unservable(`the jq transform of ${path} has no filter`);
+  if (source.trim() === '') throw new ApiCompileError(`the jq transform of ${path} has no filter`);
   try {
     return compileJq(source);
   } catch (error) {
     if (error instanceof JqFault)
-      throw new Unservable(`the jq filter of ${path} cannot be read: ${error.message}`, { cause: error });
+      throw new ApiCompileError(`the jq filter of ${path} cannot be read: ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -6,22 +6,22 @@ import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
 import type { BadPath } from '../http/path.ts';
-import type { Exchange, Rewritten } from '../pipeline/exchange.ts';
+import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { upstreamPath } from '../proxy/load-balancer.ts';
 import { rewriteTarget } from './rewrite-target.ts';
 
 const model = modelOfClassic({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
-const tools = { settings: readSettings({}), isContextName: (_name: string) => true } as GatewayTools;
-const context: StepContext = { model, version: model.versions[0]!, tools };
+const services = { settings: readSettings({}), isContextName: (_name: string) => true } as StepServices;
+const context: StepContext = { model, version: model.versions[0]!, services };
 
 interface Given {
   captures?: string[];
   meta?: Record<string, unknown>;
 }
 
-function filled(target: string, { captures = [], meta = {} }: Given = {}): Rewritten | BadPath {
+function filled(target: string, { captures = [], meta = {} }: Given = {}): RewrittenTarget | BadPath {
   const call = {
     listenPath: '/shop/',
     context: {},
@@ -39,16 +39,18 @@ test('a target is a path of the API’s own upstream, another upstream, or anoth
   });
   assert.deepEqual(filled('/shop/b'), { destination: undefined, path: '/b', query: '' });
   assert.deepEqual(filled('/shopping/b'), { destination: undefined, path: '/shopping/b', query: '' });
-  const away = filled('HTTPS://Other.Example:444/b') as Rewritten;
+  const away = filled('HTTPS://Other.Example:444/b') as RewrittenTarget;
   assert.deepEqual([away.destination?.origin, away.path], ['https://other.example:444', '/b']);
-  const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as Rewritten;
+  const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
   const { controls } = loop.destination!;
   assert.deepEqual(controls, { query: 'a=1', method: 'POST', limit: 9, checksLimits: true });
   assert.deepEqual([loop.destination?.loop, loop.path, loop.query], ['name', '/b', 'a=1']);
 });
 
 test('what a caller sends asks nothing of the gateway', () => {
-  const { destination } = filled('gw://self/b?$1', { captures: ['method=DELETE&loop_limit=99&x=1'] }) as Rewritten;
+  const { destination } = filled('gw://self/b?$1', {
+    captures: ['method=DELETE&loop_limit=99&x=1'],
+  }) as RewrittenTarget;
   assert.deepEqual(destination?.controls, { query: 'x=1', method: '', limit: 0, checksLimits: false });
 });
 
@@ -83,7 +85,7 @@ test('no capture and no value leaves the path of the target or chooses the host'
         `${target} ${one} ${two} gave ${result.path}`,
       );
       assert.match(result.destination?.origin ?? '', /^(?:http:\/\/up\.example)?$/);
-      const call = { rewritten: result } as Exchange;
+      const call = { rewrittenTarget: result } as Exchange;
       const sent = upstreamPath(call, { origin: '', host: '', path: '/own', query: '', loop: '' }, true, false);
       assert.ok(sent.startsWith('/own/base/in'), sent);
     }),

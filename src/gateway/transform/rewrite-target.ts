@@ -2,9 +2,9 @@ import { Lru } from '#base/lru.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import { type BadPath, canonicalPath, isBad } from '../http/path.ts';
 import { isAuthority } from '../http/request-head.ts';
-import type { Exchange, Rewritten } from '../pipeline/exchange.ts';
+import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import { type LoopControls, loopControls } from '../pipeline/loops.ts';
-import { type StepContext, Unservable } from '../pipeline/step.ts';
+import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { type Destination, destinationOf } from '../proxy/load-balancer.ts';
 import { urlEscaped, variableValue } from '../variables/variables.ts';
 import { type Captured, type Piece, piecesOf, queryPairs, sectionsOf } from './url-template.ts';
@@ -13,13 +13,13 @@ import { type Captured, type Piece, piecesOf, queryPairs, sectionsOf } from './u
  * Where a rewrite sends a call, compiled. The author's text decides what is host, path and query; what captures and values
  * hold can neither climb out of that path nor, unless it stands in the place of the host, choose another host.
  */
-export type RewriteTarget = (call: Exchange, captured: Captured) => Rewritten | BadPath;
+export type RewriteTarget = (call: Exchange, captured: Captured) => RewrittenTarget | BadPath;
 
 /** Destinations one target remembers whose host depends on the call. */
 const destinationsKept = 200;
 
 export function rewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
-  const pieces = piecesOf(text, groups, context.tools);
+  const pieces = piecesOf(text, groups, context.services);
   const { scheme, authority, path, query } = sectionsOf(pieces);
   const below = belowOf(path, query);
   if (scheme === 'gw') return loopTarget(authority, path, query);
@@ -38,7 +38,7 @@ type Filler = (call: Exchange, captured: Captured) => Below | BadPath;
 
 function belowOf(path: readonly Piece[], query: readonly Piece[]): Filler {
   const pathText = path.filter(it => typeof it === 'string').join('');
-  if (dotted.test(pathText)) throw new Unservable('the target of a rewrite holds dotted segments');
+  if (dotted.test(pathText)) throw new ApiCompileError('the target of a rewrite holds dotted segments');
   return (call, captured) => {
     const { front, behind } = filledPath(path, call, captured);
     const own = query.length === 0 ? '' : filledQuery(query, call, captured);
@@ -106,13 +106,13 @@ function withoutListenPath(path: string, listenPath: string): string {
 
 function hostTarget(scheme: string, authority: readonly Piece[], below: Filler): RewriteTarget {
   const [only] = authority;
-  if (authority.length === 0) throw new Unservable('the target of a rewrite has no host');
+  if (authority.length === 0) throw new ApiCompileError('the target of a rewrite has no host');
   if (authority.length > 1 || typeof only !== 'string') {
     const find = knownDestinations();
     return sentTo((call, captured) => find(scheme, joinedText(authority, call, captured)), below);
   }
   const destination = destinationAt(scheme, only);
-  if ('fault' in destination) throw new Unservable(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
+  if ('fault' in destination) throw new ApiCompileError(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
   return sentTo(() => destination, below);
 }
 
@@ -177,7 +177,7 @@ const loopHost = /^[\w.-]{1,255}$/;
 function loopTarget(authority: readonly Piece[], path: readonly Piece[], query: readonly Piece[]): RewriteTarget {
   const { controls, others } = queryPairs(query);
   const below = belowOf(path, others);
-  if (authority.length === 0) throw new Unservable('the target of a rewrite names no API');
+  if (authority.length === 0) throw new ApiCompileError('the target of a rewrite names no API');
   return (call, captured) => {
     const name = joinedText(authority, call, captured);
     if (!loopHost.test(name)) return { fault: 'the API cannot be told by its name' };

@@ -1,4 +1,4 @@
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { partsOf, type Variable, type VariableTools } from '../variables/variables.ts';
 import type { Match } from './rewrite-pattern.ts';
 
@@ -10,14 +10,14 @@ export const respelt = (text: string): string =>
   text.replaceAll(/[^!-~]+|["<>^`{|}\\]/g, found => encodeURIComponent(found.toWellFormed()));
 
 /** `$1` stands for a group that exists; any other `$` is itself. What groups and values hold is not looked at again. */
-export function piecesOf(text: string, groups: number, tools: VariableTools): Piece[] {
+export function piecesOf(text: string, groups: number, services: VariableTools): Piece[] {
   const pieces: Piece[] = [];
   const [target = ''] = text.split('#', 1);
   for (const part of target.split(/(\$\d{1,2})/)) {
     const number = /^\$(\d)(\d?)$/.exec(part);
     const [group, left] = number ? groupIn(number, groups) : [undefined, part];
     if (group !== undefined) pieces.push({ group });
-    if (left !== '') pieces.push(...partsOf(left, tools).map(written));
+    if (left !== '') pieces.push(...partsOf(left, services).map(written));
   }
   return pieces;
 }
@@ -46,7 +46,7 @@ export function sectionsOf(pieces: readonly Piece[]): Sections {
   const [first] = pieces;
   const found = typeof first === 'string' ? absolute.exec(first) : null;
   if (typeof first === 'string' && !found && /^[a-z][a-z0-9+.-]*:\/\//i.test(first))
-    throw new Unservable(`the target of a rewrite ${JSON.stringify(first)} is not one a call can go to`);
+    throw new ApiCompileError(`the target of a rewrite ${JSON.stringify(first)} is not one a call can go to`);
   const rest = found ? withText((first as string).slice(found[0].length), pieces.slice(1)) : pieces;
   const [authority, below] = found ? cut(rest, /[/?]/) : [[], rest];
   const [path, query] = cut(below, /\?/);

@@ -38,14 +38,14 @@ interface TestTools {
 }
 
 /** Undefined for a test of which nobody can tell what it is. */
-export function hostTest(check: Check, tools: TestTools): HostTest | undefined {
+export function hostTest(check: Check, services: TestTools): HostTest | undefined {
   const isBare = /^(?:tcp|tls)$/i.test(check.protocol) || /^(?:tcp|tls):\/\//i.test(check.url);
   const scheme = check.protocol.toLowerCase() || 'http';
   const url = URL.parse(check.url.includes('://') ? check.url : `${scheme}://${check.url}`);
   if (!url || url.hostname === '' || (isBare && url.port === '')) return undefined;
   if (!isBare && !/^https?:$/.test(url.protocol)) return undefined;
   const method = isBare ? '' : check.method.toUpperCase() || 'GET';
-  const attempt = isBare ? bareAttempt(check, url, tools) : callAttempt(check, url, method, tools);
+  const attempt = isBare ? bareAttempt(check, url, services) : callAttempt(check, url, method, services);
   return {
     name: JSON.stringify([url.href, method]),
     shownUrl: `${url.protocol}//${url.host}${url.pathname}`,

@@ -1,7 +1,7 @@
 import type { TestedHost } from '#analytics/uptime/tested-host.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { type DiscoveryRules, UnreadableAnswer } from '../proxy/discovery-response.ts';
 import { hostMarks, hostName, isTested } from '../proxy/host-status.ts';
 import type { Registries } from '../proxy/service-discovery.ts';
@@ -11,9 +11,17 @@ import { type Check, type HostTest, hostTest, type TestResult } from './http-che
 import { findings } from './uptime-results.ts';
 
 export interface UptimeOptions {
-  readonly tools: Pick<
-    GatewayTools,
-    'settings' | 'clock' | 'log' | 'local' | 'addresses' | 'grants' | 'within' | 'fire' | 'secrets'
+  readonly services: Pick<
+    StepServices,
+    | 'settings'
+    | 'clock'
+    | 'log'
+    | 'processCounters'
+    | 'addressPolicies'
+    | 'grants'
+    | 'networkFor'
+    | 'emitEvent'
+    | 'secrets'
   >;
   /** Of their own, so that tests keep nobody waiting and nobody keeps them. */
   readonly outbound: OutboundClient;
@@ -38,12 +46,12 @@ const givenUpMs = 60_000;
  * it makes it, so that the tests of an API are made once, and go on when a thread ends. What came of them is counted where
  * all threads see it. Tests stop when their API is gone: nobody looks for its rounds any more.
  */
-export function uptime({ tools, outbound, snapshot, tested }: UptimeOptions): { close(): Promise<void> } {
-  const { settings, clock, local, log } = tools;
+export function uptime({ services, outbound, snapshot, tested }: UptimeOptions): { close(): Promise<void> } {
+  const { settings, clock, processCounters, log } = services;
   const intervalMs = settings['uptime.interval_ms'];
   const round = { limit: 1, periodMs: intervalMs } as const;
   const underWay = { limit: 1, periodMs: givenUpMs } as const;
-  const judge = judging(tools, tested);
+  const judge = judging(services, tested);
   const busy = new Set<string>();
 
   function look(): void {
@@ -62,22 +70,23 @@ export function uptime({ tools, outbound, snapshot, tested }: UptimeOptions): { 
   function begins({ id }: Api): boolean {
     const now = clock.now();
     const [due, begun] = [`uptime round ${id}`, `uptime begun ${id}`];
-    if (!local.peek(due, round, now).allowed || !local.take(begun, underWay, now).allowed) return false;
+    if (!processCounters.peek(due, round, now).allowed || !processCounters.take(begun, underWay, now).allowed)
+      return false;
     // Another thread may have made it between the two.
-    if (local.take(due, round, now).allowed) return true;
-    local.reset(begun);
+    if (processCounters.take(due, round, now).allowed) return true;
+    processCounters.reset(begun);
     return false;
   }
 
   function ended({ id }: Api): void {
     busy.delete(id);
-    local.reset(`uptime begun ${id}`);
+    processCounters.reset(`uptime begun ${id}`);
   }
 
   async function made(api: Api): Promise<void> {
     const { tests } = api.model.uptimeTests;
-    const policy = tools.addresses.withNetworks(tools.grants.of(api.orgId).networks);
-    const found = await discovered(api.model, tools.within(policy).registries);
+    const policy = services.addressPolicies.withNetworks(services.grants.of(api.orgId).networks);
+    const found = await discovered(api.model, services.networkFor(policy).serviceDiscovery);
     const all = [...tests, ...found]
       .slice(0, testsEach)
       .flatMap(check => hostTest(check, { outbound, links: api.links }) ?? []);
@@ -113,14 +122,14 @@ function testedIn({ apis }: Snapshot): readonly Api[] {
   return found;
 }
 
-async function discovered(model: Model, registries: Registries): Promise<readonly Check[]> {
+async function discovered(model: Model, serviceDiscovery: Registries): Promise<readonly Check[]> {
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;
   // Tests name whole addresses: what is put behind the hosts of a registry has no place in a list of them.
   const found: DiscoveryRules = { ...uptimeDiscovery, portDataPath: '', targetPath: '' };
   const rules = again > 0 ? { ...found, cacheEnabled: true, cacheSeconds: again } : found;
-  return registries.of('tests', rules, checksIn).list();
+  return serviceDiscovery.of('tests', rules, checksIn).list();
 }
 
 /** The first text is a list of tests as the classic form writes them. */
@@ -162,7 +171,10 @@ function checkOf(given: unknown): Check[] {
 }
 
 /** Counts what came of a round, marks hosts, tells handlers and whoever keeps results. */
-function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools'], tested: UptimeOptions['tested']) {
+function judging(
+  { processCounters, clock, settings, emitEvent, secrets }: UptimeOptions['services'],
+  tested: UptimeOptions['tested'],
+) {
   const enough = settings['uptime.failures'];
   const keptMs = Math.min(settings['uptime.interval_ms'] * 100, rememberedMs);
   const kept = { limit: Number.POSITIVE_INFINITY, periodMs: keptMs, opens: 'every' } as const;
@@ -171,14 +183,14 @@ function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools
   function isDown(key: string, passed: boolean): { before: boolean; after: boolean } {
     const now = clock.now();
     const [fails, down] = [`uptime fails ${key}`, `uptime down ${key}`];
-    const before = local.peek(down, kept, now).used > 0;
-    const counted = local.peek(fails, kept, now).used;
+    const before = processCounters.peek(down, kept, now).used > 0;
+    const counted = processCounters.peek(fails, kept, now).used;
     const next = passed ? Math.max(0, counted - 1) : Math.min(enough, counted + 1);
-    local.reset(fails);
-    if (next > 0) local.take(fails, kept, now, next);
+    processCounters.reset(fails);
+    if (next > 0) processCounters.take(fails, kept, now, next);
     const after = passed ? before && next > 0 : before || next >= enough;
-    if (after) local.take(down, kept, now);
-    else local.reset(down);
+    if (after) processCounters.take(down, kept, now);
+    else processCounters.reset(down);
     return { before, after };
   }
 
@@ -191,7 +203,7 @@ function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools
       const event = after && !result.passed ? 'HostDown' : before && !after ? 'HostUp' : undefined;
       if (event) tell(event, api, host, test, result);
     }
-    const marks = hostMarks({ local, clock, settings }, api.id);
+    const marks = hostMarks({ processCounters, clock, settings }, api.id);
     const hosts = found.hosts();
     for (const { host, up } of hosts) {
       if (up) marks.remove(host);
@@ -214,7 +226,7 @@ function judging({ local, clock, settings, fire, secrets }: UptimeOptions['tools
       Body: '',
       MetaData: { target_url: shownUrl, api_id: api.id, host_name: secrets.redact(host) },
     };
-    fire(event, { api, path: '', clientAddress: '' }, message, { host_info });
+    emitEvent(event, { api, path: '', clientAddress: '' }, message, { host_info });
   }
 }
 

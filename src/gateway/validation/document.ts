@@ -4,7 +4,7 @@ import { openApiDialect } from '#languages/json-schema/dialects.ts';
 import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
 import { documentBase } from '#languages/json-schema/references.ts';
 import type { Check } from '#languages/json-schema/run.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 
 /** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
 export interface OpenApi {
@@ -37,7 +37,7 @@ export function readable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Unreadable) throw new Unservable(`the OpenAPI document cannot be read: ${error.message}`);
+    if (error instanceof Unreadable) throw new ApiCompileError(`the OpenAPI document cannot be read: ${error.message}`);
     throw error;
   }
 }

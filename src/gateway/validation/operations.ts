@@ -43,11 +43,11 @@ export type Find<T> = (call: Exchange) => Candidate<T> | 'unfit' | undefined;
 export function operationMatcher<E extends Entry, T>(
   entries: readonly E[],
   document: OpenApi,
-  { model, version, tools }: StepContext,
+  { model, version, services }: StepContext,
   make: (entry: E, declared: Declared) => T,
 ): Find<T> | undefined {
   if (entries.length === 0) return undefined;
-  const { settings } = tools;
+  const { settings } = services;
   const isWhole = settings['gateway.endpoint_match'] === 'strict';
   const byId = new Map(entries.map(entry => [entry.operationId, entry]));
   const groups = [...grouped(document, byId).values()].filter(

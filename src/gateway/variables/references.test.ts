@@ -10,7 +10,7 @@ import { hasSecrets, variables } from './variables.ts';
 
 const settings = readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } });
 const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
-const tools = { secrets, isContextName: (_name: string): boolean => true };
+const services = { secrets, isContextName: (_name: string): boolean => true };
 const resolved = (definition: object) => resolveReferences(modelOfClassic(definition as ClassicDefinition), secrets);
 
 test('a text that names a secret stands for it, in the fields that may', () => {
@@ -27,7 +27,7 @@ test('a text that names a secret stands for it, in the fields that may', () => {
   assert.deepEqual(model.requestSigning.headers, ['k', 'x']);
   const { add } = model.versions[0]!.requestHeaders;
   const call = { context: undefined, session: undefined };
-  assert.deepEqual([variables(add.A!, tools)(call), variables(add.B!, tools)(call)], ['k', 'a secrets://key']);
+  assert.deepEqual([variables(add.A!, services)(call), variables(add.B!, services)(call)], ['k', 'a secrets://key']);
   assert.deepEqual([hasSecrets(add.A!), hasSecrets(add.B!)], [true, false]);
 });
 

@@ -5,17 +5,17 @@ import { sessionOf } from '#access/keys/session.ts';
 import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { Unservable } from '../pipeline/step.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
 import { hasSecrets, headerEscaped, urlEscaped, variables } from './variables.ts';
 
 const values = { key: 'k', tricky: '$gw_meta.a' };
 const settings = readSettings({ flags: { 'secrets.values': JSON.stringify(values) } });
 const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
-const tools = { secrets, isContextName: (_name: string): boolean => true };
+const services = { secrets, isContextName: (_name: string): boolean => true };
 const call = (context?: Record<string, unknown>, meta_data?: Record<string, unknown>) =>
   ({ context, session: meta_data && sessionOf({ meta_data }, []) }) as Exchange;
-const filled = (text: string, of: Exchange) => variables(text, tools)(of);
+const filled = (text: string, of: Exchange) => variables(text, services)(of);
 
 test('text without variables stays as it is', () => {
   for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context.', 'a $ gw_meta.b', '$5_000.50 $US_dollars.a'])
@@ -55,8 +55,8 @@ test('secrets are put in when the text is loaded; a missing one, or a place that
     '$secret_consul.key': 'the gateway keeps no secrets in "consul"',
   }))
     assert.throws(
-      () => variables(text, tools),
-      (error: Error) => error instanceof Unservable && error.message === reason,
+      () => variables(text, services),
+      (error: Error) => error instanceof ApiCompileError && error.message === reason,
     );
   assert.deepEqual(['$secret_env.A', '$gw_meta.secret_env.A', 'x'].map(hasSecrets), [true, false, false]);
 });
@@ -71,9 +71,9 @@ test('whatever a value holds, it begins nothing new in a header or an address', 
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), value => {
       const of = call({ v: value });
-      const header = variables('a $gw_context.v', tools, headerEscaped)(of);
+      const header = variables('a $gw_context.v', services, headerEscaped)(of);
       assert.match(header, /^[ -~\x80-\xff]*$/);
-      const address = variables('/a/$gw_context.v?b=$gw_context.v', tools, urlEscaped)(of);
+      const address = variables('/a/$gw_context.v?b=$gw_context.v', services, urlEscaped)(of);
       assert.match(address, /^\/a\/[\w.~%-]*\?b=[\w.~%-]*$/);
     }),
   );
@@ -83,10 +83,10 @@ test('whatever a value holds, it begins nothing new in a header or an address', 
 });
 
 test('a misspelt variable makes the text unservable, with the name that was meant', () => {
-  const unservable = (text: string, reason: string, more = tools) =>
+  const unservable = (text: string, reason: string, more = services) =>
     assert.throws(
       () => variables(text, more),
-      (error: Error) => error instanceof Unservable && error.message === reason,
+      (error: Error) => error instanceof ApiCompileError && error.message === reason,
       text,
     );
   unservable('a $gw_contxt.path', '$gw_contxt. is not a variable: did you mean $gw_context.?');
@@ -94,7 +94,7 @@ test('a misspelt variable makes the text unservable, with the name that was mean
   unservable('$GW_CONTEXT.path', '$GW_CONTEXT. is not a variable: did you mean $gw_context.?');
   unservable('$secrets_conf.key', '$secrets_conf. is not a variable: did you mean $secret_conf.?');
   for (const foreign of ['$other_vendor_x_meta.a', '$acmegateway_context.a', '$gw_something_else.a'])
-    assert.throws(() => variables(foreign, tools), Unservable, foreign);
+    assert.throws(() => variables(foreign, services), ApiCompileError, foreign);
   const closed = { secrets, isContextName: (name: string): boolean => name === 'path' };
   assert.equal(variables('$gw_context.path', closed)(call({ path: '/a' })), '/a');
   unservable('$gw_context.pth', 'no request has the context variable pth: did you mean path?', closed);
@@ -112,7 +112,7 @@ test('an organisation without a grant finds a secret as little as one that does 
   assert.equal(all.find('conf', 'key'), undefined, 'nothing before an organisation is known');
   const reasonOf = (text: string) => {
     try {
-      variables(text, { ...tools, secrets: all.of('tenant') });
+      variables(text, { ...services, secrets: all.of('tenant') });
       return '';
     } catch (error) {
       return (error as Error).message;

@@ -2,8 +2,8 @@ import { closestMatch } from '#base/closest-match.ts';
 import { toLatin1 } from '#base/http-syntax.ts';
 import { type SecretSource, secretSources } from '#base/secrets.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { Unservable } from '../pipeline/step.ts';
-import type { GatewayTools } from '../pipeline/step-services.ts';
+import { ApiCompileError } from '../pipeline/step.ts';
+import type { StepServices } from '../pipeline/step-services.ts';
 import { contextNames } from './context-names.ts';
 import { shown } from './format-value.ts';
 import { parseReference, referencePlaces } from './references.ts';
@@ -23,19 +23,19 @@ export interface Variable {
 /** What variables are looked up in. */
 export type Known = Pick<Exchange, 'context' | 'session'>;
 /** What names are looked up in when a text is compiled. */
-export type VariableTools = Pick<GatewayTools, 'secrets' | 'isContextName'>;
+export type VariableTools = Pick<StepServices, 'secrets' | 'isContextName'>;
 
 const variable = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
 /** The parts of a text, secrets put in. */
-export function partsOf(text: string, tools: VariableTools): Part[] {
+export function partsOf(text: string, services: VariableTools): Part[] {
   const named = parseReference(text);
-  if (named) return joined([secretOf(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, tools)]);
+  if (named) return joined([secretOf(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, services)]);
   const parts: Part[] = [];
   let end = 0;
   for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variable)) {
     parts.push(literal(text.slice(end, index)));
-    parts.push(from!.startsWith('gw_') ? variableOf(from!, name!, tools) : secretOf(from!, name!, tools));
+    parts.push(from!.startsWith('gw_') ? variableOf(from!, name!, services) : secretOf(from!, name!, services));
     end = index + whole.length;
   }
   parts.push(literal(text.slice(end)));
@@ -65,9 +65,9 @@ const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
 function literal(text: string): string {
   for (const [, prefix] of text.matchAll(variableLike)) {
     const meant = closestMatch(prefix!.toLowerCase(), knownPrefixes);
-    if (meant !== undefined) throw new Unservable(`$${prefix}. is not a variable: did you mean $${meant}.?`);
+    if (meant !== undefined) throw new ApiCompileError(`$${prefix}. is not a variable: did you mean $${meant}.?`);
     if (foreignPrefix.test(prefix!) || prefix!.toLowerCase().startsWith('gw_'))
-      throw new Unservable(`$${prefix}. is not a variable: their names begin with $gw_context. or $gw_meta.`);
+      throw new ApiCompileError(`$${prefix}. is not a variable: their names begin with $gw_context. or $gw_meta.`);
   }
   return text;
 }
@@ -77,7 +77,7 @@ function variableOf(from: string, name: string, { isContextName }: VariableTools
   if (from === 'gw_context' && !isContextName(name)) {
     const meant = closestMatch(name, contextNames);
     const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
-    throw new Unservable(`no request has the context variable ${name}${hint}`);
+    throw new ApiCompileError(`no request has the context variable ${name}${hint}`);
   }
   return { from: from.slice(3) as Variable['from'], name };
 }
@@ -86,9 +86,9 @@ const isPlace = (text: string): text is SecretSource => (secretSources as readon
 
 function secretOf(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
-  if (!isPlace(place)) throw new Unservable(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
+  if (!isPlace(place)) throw new ApiCompileError(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
   const found = secrets.find(place, name);
-  if (found === undefined) throw new Unservable(`the secret $${from}.${name} is missing`);
+  if (found === undefined) throw new ApiCompileError(`the secret $${from}.${name} is missing`);
   return found;
 }
 
@@ -110,10 +110,10 @@ const asItIs = (value: string) => value;
  */
 export function variables(
   text: string,
-  tools: VariableTools,
+  services: VariableTools,
   escaped: (value: string) => string = asItIs,
 ): (call: Known) => string {
-  const parts = partsOf(text, tools);
+  const parts = partsOf(text, services);
   if (parts.length === 0) return () => '';
   const [only] = parts;
   if (parts.length === 1 && typeof only === 'string') return () => only;

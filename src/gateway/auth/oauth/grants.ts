@@ -17,7 +17,7 @@ export interface Granted {
   readonly issued: Issued;
   readonly notice: Pick<Notice, 'auth_code' | 'old_refresh_token' | 'notification_type'>;
 }
-type GrantWay = (tools: ProviderTools, asking: Asking) => Promise<Granted | Denied>;
+type GrantWay = (services: ProviderTools, asking: Asking) => Promise<Granted | Denied>;
 
 const fresh = (issued: Issued, auth_code = ''): Granted => ({
   issued,
@@ -26,11 +26,11 @@ const fresh = (issued: Issued, auth_code = ''): Granted => ({
 
 const givesRefresh = ({ provider }: Asking) => provider.grants.includes('refresh_token');
 
-const byCode: GrantWay = async (tools, asking) => {
+const byCode: GrantWay = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { code = '', redirect_uri: redirect = '', code_verifier: verifier = '' } = parameters;
   if (code === '') return denied('invalid_request', 'code is required');
-  const { oauthCodes, oauthTokens, clock, records } = tools;
+  const { oauthCodes, oauthTokens, clock, records } = services;
   const found = await oauthCodes.find(provider.apiId, code);
   if (!found || found.clientId !== client.client_id) return denied('invalid_grant');
   const { consent, grantId } = found;
@@ -43,7 +43,7 @@ const byCode: GrantWay = async (tools, asking) => {
     const grant = { ...newGrant(asking, consent.scope), grantId };
     // A code that was tried in the wrong way is in the wrong hands: it is used up all the same.
     return good
-      ? issue(tools, { grant, key: consent.key, withRefresh: givesRefresh(asking) })
+      ? issue(services, { grant, key: consent.key, withRefresh: givesRefresh(asking) })
       : denied('invalid_grant');
   });
   if (issued) return isDenied(issued) ? issued : fresh(issued, code);
@@ -54,20 +54,20 @@ const byCode: GrantWay = async (tools, asking) => {
 
 const redirected = (result: string | Denied): Denied | object => (typeof result === 'string' ? {} : result);
 
-const byRefreshToken: GrantWay = async (tools, asking) => {
+const byRefreshToken: GrantWay = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { refresh_token: token = '' } = parameters;
   if (token === '') return denied('invalid_request', 'refresh_token is required');
-  const { oauthTokens, clock, records } = tools;
+  const { oauthTokens, clock, records } = services;
   const found = await oauthTokens.find(provider.apiId, 'refresh', token);
   if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs) return denied('invalid_grant');
-  const renewed = found.owner === '' ? found.key : await keyOfOwner(tools, asking, found);
+  const renewed = found.owner === '' ? found.key : await keyOfOwner(services, asking, found);
   const until = renewed?.expires || undefined;
   if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now()))) return denied('invalid_grant');
   const issued = await records.write(async () => {
     if (!(await oauthTokens.use(found, clock.now()))) return undefined;
     await oauthTokens.removeGrant(found.grantId, 'access');
-    return issue(tools, { grant: found, key: renewed, withRefresh: true, until, proof: proofIn(found.key) });
+    return issue(services, { grant: found, key: renewed, withRefresh: true, until, proof: proofIn(found.key) });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
   // It was used before: one of the two who have it stole it, so neither goes on.
@@ -79,13 +79,13 @@ const byRefreshToken: GrantWay = async (tools, asking) => {
  * What the user may do now; nothing for one who is gone, out of use or has another password, and then all that goes back
  * to the password ends.
  */
-async function keyOfOwner(tools: ProviderTools, asking: Asking, { owner, grantId, key: kept }: StoredToken) {
-  const user = await tools.keys.byRow(owner);
-  if (!user || isOutOfUse(user.key, tools.clock.now()) || proofOf(user.key) !== proofIn(kept)) {
-    await tools.oauthTokens.removeGrant(grantId);
+async function keyOfOwner(services: ProviderTools, asking: Asking, { owner, grantId, key: kept }: StoredToken) {
+  const user = await services.keys.byRow(owner);
+  if (!user || isOutOfUse(user.key, services.clock.now()) || proofOf(user.key) !== proofIn(kept)) {
+    await services.oauthTokens.removeGrant(grantId);
     return undefined;
   }
-  const key = await keyFor(tools, asking, rulesOf(user.key));
+  const key = await keyFor(services, asking, rulesOf(user.key));
   return isDenied(key) ? undefined : { ...key, expires: endOf(user.key) };
 }
 
@@ -93,13 +93,13 @@ async function keyOfOwner(tools: ProviderTools, asking: Asking, { owner, grantId
 const proofOf = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
 const proofIn = ({ basic_auth_data }: Key) => basic_auth_data?.password;
 
-const byPassword: GrantWay = async (tools, asking) => {
+const byPassword: GrantWay = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { username = '', password = '' } = parameters;
   if (username === '' || password === '') return denied('invalid_request', 'username and password are required');
   const scope = scopeOf(parameters.scope);
   if (typeof scope !== 'string') return scope;
-  const { keys, passwords, clock, records, oauthTokens } = tools;
+  const { keys, passwords, clock, records, oauthTokens } = services;
   const user = await basicUser(keys, provider.orgId, username);
   const { password: kept = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
   const stored = kept === '' ? undefined : { hash: kept, hashType };
@@ -111,18 +111,18 @@ const byPassword: GrantWay = async (tools, asking) => {
     client: `OAuth client ${client.client_id}`,
   });
   if (!user || right !== true || isOutOfUse(user.key, clock.now())) return denied('access_denied');
-  const key = await keyFor(tools, asking, rulesOf(user.key));
+  const key = await keyFor(services, asking, rulesOf(user.key));
   if (isDenied(key)) return denied('access_denied', key.description);
   return records.write(async () => {
     await oauthTokens.removeOfOwner(user.rowId, provider.apiId, client.client_id);
-    const issued = await issue(tools, {
+    const issued = await issue(services, {
       grant: newGrant(asking, scope, user.rowId),
       key,
       withRefresh: givesRefresh(asking),
       until: endOf(user.key) || undefined,
       proof: proofOf(user.key),
     });
-    await noteToken(tools, user, client.client_id, issued.accessToken);
+    await noteToken(services, user, client.client_id, issued.accessToken);
     return fresh(issued);
   });
 };
@@ -149,20 +149,20 @@ async function noteToken({ keys, policies }: ProviderTools, user: StoredKey, cli
 }
 
 /** The client itself is who the token is for. */
-const byClient: GrantWay = async (tools, asking) => {
+const byClient: GrantWay = async (services, asking) => {
   const scope = scopeOf(asking.parameters.scope);
   if (typeof scope !== 'string') return scope;
-  const key = await keyFor(tools, asking);
+  const key = await keyFor(services, asking);
   if (isDenied(key)) return key;
   const grant = newGrant(asking, scope);
-  return fresh(await tools.records.write(() => issue(tools, { grant, key, withRefresh: false })));
+  return fresh(await services.records.write(() => issue(services, { grant, key, withRefresh: false })));
 };
 
 /** What is asserted is not looked at: the client has shown its secret, and gets what is its own. */
-const byAssertion: GrantWay = async (tools, asking) => {
+const byAssertion: GrantWay = async (services, asking) => {
   const { assertion_type: type = '', assertion = '' } = asking.parameters;
   if (type === '' || assertion === '') return denied('invalid_request', 'assertion_type and assertion are required');
-  return byClient(tools, asking);
+  return byClient(services, asking);
 };
 
 const ways: Readonly<Record<string, GrantWay>> = {

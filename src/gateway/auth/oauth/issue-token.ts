@@ -36,10 +36,10 @@ export const scopeOf = (given = ''): string | Denied =>
   given === '' || (given.length <= longestScope && scopeText.test(given)) ? given : denied('invalid_scope');
 
 /** What the holder of a token may do: what the login page said, else what the client's policy says. */
-export async function keyFor(tools: ProviderTools, { provider, client }: Omit<Asking, 'parameters'>, rules?: Key) {
+export async function keyFor(services: ProviderTools, { provider, client }: Omit<Asking, 'parameters'>, rules?: Key) {
   if (!rules && client.policy_id === '') return denied('unauthorized_client', 'The client has no policy');
   const { basic_auth_data: _password, oauth_keys: _tokens, key_id: _id, ...given } = rules ?? {};
-  const nowMs = tools.clock.now();
+  const nowMs = services.clock.now();
   const key: Key = {
     ...(rules ? given : { apply_policies: [client.policy_id] }),
     org_id: provider.orgId,
@@ -48,7 +48,7 @@ export async function keyFor(tools: ProviderTools, { provider, client }: Omit<As
     date_created: formatIsoTime(nowMs),
     last_updated: String(toUnixSeconds(nowMs)),
   };
-  const fault = await faultOf(tools, provider.orgId, key);
+  const fault = await faultOf(services, provider.orgId, key);
   return fault === undefined ? key : denied(rules ? 'invalid_request' : 'unauthorized_client', fault);
 }
 
@@ -84,8 +84,11 @@ export interface Wanted {
 }
 
 /** Writes tokens down and gives them back, once. Part of whatever is being written. */
-export async function issue(tools: ProviderTools, { grant, key, withRefresh, until, proof }: Wanted): Promise<Issued> {
-  const { settings, clock } = tools;
+export async function issue(
+  services: ProviderTools,
+  { grant, key, withRefresh, until, proof }: Wanted,
+): Promise<Issued> {
+  const { settings, clock } = services;
   const nowMs = clock.now();
   const longest = toUnixSeconds(nowMs) + settings['oauth.token_seconds'];
   const expires = until === undefined ? longest : Math.min(longest, until);
@@ -107,7 +110,7 @@ export async function issue(tools: ProviderTools, { grant, key, withRefresh, unt
         },
       ]
     : [];
-  await tools.oauthTokens.insert(grant, [access, ...refresh], nowMs);
+  await services.oauthTokens.insert(grant, [access, ...refresh], nowMs);
   return { accessToken, refreshToken, expiresIn: expires - toUnixSeconds(nowMs), scope: grant.scope };
 }
 

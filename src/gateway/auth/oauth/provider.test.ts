@@ -236,7 +236,7 @@ describe('the OAuth provider', () => {
       }))
         assert.equal(headers.get(name), value);
       const found = await call(access_token);
-      assert.deepEqual([found.status, found.call.keyId, found.call.identityFrom], [0, access_token, 'oauth']);
+      assert.deepEqual([found.status, found.call.keyId, found.call.authMethod], [0, access_token, 'oauth']);
       assert.equal(found.call.session?.expires, startMs / 1000 + 3600);
     });
 
@@ -562,7 +562,7 @@ describe('the OAuth provider', () => {
       );
       for (const text of ['nobody', "x'or/**/1=1--", 'x'.repeat(5000)]) {
         const { status, body, events } = await send(`bearer ${text}`);
-        const key = bench.tools.sessions.hashOf(text);
+        const key = bench.tools.keyCache.hashOf(text);
         assert.deepEqual(
           [status, body, events],
           [403, errorBody('Key not authorised'), [{ event: 'AuthFailure', message: 'Auth Failure', key }]],

@@ -38,15 +38,15 @@ type Answering = (asked: OauthAsked) => Promise<OauthReply>;
 const millisecondsBetweenSweeps = 60_000;
 
 export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthProvider {
-  const tools: ProviderTools = { ...given, passwords: passwordCheck(given.clock) };
-  const { settings, clock, oauthClients, oauthTokens, oauthCodes, log } = tools;
+  const services: ProviderTools = { ...given, passwords: passwordCheck(given.clock) };
+  const { settings, clock, oauthClients, oauthTokens, oauthCodes, log } = services;
   const status = settings['oauth.error_status'];
   const notices = tokenNotices({
-    outbound: tools.outbound,
+    outbound: services.outbound,
     log,
     pauseMs: settings['oauth.notice_pause_seconds'] * 1000,
   });
-  const rejected = rejectedCredentials(tools);
+  const rejected = rejectedCredentials(services);
   let sweptAtMs = 0;
 
   /** Now and then, whoever asks for a token sees what is past swept away. */
@@ -95,7 +95,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
   };
 
   const authorizeClient: Answering = async asked => {
-    if (!(await tools.secrets.matches('gateway', asked.gatewaySecret))) return rejected.gatewaySecret(asked);
+    if (!(await services.secrets.matches('gateway', asked.gatewaySecret))) return rejected.gatewaySecret(asked);
     const given = await consent(asked);
     return isDenied(given) ? errorReply(status, given, asked.parameters?.state) : reply(200, given);
   };
@@ -104,7 +104,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     const wanted = await wantedOf(asked);
     if (isDenied(wanted)) return wanted;
     const rules = readRules(wanted.parameters.key_rules ?? '');
-    const key = rules && isDenied(rules) ? rules : await keyFor(tools, wanted, rules);
+    const key = rules && isDenied(rules) ? rules : await keyFor(services, wanted, rules);
     if (isDenied(key)) return key;
     sweep();
     return wanted.type === 'code' ? grantCode(wanted, key) : grantToken(wanted, key);
@@ -131,7 +131,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
 
   async function grantToken(wanted: Wanted, key: RightsKey): Promise<Granted> {
     const grant = newGrant(wanted, wanted.scope);
-    const issued = await tools.records.write(() => issue(tools, { grant, key, withRefresh: false }));
+    const issued = await services.records.write(() => issue(services, { grant, key, withRefresh: false }));
     const given = tokenReply(issued);
     const shown = { ...given, expires_in: String(given.expires_in), ...(wanted.state && { state: wanted.state }) };
     notices.send(wanted.provider, {
@@ -164,7 +164,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
     }
     sweep();
     const asking: Asking = { provider, client, parameters };
-    const granted = await way(tools, asking);
+    const granted = await way(services, asking);
     if (isDenied(granted)) return refused(granted);
     const { issued, notice } = granted;
     notices.send(provider, {
@@ -179,7 +179,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
   const revoke: Answering = async ({ provider, parameters }) => {
     const { token: text = '', token_type_hint: hint = '' } = parameters ?? {};
     if (text === '') return statusReply(400, 'token is required');
-    await revokeToken(tools, provider.apiId, { token: text, hint });
+    await revokeToken(services, provider.apiId, { token: text, hint });
     return statusReply(200, 'token revoked successfully');
   };
 
@@ -194,7 +194,7 @@ export function oauthProvider(given: Omit<ProviderTools, 'passwords'>): OauthPro
       rejected.client(asked);
       return statusReply(401, 'client secret is wrong');
     }
-    await revokeClient(tools, apiId, id);
+    await revokeClient(services, apiId, id);
     return statusReply(200, 'tokens revoked successfully');
   };
 

@@ -1,7 +1,7 @@
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { bodyOf, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
-import { Answer } from '../../http/response.ts';
+import { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import type { Route, RouteContext } from '../../routing/built-in-routes.ts';
 import { toProviderSettings } from './provider-settings.ts';
@@ -26,13 +26,13 @@ const places: readonly Place[] = [
 const formBytes = 65_536;
 const answerWithinMs = 15_000;
 
-export function oauthRoutes({ model, tools }: RouteContext): [path: string, route: Route][] {
+export function oauthRoutes({ model, services }: RouteContext): [path: string, route: Route][] {
   const { identity } = model;
   const settings = toProviderSettings(model);
   if (!settings) return [];
   const provider = settings;
 
-  async function asked(call: Exchange, { route, methods }: Place): Promise<Answer> {
+  async function asked(call: Exchange, { route, methods }: Place): Promise<GatewayResponse> {
     if (!methods.includes(call.method)) return answerOf(statusReply(405, 'Method not supported'), methods);
     const parameters = call.method === 'GET' ? formOf(call.query) : await bodyForm(call);
     try {
@@ -46,9 +46,9 @@ export function oauthRoutes({ model, tools }: RouteContext): [path: string, rout
         gatewaySecret: route === 'authorize-client' ? (call.headers.get('x-gw-authorization') ?? '') : '',
         clientAddress: call.clientAddress,
       };
-      return answerOf(await tools.ask('oauth', given, answerWithinMs));
+      return answerOf(await services.rpc('oauth', given, answerWithinMs));
     } catch (error) {
-      tools.log.error({ api: identity.id, route, reason: (error as Error).message }, 'the OAuth provider failed');
+      services.log.error({ api: identity.id, route, reason: (error as Error).message }, 'the OAuth provider failed');
       return answerOf(errorReply(503, { error: 'server_error', description: 'Try again later' }));
     }
   }
@@ -62,10 +62,10 @@ export function oauthRoutes({ model, tools }: RouteContext): [path: string, rout
   });
 }
 
-function answerOf({ status, headers, body }: OauthReply, allow: readonly string[] = []): Answer {
+function answerOf({ status, headers, body }: OauthReply, allow: readonly string[] = []): GatewayResponse {
   const flat = Object.entries(headers).flat();
   if (allow.length > 0) flat.push('Allow', allow.join(', '));
-  return new Answer(status, new HeaderList(flat), body === '' ? noBody() : bodyOf(Buffer.from(body)));
+  return new GatewayResponse(status, new HeaderList(flat), body === '' ? noBody() : bodyOf(Buffer.from(body)));
 }
 
 async function bodyForm(call: Exchange): Promise<Parameters | undefined> {

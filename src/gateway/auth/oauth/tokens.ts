@@ -7,7 +7,7 @@ import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import type { Doing } from '../../pipeline/step.ts';
+import type { MaybePromise } from '../../pipeline/step.ts';
 import type { Change } from '../../routing/config-store.ts';
 import { governed, isRefused } from '../derived-session.ts';
 import type { KnownKey, Sessions } from '../key-cache.ts';
@@ -25,8 +25,8 @@ export interface KnownClient {
 
 /** Finds access tokens and OAuth clients for a thread, from memory where it can. */
 export interface OauthTokens {
-  find(orgId: string, presented: string): Doing<KnownToken | undefined>;
-  client(apiId: string, clientId: string): Doing<KnownClient | undefined>;
+  find(orgId: string, presented: string): MaybePromise<KnownToken | undefined>;
+  client(apiId: string, clientId: string): MaybePromise<KnownClient | undefined>;
   /** Rises whenever a client may have changed. */
   edition(): number;
   /** Forgets what changed; undefined is everything. */
@@ -57,7 +57,14 @@ interface Kept extends KnownToken {
   readonly edition: number;
 }
 
-export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: OauthTokensOptions): OauthTokens {
+export function oauthTokensOf({
+  store,
+  sessions: keyCache,
+  vault,
+  settings,
+  clock,
+  log,
+}: OauthTokensOptions): OauthTokens {
   const tokens = new Lru<string, Kept>(tokensKept);
   const clients = new Lru<string, KnownClient | null>(clientsKept);
   /** Digests of texts that are no token, to when that is forgotten. */
@@ -67,11 +74,11 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
 
   async function load(digest: string, orgId: string, presented: string): Promise<KnownToken | undefined> {
     const remember = reads.begin();
-    const edition = sessions.edition();
+    const edition = keyCache.edition();
     const [row] = await store.oauthTokens(digest);
     if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + unknownForMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
-    const known = await governed({ sessions, settings }, orgId, presented, keyOfBody(row.body, vault));
+    const known = await governed({ keyCache, settings }, orgId, presented, keyOfBody(row.body, vault));
     if (isRefused(known)) {
       log.warn({ client: row.client_id, org: orgId, reason: known.message }, 'an access token cannot be used');
       return undefined;
@@ -86,7 +93,7 @@ export function oauthTokensOf({ store, sessions, vault, settings, clock, log }: 
       if (presented === '' || presented.length > longestToken) return undefined;
       const digest = tokenDigest(vault, presented);
       const kept = tokens.get(digest);
-      if (kept?.edition === sessions.edition())
+      if (kept?.edition === keyCache.edition())
         return kept.orgId === orgId && clock.now() < kept.expiresAtMs ? kept : undefined;
       return clock.now() < (unknown.get(digest) ?? 0) ? undefined : load(digest, orgId, presented);
     },

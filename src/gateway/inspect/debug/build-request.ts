@@ -6,7 +6,7 @@ import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../../http/path.
 import type { BadHead } from '../../http/request-head.ts';
 import { clientAddressReader } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import type { GatewayTools } from '../../pipeline/step-services.ts';
+import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
 import type { Snapshot } from '../../routing/snapshot.ts';
 import { createClientClaims } from '../../server/client-claims.ts';
@@ -22,8 +22,8 @@ export interface Arrived {
   readonly body: Buffer;
 }
 
-export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, tools: GatewayTools): Arrived {
-  const { settings, clock } = tools;
+export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, services: StepServices): Arrived {
+  const { settings, clock } = services;
   const paths = pathRulesOf(settings);
   const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
@@ -33,8 +33,8 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
   const headers = headersOf(request.headers ?? {}, api.host || 'localhost', body.length);
   const peer = {
     address,
-    trusted: clientAddress.isTrusted(address),
-    secure: false,
+    isTrusted: clientAddress.isTrusted(address),
+    isTls: false,
     serverName: '',
     certificate: undefined,
   };

@@ -22,11 +22,11 @@ interface Line {
 }
 
 const linesOf = ({ body }: Answer): Line[] => body.logs.split('\n').map((line: string) => JSON.parse(line));
-const lineOf = (answer: Answer, wanted: Partial<Line>): Line => {
-  const found = linesOf(answer).find(line =>
+const lineOf = (response: Answer, wanted: Partial<Line>): Line => {
+  const found = linesOf(response).find(line =>
     Object.entries(wanted).every(([name, value]) => line[name as keyof Line] === value),
   );
-  assert.ok(found, `no line with ${JSON.stringify(wanted)} in ${answer.body.logs}`);
+  assert.ok(found, `no line with ${JSON.stringify(wanted)} in ${response.body.logs}`);
   return found;
 };
 
@@ -66,10 +66,10 @@ onEveryEngine('testing a definition', app => {
       body: '{"a":1}',
       headers: { 'X-Two': ['one', 'two'], 'X-Plain': 'text', 'Content-Type': ['application/json'] },
     };
-    const answer = await debug(app(), { spec, request });
-    const [sent, got] = partsOf(answer);
-    assert.deepEqual(Object.keys(answer.body).sort(), ['logs', 'message', 'response']);
-    assert.equal(answer.body.message, 'ok');
+    const response = await debug(app(), { spec, request });
+    const [sent, got] = partsOf(response);
+    assert.deepEqual(Object.keys(response.body).sort(), ['logs', 'message', 'response']);
+    assert.equal(response.body.message, 'ok');
     assert.match(sent, /^POST \/things\?n=1 HTTP\/1\.1\r\n/);
     assert.match(sent, /\r\nX-Two: one\r\nX-Two: two\r\nX-Plain: text\r\n/);
     assert.match(sent, /\r\nX-Forwarded-For: 127\.0\.0\.1\r\n/);
@@ -81,40 +81,40 @@ onEveryEngine('testing a definition', app => {
     assert.equal(echoed.url, '/things?n=1');
     assert.equal(echoed.body, '{"a":1}');
     assert.equal(echoed.headers['x-two'], 'one, two');
-    const line = lineOf(answer, { mw: 'upstream', type: 'response' });
+    const line = lineOf(response, { mw: 'upstream', type: 'response' });
     assert.equal(line.code, 200);
     assert.equal(line.api_id, spec.api_id);
     assert.equal(line.api_name, 'Shop');
     assert.ok(line.org_id !== '' && !Number.isNaN(Date.parse(line.time)) && line.level === 'info');
-    for (const each of linesOf(answer)) assert.match(each.type, /^(request|response)$/);
+    for (const each of linesOf(response)) assert.match(each.type, /^(request|response)$/);
   });
 
   test('an OpenAPI definition; where both are sent it is the one that counts', async () => {
     const oas = document(upstream);
     const spec = openApi(upstream, { name: 'Other' });
     for (const sent of [{ oas }, { oas, spec }, { oas, spec: null }]) {
-      const answer = await debug(app(), { ...sent, request: { method: 'get', path: 'orders/7' } });
-      const [forwarded, got] = partsOf(answer);
+      const response = await debug(app(), { ...sent, request: { method: 'get', path: 'orders/7' } });
+      const [forwarded, got] = partsOf(response);
       assert.match(forwarded, /^GET \/orders\/7 HTTP\/1\.1\r\n/);
       assert.match(got, /^HTTP\/1\.1 200 OK\r\n/);
-      assert.equal(lineOf(answer, { mw: 'upstream', type: 'response' }).api_name, 'Orders');
+      assert.equal(lineOf(response, { mw: 'upstream', type: 'response' }).api_name, 'Orders');
     }
   });
 
   test('a refusal is explained: the step, its status, code and words, and how long it took', async () => {
     const spec = openApi(upstream, { use_keyless: false, auth: { auth_header_name: 'Authorization' } });
-    const answer = await debug(app(), { spec, request: { method: 'GET', path: '/' } });
-    const [sent, got] = partsOf(answer);
-    assert.equal(answer.body.message, 'ok');
+    const response = await debug(app(), { spec, request: { method: 'GET', path: '/' } });
+    const [sent, got] = partsOf(response);
+    assert.equal(response.body.message, 'ok');
     assert.equal(sent, `GET ${spec.proxy.listen_path}/ HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     assert.match(got, /^HTTP\/1\.1 401 Unauthorized\r\n.*"error": "Authorization field missing"/s);
-    const line = lineOf(answer, { mw: 'token', code: 401 });
+    const line = lineOf(response, { mw: 'token', code: 401 });
     assert.equal(line.refusal, 'auth_field_missing');
     assert.equal(line.msg, 'refused with 401: Authorization field missing');
     assert.equal(line.about, 'No key was sent.');
     assert.equal(typeof line.took_ms, 'number');
-    assert.equal(lineOf(answer, { msg: 'the caller gets 401' }).refusal, 'auth_field_missing');
-    assert.ok(!linesOf(answer).some(each => each.mw === 'upstream'));
+    assert.equal(lineOf(response, { msg: 'the caller gets 401' }).refusal, 'auth_field_missing');
+    assert.ok(!linesOf(response).some(each => each.mw === 'upstream'));
   });
 
   test('every step that took part is named with what it decided and how long it took, in the order they came', async () => {
@@ -123,9 +123,9 @@ onEveryEngine('testing a definition', app => {
       response_processors: [{ name: 'header_injector', options: { add_headers: { 'X-Seen': 'yes' } } }],
       CORS: { enable: true, allowed_origins: ['https://a.example'] },
     });
-    const answer = await debug(app(), { spec, request: { path: '/', headers: { Origin: 'https://a.example' } } });
-    assert.match(partsOf(answer)[1], /^HTTP\/1\.1 200 OK\r\n.*X-Seen: yes\r\n/is);
-    const said = linesOf(answer).filter(({ mw }) => mw);
+    const response = await debug(app(), { spec, request: { path: '/', headers: { Origin: 'https://a.example' } } });
+    assert.match(partsOf(response)[1], /^HTTP\/1\.1 200 OK\r\n.*X-Seen: yes\r\n/is);
+    const said = linesOf(response).filter(({ mw }) => mw);
     for (const line of said) {
       assert.notEqual(line.msg, '');
       if (line.msg.startsWith('sent ')) continue;
@@ -144,7 +144,7 @@ onEveryEngine('testing a definition', app => {
       steps.filter(step => wanted.includes(step)),
       wanted,
     );
-    assert.equal(lineOf(answer, { mw: 'api-limits' }).msg, 'passed');
+    assert.equal(lineOf(response, { mw: 'api-limits' }).msg, 'passed');
   });
 
   test('real keys open it; the log knows them by their hash only', async () => {
@@ -153,10 +153,10 @@ onEveryEngine('testing a definition', app => {
     const key = await app().ask('POST', '/api/keys', { body: { access_rights: { [spec.api_id]: rights(spec) } } });
     assert.equal(key.status, 200, key.text);
     const request = { path: '/in', headers: { Authorization: [key.body.key_id] } };
-    const answer = await debug(app(), { spec, request });
-    assert.match(partsOf(answer)[1], /^HTTP\/1\.1 200 OK/);
-    assert.equal(lineOf(answer, { mw: 'token' }).key_hash, key.body.key_hash);
-    assert.ok(!answer.body.logs.includes(key.body.key_id));
+    const response = await debug(app(), { spec, request });
+    assert.match(partsOf(response)[1], /^HTTP\/1\.1 200 OK/);
+    assert.equal(lineOf(response, { mw: 'token' }).key_hash, key.body.key_hash);
+    assert.ok(!response.body.logs.includes(key.body.key_id));
 
     const wrong = await debug(app(), {
       spec,
@@ -173,8 +173,8 @@ onEveryEngine('testing a definition', app => {
     const url = await publish(app(), spec);
     const known = (await app().ask('GET', '/api/apis?p=-1')).text;
     for (let n = 0; n < 3; n++) {
-      const answer = await debug(app(), { spec, request: { path: '/' } });
-      assert.match(partsOf(answer)[1], /^HTTP\/1\.1 200 OK/);
+      const response = await debug(app(), { spec, request: { path: '/' } });
+      assert.match(partsOf(response)[1], /^HTTP\/1\.1 200 OK/);
     }
     assert.equal((await fetch(`${url}/`)).status, 200);
     assert.equal((await fetch(`${url}/`)).status, 200);
@@ -219,11 +219,11 @@ onEveryEngine('testing a definition', app => {
       [version, '/x'],
       [version, '/x'],
     ] as const) {
-      const answer = await debug(app(), { spec, request: { path: '/x' } });
-      const [sent, got] = partsOf(answer);
+      const response = await debug(app(), { spec, request: { path: '/x' } });
+      const [sent, got] = partsOf(response);
       assert.match(got, /^HTTP\/1\.1 200 OK/);
       assert.ok(sent.startsWith(`GET ${path} HTTP`), sent);
-      assert.equal(lineOf(answer, { mw: 'upstream', type: 'request' }).api_name, 'Inner');
+      assert.equal(lineOf(response, { mw: 'upstream', type: 'request' }).api_name, 'Inner');
     }
   });
 
@@ -249,8 +249,8 @@ onEveryEngine('testing a definition', app => {
   test('what is missing or malformed is said', async () => {
     const spec = openApi(upstream);
     const said = async (body: unknown) => {
-      const answer = await debug(app(), body);
-      return [answer.status, answer.body.status, answer.body.message];
+      const response = await debug(app(), body);
+      return [response.status, response.body.status, response.body.message];
     };
     assert.deepEqual(await said({ request: {} }), [400, 'error', 'Spec field is missing']);
     assert.deepEqual(await said({ spec: null, oas: null }), [400, 'error', 'Spec field is missing']);
@@ -309,29 +309,29 @@ onEveryEngine('testing a definition', app => {
 
   test('what the API cannot be served without is named, and its 503 shown', async () => {
     const spec = openApi(upstream, { use_mutual_tls_auth: true, client_certificates: ['nothing-is-called-this'] });
-    const answer = await debug(app(), { spec, request: {} });
-    assert.match(partsOf(answer)[1], /^HTTP\/1\.1 503 Service Unavailable/);
-    assert.match(linesOf(answer)[0]!.msg, /^The API is not served: .*nothing-is-called-this/);
+    const response = await debug(app(), { spec, request: {} });
+    assert.match(partsOf(response)[1], /^HTTP\/1\.1 503 Service Unavailable/);
+    assert.match(linesOf(response)[0]!.msg, /^The API is not served: .*nothing-is-called-this/);
   });
 
   test('an upstream that does not answer is explained', async () => {
     const gone = await startUpstream();
     await gone.close();
-    const answer = await debug(app(), { spec: openApi(gone), request: {} });
-    assert.match(partsOf(answer)[1], /^HTTP\/1\.1 500 Internal Server Error/);
-    assert.equal(lineOf(answer, { msg: 'upstream failed' }).refusal, 'upstream_failed');
+    const response = await debug(app(), { spec: openApi(gone), request: {} });
+    assert.match(partsOf(response)[1], /^HTTP\/1\.1 500 Internal Server Error/);
+    assert.equal(lineOf(response, { msg: 'upstream failed' }).refusal, 'upstream_failed');
   });
 
   test('a long answer is shown up to its bound', async () => {
     const long = await startUpstream();
     long.answer = (_request, response) => response.end('x'.repeat(3_000_000));
-    const answer = await debug(app(), { spec: openApi(long), request: {} });
+    const response = await debug(app(), { spec: openApi(long), request: {} });
     await long.close();
-    const [, got] = partsOf(answer);
+    const [, got] = partsOf(response);
     const [head, body] = got.split('\r\n\r\n');
     assert.match(head!, /^HTTP\/1\.1 200 OK/);
     assert.equal(body!.length, 1_048_576);
-    lineOf(answer, { msg: 'the answer is longer than 1048576 bytes: the rest is not shown', level: 'warn' });
+    lineOf(response, { msg: 'the answer is longer than 1048576 bytes: the rest is not shown', level: 'warn' });
   });
 });
 
@@ -349,12 +349,12 @@ describe('bounds of a test', () => {
     const closed = new Promise(resolve => {
       hanging.answer = request => request.socket.once('close', resolve);
     });
-    const answer = await debug(app, { spec: openApi(hanging), request: { path: '/slow' } });
-    const [sent, got] = partsOf(answer);
-    assert.equal(answer.body.message, 'The test was given up after 200 ms');
+    const response = await debug(app, { spec: openApi(hanging), request: { path: '/slow' } });
+    const [sent, got] = partsOf(response);
+    assert.equal(response.body.message, 'The test was given up after 200 ms');
     assert.match(sent, /^GET \/slow HTTP/);
     assert.equal(got, '');
-    lineOf(answer, { level: 'error', msg: 'The test was given up after 200 ms, waiting for the upstream' });
+    lineOf(response, { level: 'error', msg: 'The test was given up after 200 ms, waiting for the upstream' });
     await closed;
     await hanging.close();
   });

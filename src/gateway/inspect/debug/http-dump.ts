@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { BadHead } from '../../http/request-head.ts';
-import type { Sink } from '../../pipeline/response-writer.ts';
+import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import { badHeadAnswer } from '../../server/create-exchange.ts';
 import type { Arrived } from './build-request.ts';
 
@@ -40,7 +40,7 @@ export const bothTexts = (request: string, response: string): string =>
 
 /** Keeps an answer in memory, up to a bound. */
 export interface Collector {
-  readonly sink: Sink;
+  readonly writer: ResponseWriter;
   readonly status: () => number;
   text(): string;
 }
@@ -68,9 +68,9 @@ export function collector(on: Collecting): Collector {
     if (full) on.onFull();
   }
 
-  const sink: Sink = {
+  const writer: ResponseWriter = {
     onDrain: undefined,
-    start(given, headers) {
+    writeHead(given, headers) {
       on.onStart();
       status = given;
       flat = [...headers];
@@ -80,12 +80,12 @@ export function collector(on: Collecting): Collector {
       keep(Uint8Array.from(chunk));
       return true;
     },
-    finish(chunk) {
+    end(chunk) {
       if (chunk) keep(Uint8Array.from(chunk));
       if (!full) on.onEnd();
     },
     abort: () => void (full || on.onBroken()),
   };
   const text = () => (status === 0 ? '' : head(statusLine(status), flat) + Buffer.concat(chunks).toString());
-  return { sink, status: () => status, text };
+  return { writer, status: () => status, text };
 }

@@ -47,18 +47,18 @@ export const debugApi = operation({
   body: DebugWrite,
   returns: DebugShown,
   problems: [problem.spec_missing, problem.request_missing, problem.unbuilt, asksProblem.no_traffic],
-  async handle({ body: { oas, spec, request }, address, audit }, tools: DebugTools) {
+  async handle({ body: { oas, spec, request }, address, audit }, services: DebugTools) {
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
     if (!request) throw problem.request_missing();
-    const unknownMembers = tools.settings['management.unknown_members'];
+    const unknownMembers = services.settings['management.unknown_members'];
     const checked =
       (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
-    if (!checked.ok) throw unbuilt(faultLines(checked.faults.map(faultText), tools.clock));
-    const written = await named(checked.definition, tools);
+    if (!checked.ok) throw unbuilt(faultLines(checked.faults.map(faultText), services.clock));
+    const written = await named(checked.definition, services);
     audit(givenId(written));
-    const withinMs = tools.settings['debug.timeout_ms'] + patienceMs;
-    const { built, ...run } = await tools.askTraffic('debug', { written, request, address }, withinMs);
+    const withinMs = services.settings['debug.timeout_ms'] + patienceMs;
+    const { built, ...run } = await services.askTraffic('debug', { written, request, address }, withinMs);
     if (!built) throw unbuilt(run.logs);
     return { ...run, ...listWarnings({ warnings: (checked.warnings ?? []).map(faultText) }) };
   },

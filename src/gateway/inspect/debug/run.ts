@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { modelOf } from '#apis/api/rules.ts';
 import { Exchange } from '../../pipeline/exchange.ts';
-import type { Handler } from '../../pipeline/response-writer.ts';
-import type { GatewayTools } from '../../pipeline/step-services.ts';
+import type { RequestHandler } from '../../pipeline/response-writer.ts';
+import type { StepServices } from '../../pipeline/step-services.ts';
 import type { UpstreamPools } from '../../proxy/pools.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { createEngine } from '../../routing/engine.ts';
@@ -17,30 +17,30 @@ import { createTrace, milliseconds, type Trace } from './trace.ts';
 import { noteUpstream, tracedApi } from './traced-api.ts';
 
 export interface DebugSurroundings {
-  readonly tools: GatewayTools;
+  readonly services: StepServices;
   readonly pools: UpstreamPools;
   readonly snapshot: () => Snapshot;
 }
 
 /** Runs one call through a definition that is published nowhere, with the engine of traffic, and tells what happened. */
-export async function runDebug(asked: DebugAsked, { tools, pools, snapshot }: DebugSurroundings): Promise<DebugRun> {
+export async function runDebug(asked: DebugAsked, { services, pools, snapshot }: DebugSurroundings): Promise<DebugRun> {
   const model = modelOf(asked.written);
-  const trace = createTrace(tools.clock, model.identity);
-  const own = isolated(tools, trace);
+  const trace = createTrace(services.clock, model.identity);
+  const own = isolated(services, trace);
   try {
     let api: Api;
     try {
-      await prepared([model], own.tools);
-      api = tracedApi(compileApi(model, own.tools), trace);
+      await prepared([model], own.services);
+      api = tracedApi(compileApi(model, own.services), trace);
     } catch (error) {
       const msg = `The definition cannot be made into an API: ${(error as Error).message}`;
       trace.note({ level: 'error', type: 'request', msg });
       return { built: false, message: 'error', response: '', logs: trace.text() };
     }
     if (api.unserved) trace.note({ level: 'error', type: 'request', msg: `The API is not served: ${api.unserved}` });
-    const world = isolatedSnapshot(snapshot(), api, own.tools, trace);
-    const run = await answered(asked, own.tools, pools, world, api, trace);
-    const masked = secretMask(tools);
+    const world = isolatedSnapshot(snapshot(), api, own.services, trace);
+    const run = await answered(asked, own.services, pools, world, api, trace);
+    const masked = secretMask(services);
     return { ...run, response: masked(run.response), logs: masked(run.logs) };
   } finally {
     await own.close();
@@ -50,13 +50,13 @@ export async function runDebug(asked: DebugAsked, { tools, pools, snapshot }: De
 /** Takes the call through the engine, and waits for its answer as long as a test may take. */
 async function answered(
   asked: DebugAsked,
-  tools: GatewayTools,
+  services: StepServices,
   pools: UpstreamPools,
   world: Snapshot,
   api: Api,
   trace: Trace,
 ): Promise<DebugRun> {
-  const came = arrived(asked, api, world, tools);
+  const came = arrived(asked, api, world, services);
   const { call } = came;
   let request = receivedText(came);
   if (!(call instanceof Exchange)) {
@@ -74,12 +74,12 @@ async function answered(
     const address = `${options.origin}${options.path.split('?', 1)[0]}`;
     trace.note({ level: 'info', type: 'request', mw: 'upstream', msg: `sent ${options.method} ${address}` }, call.api);
   });
-  const engine = createEngine({ snapshot: () => world, tools, pools: watched, record: () => undefined });
-  const { message, text } = await collected(call, engine, trace, tools.settings['debug.timeout_ms']);
+  const engine = createEngine({ snapshot: () => world, services, pools: watched, record: () => undefined });
+  const { message, text } = await collected(call, engine, trace, services.settings['debug.timeout_ms']);
   return { built: true, message, response: bothTexts(request, text), logs: trace.text() };
 }
 
-const collected = (call: Exchange, engine: Handler, trace: Trace, timeoutMs: number) =>
+const collected = (call: Exchange, engine: RequestHandler, trace: Trace, timeoutMs: number) =>
   new Promise<{ message: string; text: string }>(resolve => {
     function end(message: string): void {
       clearTimeout(timer);
@@ -88,11 +88,11 @@ const collected = (call: Exchange, engine: Handler, trace: Trace, timeoutMs: num
     /** Nobody waits for the rest. */
     function leave(message: string): void {
       end(message);
-      call.gone = true;
-      call.onGone?.();
+      call.isClientDisconnected = true;
+      call.onDisconnect?.();
     }
     function note(level: 'info' | 'warn', msg: string): void {
-      const refused = call.refusal ? { refusal: call.refusal } : {};
+      const refused = call.errorCode ? { refusal: call.errorCode } : {};
       const took_ms = milliseconds(call.startedAt);
       trace.note({ level, type: 'response', msg, code: answer.status(), ...refused, took_ms });
     }
@@ -116,7 +116,7 @@ const collected = (call: Exchange, engine: Handler, trace: Trace, timeoutMs: num
       trace.note({ level: 'error', type: trace.side, msg: `${message}, waiting for ${trace.at}` }, call.api);
       leave(message);
     }, timeoutMs);
-    engine.handle(call, answer.sink);
+    engine.handle(call, answer.writer);
   });
 
 /** The connections of traffic, with an eye on what goes out. */

@@ -1,7 +1,7 @@
 import { problems } from '#base/problems.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
 import { memoryResponses } from '../../cache/memory-cache.ts';
-import type { GatewayTools } from '../../pipeline/step-services.ts';
+import type { StepServices } from '../../pipeline/step-services.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
 import { loopName, type Snapshot } from '../../routing/snapshot.ts';
@@ -11,19 +11,19 @@ import { tracedApi } from './traced-api.ts';
 /** What a test only reads. Whatever else steps are given must be its own: a test leaves nothing behind. */
 type Shared =
   | 'settings'
-  | 'addresses'
-  | 'within'
+  | 'addressPolicies'
+  | 'networkFor'
   | 'clock'
-  | 'sessions'
+  | 'keyCache'
   | 'certificates'
-  | 'organisations'
+  | 'organisationLimits'
   | 'grants'
   | 'secrets'
   | 'isContextName'
   | 'outbound'
-  | 'keySets'
+  | 'jwks'
   | 'oauthTokens'
-  | 'registries';
+  | 'serviceDiscovery';
 
 const problem = problems('debug', {
   nothing_written: { status: 503, message: 'This changes something, and a test of a definition changes nothing' },
@@ -33,29 +33,29 @@ const problem = problems('debug', {
 const counterSlots = { fixedWindows: 256, slidingWindows: 64 };
 
 export interface Isolation {
-  readonly tools: GatewayTools;
+  readonly services: StepServices;
   close(): Promise<void>;
 }
 
-export function isolated(tools: GatewayTools, trace: Trace): Isolation {
+export function isolated(services: StepServices, trace: Trace): Isolation {
   const shared = createThreadsShared(counterSlots);
-  const own: Omit<GatewayTools, Shared> = {
-    log: tracedLog(trace, tools.log),
+  const own: Omit<StepServices, Shared> = {
+    log: tracedLog(trace, services.log),
     counters: shared.counters,
-    responses: memoryResponses({ bytes: 0, clock: tools.clock }),
-    local: shared.counters,
-    ask: () => Promise.reject(problem.nothing_written()),
-    fire: (event, call, message) =>
+    responseCache: memoryResponses({ bytes: 0, clock: services.clock }),
+    processCounters: shared.counters,
+    rpc: () => Promise.reject(problem.nothing_written()),
+    emitEvent: (event, call, message) =>
       trace.note({ level: 'info', type: trace.side, msg: `${message} (would tell handlers of ${event})` }, call.api),
   };
-  return { tools: { ...tools, ...own }, close: () => shared.close() };
+  return { services: { ...services, ...own }, close: () => shared.close() };
 }
 
 /**
  * What the call is answered from: the API under test at its listen path, on any host, and behind it copies of the APIs
  * that it hands calls to, so that their counters stay untouched as well.
  */
-export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTools, trace: Trace): Snapshot {
+export function isolatedSnapshot(current: Snapshot, own: Api, services: StepServices, trace: Trace): Snapshot {
   const apis = new Map<string, Api>();
   const ownNames = new Set([own.id, own.databaseId, loopName(own.name)]);
 
@@ -70,15 +70,15 @@ export function isolatedSnapshot(current: Snapshot, own: Api, tools: GatewayTool
     const known = api && apis.get(api.id);
     if (!api || known) return known;
     try {
-      return kept(tracedApi(compileApi(api.model, tools, api), trace));
+      return kept(tracedApi(compileApi(api.model, services, api), trace));
     } catch (error) {
-      tools.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
+      services.log.error({ err: error, api: api.id }, 'an API the call is handed to could not be compiled');
       return undefined;
     }
   }
 
   kept(own);
-  const rules = { prefix: tools.settings['gateway.listen_path_match'] === 'prefix' };
+  const rules = { prefix: services.settings['gateway.listen_path_match'] === 'prefix' };
   return {
     revision: current.revision,
     router: new Router<Api>(rules).changed([{ host: '', listenPath: own.listenPath, value: own }]),

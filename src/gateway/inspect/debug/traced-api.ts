@@ -1,8 +1,8 @@
-import type { Answer } from '../../http/response.ts';
+import type { GatewayResponse } from '../../http/response.ts';
 import type { Chain } from '../../pipeline/chain.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals } from '../../pipeline/refusals.ts';
-import type { Doing } from '../../pipeline/step.ts';
+import type { MaybePromise } from '../../pipeline/step.ts';
 import type { Api } from '../../routing/api.ts';
 import type { Served, VersionChoice } from '../../routing/versions.ts';
 import { stepSettings } from './step-settings.ts';
@@ -54,15 +54,16 @@ function tracedChain({ chain, version }: Served, of: Api, trace: Trace): Chain {
         outcome => ({ ...(outcome ? endedBy(call, outcome) : passed), ...recognised(call, session) }),
       );
     }),
-    response: chain.response.map((run, at) => (call, given) => {
+    response: chain.response.map((run, at) => (call, response) => {
       noteUpstream(call, trace);
-      const before = given.status;
+      const before = response.status;
       return watched(
         trace,
         { type: 'response', ...told(names.response[at]!) },
         of,
-        () => run(call, given),
-        () => (given.status === before ? passed : { level: 'info', msg: `changed the status to ${given.status}` }),
+        () => run(call, response),
+        () =>
+          response.status === before ? passed : { level: 'info', msg: `changed the status to ${response.status}` },
       );
     }),
   };
@@ -76,9 +77,9 @@ function watched<T>(
   trace: Trace,
   line: Pick<Line, 'type'> & { mw: string },
   of: Identity,
-  run: () => Doing<T>,
+  run: () => MaybePromise<T>,
   said: (value: T) => Said,
-): Doing<T> {
+): MaybePromise<T> {
   const begun = performance.now();
   trace.at = `the step ${line.mw}`;
   trace.side = line.type;
@@ -99,21 +100,27 @@ function watched<T>(
   }
 }
 
-const endedBy = (call: Exchange, given: Answer): Said =>
-  given.refused
-    ? refusalOf(call, given)
-    : { level: 'info', msg: `answered with ${given.status} in place of the upstream`, code: given.status };
+const endedBy = (call: Exchange, response: GatewayResponse): Said =>
+  response.isGatewayError
+    ? refusalOf(call, response)
+    : { level: 'info', msg: `answered with ${response.status} in place of the upstream`, code: response.status };
 
-export function refusalOf(call: Exchange, given: Answer): Said {
-  const { refusal } = call;
-  const known = refusals[refusal as keyof typeof refusals];
-  const text = textOf(given) ?? known?.message ?? '';
+export function refusalOf(call: Exchange, response: GatewayResponse): Said {
+  const { errorCode } = call;
+  const known = refusals[errorCode as keyof typeof refusals];
+  const text = textOf(response) ?? known?.message ?? '';
   const why = known ? { about: known.about } : {};
-  return { level: 'warn', msg: `refused with ${given.status}: ${text}`, code: given.status, refusal, ...why };
+  return {
+    level: 'warn',
+    msg: `refused with ${response.status}: ${text}`,
+    code: response.status,
+    refusal: errorCode,
+    ...why,
+  };
 }
 
 /** The sentence in a refusal's own notation. */
-function textOf({ body }: Answer): string | undefined {
+function textOf({ body }: GatewayResponse): string | undefined {
   const text = body.bytes?.toString() ?? '';
   return /<error>(.*)<\/error>/s.exec(text)?.[1] ?? /"error": (".*")/.exec(text)?.[1]?.slice(1, -1);
 }
@@ -121,7 +128,7 @@ function textOf({ body }: Answer): string | undefined {
 /** A step that found out who calls says so, by the hash of the key. */
 const recognised = (call: Exchange, before: Exchange['session']) =>
   call.session !== undefined && call.session !== before
-    ? { key_hash: call.keyHash, msg: `knows the caller by ${call.identityFrom || 'its credential'}` }
+    ? { key_hash: call.keyHash, msg: `knows the caller by ${call.authMethod || 'its credential'}` }
     : {};
 
 const noted = new WeakSet<Exchange>();

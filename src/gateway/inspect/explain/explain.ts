@@ -1,7 +1,7 @@
 import { createPublicId } from '#base/ids.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader } from '../../pipeline/explain-header.ts';
-import type { Handler, Sink } from '../../pipeline/response-writer.ts';
+import type { RequestHandler, ResponseWriter } from '../../pipeline/response-writer.ts';
 import { createEngine, type EngineOptions } from '../../routing/engine.ts';
 import { tracedPools } from '../debug/run.ts';
 import { createTrace, milliseconds } from '../debug/trace.ts';
@@ -18,9 +18,9 @@ const told = 'X-Gw-Explanation';
 const answerWithinMs = 2000;
 
 /** Takes calls that ask to be explained; all others pass with one look at their headers. */
-export function withExplanations(options: EngineOptions, kept: KeptExplanations, next: Handler): Handler {
-  const { tools } = options;
-  const attempt = attemptLimit(tools.clock);
+export function withExplanations(options: EngineOptions, kept: KeptExplanations, next: RequestHandler): RequestHandler {
+  const { services } = options;
+  const attempt = attemptLimit(services.clock);
 
   /** It never goes on, right or wrong: not to the upstream, and not into any record. */
   function taken({ headers }: Exchange): string {
@@ -34,28 +34,28 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
   async function isAllowed({ clientAddress }: Exchange, secret: string): Promise<boolean> {
     if (secret === '') return false;
     try {
-      return await attempt(clientAddress, () => tools.ask('explains', { secret }, answerWithinMs));
+      return await attempt(clientAddress, () => services.rpc('explains', { secret }, answerWithinMs));
     } catch (error) {
-      tools.log.warn({ reason: (error as Error).message }, 'whether a call may be explained could not be found out');
+      services.log.warn({ reason: (error as Error).message }, 'whether a call may be explained could not be found out');
       return false;
     }
   }
 
-  function explained(call: Exchange, sink: Sink): void {
+  function explained(call: Exchange, writer: ResponseWriter): void {
     const id = createPublicId();
-    const trace = createTrace(tools.clock, { id: '', name: '', orgId: '' }, tools.secrets.redact);
+    const trace = createTrace(services.clock, { id: '', name: '', orgId: '' }, services.secrets.redact);
     kept.keep(id, trace);
     const pools = tracedPools(options.pools, ({ origin, path, method }) => {
       const msg = `sent ${method} ${origin}${path.split('?', 1)[0]}`;
       trace.note({ level: 'info', type: 'request', mw: 'upstream', msg }, call.api);
     });
     const snapshot = options.snapshot();
-    noteRoute(call, snapshot, trace, tools.settings['gateway.api_id_paths']);
+    noteRoute(call, snapshot, trace, services.settings['gateway.api_id_paths']);
     const current = explainedSnapshot(snapshot, call, trace);
     const watching = {
       onStart(status: number) {
         noteUpstream(call, trace);
-        const refused = call.refusal ? { refusal: call.refusal } : {};
+        const refused = call.errorCode ? { refusal: call.errorCode } : {};
         const took_ms = milliseconds(call.startedAt);
         trace.note(
           { level: 'info', type: 'response', msg: `the caller gets ${status}`, ...refused, took_ms },
@@ -68,13 +68,15 @@ export function withExplanations(options: EngineOptions, kept: KeptExplanations,
     const onUpstreamFailure = ({ api }: Exchange, refusal: string, reason: string) =>
       trace.note({ level: 'warn', type: 'response', mw: 'upstream', msg: `failed: ${reason}`, refusal }, api);
     const engine = createEngine({ ...options, pools, snapshot: () => current, onUpstreamFailure });
-    engine.handle(call, new ExplainedSink(sink, watching));
+    engine.handle(call, new ExplainedSink(writer, watching));
   }
 
   return {
-    handle(call, sink) {
-      if (!call.headers.has(explainHeader)) return next.handle(call, sink);
-      void isAllowed(call, taken(call)).then(allowed => (allowed ? explained(call, sink) : next.handle(call, sink)));
+    handle(call, writer) {
+      if (!call.headers.has(explainHeader)) return next.handle(call, writer);
+      void isAllowed(call, taken(call)).then(allowed =>
+        allowed ? explained(call, writer) : next.handle(call, writer),
+      );
     },
   };
 }

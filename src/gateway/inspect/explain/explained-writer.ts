@@ -1,4 +1,4 @@
-import type { Sink } from '../../pipeline/response-writer.ts';
+import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
 /** What happens to an answer on its way. */
 export interface Watching {
@@ -8,12 +8,12 @@ export interface Watching {
 }
 
 /** The same sink, with more in the head of what goes through it. A class, since the engine sets `onDrain` on it. */
-export class ExplainedSink implements Sink {
-  readonly #inner: Sink;
+export class ExplainedSink implements ResponseWriter {
+  readonly #inner: ResponseWriter;
   readonly #watching: Watching;
-  readonly switchProtocol?: NonNullable<Sink['switchProtocol']>;
+  readonly switchProtocol?: NonNullable<ResponseWriter['switchProtocol']>;
 
-  constructor(inner: Sink, watching: Watching) {
+  constructor(inner: ResponseWriter, watching: Watching) {
     this.#inner = inner;
     this.#watching = watching;
     const { switchProtocol } = inner;
@@ -22,25 +22,25 @@ export class ExplainedSink implements Sink {
         switchProtocol.call(inner, [...headers, ...watching.onStart(101)], goAway);
   }
 
-  get onDrain(): Sink['onDrain'] {
+  get onDrain(): ResponseWriter['onDrain'] {
     return this.#inner.onDrain;
   }
 
-  set onDrain(drained: Sink['onDrain']) {
+  set onDrain(drained: ResponseWriter['onDrain']) {
     this.#inner.onDrain = drained;
   }
 
-  start(status: number, headers: string[]): void {
-    this.#inner.start(status, [...headers, ...this.#watching.onStart(status)]);
+  writeHead(status: number, headers: string[]): void {
+    this.#inner.writeHead(status, [...headers, ...this.#watching.onStart(status)]);
   }
 
   write(chunk: Uint8Array): boolean {
     return this.#inner.write(chunk);
   }
 
-  finish(chunk?: Uint8Array, trailers?: readonly string[]): void {
+  end(chunk?: Uint8Array, trailers?: readonly string[]): void {
     this.#watching.onEnd();
-    this.#inner.finish(chunk, trailers);
+    this.#inner.end(chunk, trailers);
   }
 
   abort(): void {

@@ -1,5 +1,5 @@
 import { BodyBuffer } from '../../http/body-buffer.ts';
-import type { Sink } from '../../pipeline/response-writer.ts';
+import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 
 /** An answer as it is kept in memory. */
 export interface Kept {
@@ -15,7 +15,7 @@ export interface Room {
 }
 
 /** Keeps an answer as long as there is room; whoever waits hears of it once, and of undefined when it cannot be had whole. */
-export function memorySink(room: Room, done: (kept: Kept | undefined) => void): Sink {
+export function memorySink(room: Room, done: (kept: Kept | undefined) => void): ResponseWriter {
   const gathered = new BodyBuffer();
   let status = 0;
   let headers: readonly string[] = [];
@@ -37,7 +37,7 @@ export function memorySink(room: Room, done: (kept: Kept | undefined) => void): 
 
   return {
     onDrain: undefined,
-    start(given, flat) {
+    writeHead(given, flat) {
       status = given;
       headers = [...flat];
     },
@@ -45,7 +45,7 @@ export function memorySink(room: Room, done: (kept: Kept | undefined) => void): 
       keep(chunk);
       return true;
     },
-    finish(chunk) {
+    end(chunk) {
       if (chunk) keep(chunk);
       end({ status, headers, body: gathered.bytes() });
     },

@@ -42,14 +42,14 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
       method: part.method || 'GET',
       target: toLatin1(root + below),
       headers: headersOf(part, whole, body.length),
-      peer: { ...whole.peer, trusted: false },
+      peer: { ...whole.peer, isTrusted: false },
       mayOmitHost: true,
       body: () => (body.length > 0 ? bodyOf(body) : noBody()),
     },
     { ...options, clientAddress: { isTrusted: () => false, of: () => whole.clientAddress } },
   );
   if (!('fault' in call)) {
-    call.within = whole.api!.id;
+    call.restrictedToApiId = whole.api!.id;
     for (const [name, value] of whole.headers)
       if (isClaimHeader(name.toLowerCase(), options.isClientClaim)) call.headers.append(name, value);
   }

@@ -1,7 +1,7 @@
 import { maxJsonDepth } from '#base/json.ts';
 import { findJsonExcess } from '#base/json-scan.ts';
 import { pathRulesOf } from '../../http/path.ts';
-import { Answer, answer, jsonAnswer } from '../../http/response.ts';
+import { createJsonResponse, createResponse, GatewayResponse } from '../../http/response.ts';
 import { clientAddressReader } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
@@ -24,9 +24,9 @@ interface Result {
   readonly body: string;
 }
 
-export function batchRoutes({ model, tools }: RouteContext): [path: string, route: Route][] {
+export function batchRoutes({ model, services }: RouteContext): [path: string, route: Route][] {
   if (!model.batch.enabled) return [];
-  const { settings, clock } = tools;
+  const { settings, clock } = services;
   const bytes = settings['gateway.batch_bytes'];
   const most = settings['gateway.batch_requests'];
   const maxValues = settings['gateway.body_values'];
@@ -39,17 +39,17 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
     limits: { headers: settings['gateway.header_count'] },
   };
 
-  async function batch(whole: Exchange, inside: Inside): Promise<Answer> {
-    if (whole.method !== 'POST') return answer(200);
+  async function batch(whole: Exchange, inside: Inside): Promise<GatewayResponse> {
+    if (whole.method !== 'POST') return createResponse(200);
     // A batch that comes inside of another, or comes round again, could go on for ever.
-    if (whole.within !== '' || whole.loops > 0) return refuse(whole, 'batch_nested');
+    if (whole.restrictedToApiId !== '' || whole.loopCount > 0) return refuse(whole, 'batch_nested');
     const asked = readBatch(await whole.body.read(bytes), maxValues);
     if (!asked) return malformed(whole);
     const parts = asked.requests ?? [];
     if (parts.length > most) return refuse(whole, 'batch_too_long', { limit: most });
     const atOnce = asked.suppress_parallel_execution ? 1 : partsAtOnce;
     const room: Room = { left: bytes };
-    return jsonAnswer(200, await inTurn(whole, parts, atOnce, part => one(part, whole, inside, room)));
+    return createJsonResponse(200, await inTurn(whole, parts, atOnce, part => one(part, whole, inside, room)));
   }
 
   /** One part after another, some at the same time, until all are answered or the time is up; in the order asked. */
@@ -63,7 +63,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
       for (const it of running) it.leave();
     };
     const timer = setTimeout(stop, timeoutMs);
-    whole.onGone = stop;
+    whole.onDisconnect = stop;
     async function worker(): Promise<void> {
       while (!over && next < parts.length) {
         const at = next++;
@@ -78,7 +78,7 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
       await Promise.all(Array.from({ length: Math.min(atOnce, parts.length) }, worker));
     } finally {
       clearTimeout(timer);
-      whole.onGone = undefined;
+      whole.onDisconnect = undefined;
     }
     return results;
   }
@@ -92,8 +92,8 @@ export function batchRoutes({ model, tools }: RouteContext): [path: string, rout
     const { promise, resolve } = Promise.withResolvers<Kept | undefined>();
     /** Nobody waits for the rest. */
     const leave = () => {
-      call.gone = true;
-      call.onGone?.();
+      call.isClientDisconnected = true;
+      call.onDisconnect?.();
       resolve(undefined);
     };
     inside(
@@ -125,11 +125,11 @@ function readBatch(bytes: Buffer, maxValues: number) {
 }
 
 /** In the notation of management answers, which clients of batches know. */
-function malformed(call: Exchange): Answer {
+function malformed(call: Exchange): GatewayResponse {
   const { status, message } = refusals.batch_malformed;
-  call.refusal = 'batch_malformed';
-  const { headers, body } = jsonAnswer(status, { status: 'error', message });
-  return new Answer(status, headers, body, true);
+  call.errorCode = 'batch_malformed';
+  const { headers, body } = createJsonResponse(status, { status: 'error', message });
+  return new GatewayResponse(status, headers, body, true);
 }
 
 const failed = ({ relative_url }: Part): Result => ({ relative_url, code: 0, headers: {}, body: '' });

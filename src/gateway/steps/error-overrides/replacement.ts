@@ -5,10 +5,10 @@ import { TemplateFault } from '#languages/go-template/error.ts';
 import { templateFile } from '#languages/go-template/file.ts';
 import { compileTemplate } from '#languages/go-template/template.ts';
 import { bodyOf } from '../../http/body.ts';
-import type { Answer } from '../../http/response.ts';
+import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusalAnswer } from '../../pipeline/refusals.ts';
-import type { Unservable } from '../../pipeline/step.ts';
+import type { ApiCompileError } from '../../pipeline/step.ts';
 import { headerEscaped } from '../../variables/variables.ts';
 import type { ResponseRule } from './rules.ts';
 
@@ -17,7 +17,7 @@ export interface Replacement {
   /** Whether the body is another one, or only status and headers change. */
   readonly hasBody: boolean;
   /** `message` is what the gateway said; empty for errors of upstreams. Throws `TemplateFault`. */
-  apply(call: Exchange, given: Answer, message: string): void;
+  apply(call: Exchange, response: GatewayResponse, message: string): void;
 }
 
 type Text = (call: Exchange, facts: Facts) => { readonly type: string; readonly text: string };
@@ -36,7 +36,7 @@ const bounds = { steps: 20_000, outputBytes: 262_144, depth: 20 };
 export function replacementOf(
   { statusCode, body, message, template, headers }: ResponseRule,
   directory: string,
-  fault: (why: string) => Unservable,
+  fault: (why: string) => ApiCompileError,
 ): Replacement {
   const text = body
     ? written(body, fault)
@@ -50,18 +50,18 @@ export function replacementOf(
   );
   return {
     hasBody: text !== undefined,
-    apply(call, given, said) {
-      const status = statusCode || given.status;
+    apply(call, response, said) {
+      const status = statusCode || response.status;
       if (text) {
         const facts = { Message: message || said || (STATUS_CODES[status] ?? ''), StatusCode: status };
         const { type, text: made } = text(call, facts);
-        for (const name of ofOtherBody) given.headers.remove(name);
-        given.headers.set('Content-Type', type);
-        given.body = bodyOf(Buffer.from(made));
-        given.headers.set('Content-Length', String(given.body.length));
+        for (const name of ofOtherBody) response.headers.remove(name);
+        response.headers.set('Content-Type', type);
+        response.body = bodyOf(Buffer.from(made));
+        response.headers.set('Content-Length', String(response.body.length));
       }
-      given.status = status;
-      for (const [name, value] of added) given.headers.set(name, value);
+      response.status = status;
+      for (const [name, value] of added) response.headers.set(name, value);
     },
   };
 }
@@ -87,13 +87,13 @@ const escapes: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** Only what is a template is treated as one. */
-function written(source: string, fault: (why: string) => Unservable): Text {
+function written(source: string, fault: (why: string) => ApiCompileError): Text {
   const type = /^\s*</.test(source) ? xml : json;
   if (!source.includes('{{')) return () => ({ type, text: source });
   return rendered(source, type, fault);
 }
 
-function rendered(source: string, type: string, fault: (why: string) => Unservable): Text {
+function rendered(source: string, type: string, fault: (why: string) => ApiCompileError): Text {
   try {
     // Callers choose parts of messages: whatever they write stays inside the quotes a template puts around it.
     const template = compileTemplate(source, { escaping: escapes[type]! });
@@ -105,7 +105,7 @@ function rendered(source: string, type: string, fault: (why: string) => Unservab
 }
 
 /** A name may leave out its ending: the file then follows the notation of the caller. */
-function fromFile(name: string, directory: string, fault: (why: string) => Unservable): Text {
+function fromFile(name: string, directory: string, fault: (why: string) => ApiCompileError): Text {
   const found = (ending: string, type: string) => {
     const source = fileIn(directory, name + ending);
     return source === undefined ? undefined : rendered(source, type, fault);

@@ -3,7 +3,7 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import { getByPath } from '#base/json.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 import { framing } from '../../http/headers.ts';
-import { Unservable } from '../../pipeline/step.ts';
+import { ApiCompileError } from '../../pipeline/step.ts';
 import { flagOf, upstreamFlag } from './flags.ts';
 import { type Replacement, replacementOf } from './replacement.ts';
 
@@ -67,7 +67,7 @@ export function overrideRules(given: Readonly<Record<string, unknown>>, template
   const classes = new Map<number, Override[]>();
   for (const [key, list] of Object.entries(given)) {
     const status = /^(?:([1-5])xx|([1-5]\d\d))$/i.exec(key);
-    const fault = (why: string) => new Unservable(`an error override cannot be read: ${key} ${why}`);
+    const fault = (why: string) => new ApiCompileError(`an error override cannot be read: ${key} ${why}`);
     if (!status) throw fault('is neither a status nor a class of them');
     const parsed = z.array(Rule).safeParse(list);
     if (!parsed.success) throw fault(`holds no rules: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
@@ -83,7 +83,7 @@ export function overrideRules(given: Readonly<Record<string, unknown>>, template
   return { of: status => found.get(status) ?? noRules };
 }
 
-function overrideOf(rule: z.output<typeof Rule>, templates: string, fault: (why: string) => Unservable): Override {
+function overrideOf(rule: z.output<typeof Rule>, templates: string, fault: (why: string) => ApiCompileError): Override {
   const { flag, messagePattern, bodyField, bodyValue } = rule.match ?? {};
   const pattern = messagePattern ? readPattern(messagePattern, fault) : undefined;
   const replacement = replacementOf(rule.response, templates, fault);
@@ -102,7 +102,7 @@ function overrideOf(rule: z.output<typeof Rule>, templates: string, fault: (why:
   };
 }
 
-function readPattern(source: string, fault: (why: string) => Unservable) {
+function readPattern(source: string, fault: (why: string) => ApiCompileError) {
   try {
     return compileRegex(source);
   } catch (error) {
