@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import type { Counting } from '#access/keys/counters.ts';
+import type { KeyCounters } from '#access/keys/counters.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
 import type { Family } from '#analytics/metrics/exposition.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
@@ -121,13 +121,13 @@ function nodeOf(settings: Settings, directory: DataDirectory): string {
   return made;
 }
 
-function countingOn({ shared }: SharedEngine, kept: CounterPersistence, { clock }: Surroundings): Counting {
+function countingOn({ shared }: SharedEngine, kept: CounterPersistence, { clock }: Surroundings): KeyCounters {
   return {
     async reset(names) {
       for (const name of names) await shared.counters.reset(name);
       await kept.reset(names);
     },
-    look: async (name, window) => shared.counters.peek(name, window, clock.now()),
+    peek: async (name, window) => shared.counters.peek(name, window, clock.now()),
   };
 }
 

@@ -1,10 +1,10 @@
-import { certificateStore } from '#access/certificates/store.ts';
-import type { Counting } from '#access/keys/counters.ts';
-import { keyStore } from '#access/keys/store.ts';
-import { oauthCodeStore } from '#access/oauth/code-store.ts';
-import { oauthClientStore } from '#access/oauth/store.ts';
-import { oauthTokenStore } from '#access/oauth/token-store.ts';
-import { policyStore } from '#access/policies/store.ts';
+import { createCertificateStore } from '#access/certificates/store.ts';
+import type { KeyCounters } from '#access/keys/counters.ts';
+import { createKeyStore } from '#access/keys/store.ts';
+import { createOauthCodeStore } from '#access/oauth/code-store.ts';
+import { createOauthClientStore } from '#access/oauth/store.ts';
+import { createOauthTokenStore } from '#access/oauth/token-store.ts';
+import { createPolicyStore } from '#access/policies/store.ts';
 import { logStore } from '#analytics/log-store.ts';
 import { uptimeStore } from '#analytics/uptime/store.ts';
 import { usageStore } from '#analytics/usage-store.ts';
@@ -40,7 +40,7 @@ export function openTools(
   dataKey: Buffer,
   settings: Settings,
   around: { readonly log: Log; readonly clock: Clock },
-  counting: Counting,
+  counting: KeyCounters,
 ) {
   const { clock } = around;
   const meta = createMetaStore(records);
@@ -55,11 +55,11 @@ export function openTools(
     (name: BoundName): CheckObjectLimit =>
     (orgId, count) =>
       grants.checkObjectLimit(orgId, name, count);
-  const policies = policyStore(records, known.findApis, checkObjectLimit('max_policies'));
-  const keys = keyStore(records, vault, settings, checkObjectLimit('max_keys'));
-  const oauthClients = oauthClientStore(records, vault);
+  const policies = createPolicyStore(records, known.findApis, checkObjectLimit('max_policies'));
+  const keys = createKeyStore(records, vault, settings, checkObjectLimit('max_keys'));
+  const oauthClients = createOauthClientStore(records, vault);
   const hooks = hookStore(records, vault, checkObjectLimit('max_hooks'));
-  const certificates = certificateStore(records, vault);
+  const certificates = createCertificateStore(records, vault);
   /** Filled as the management listeners open. */
   const managementPorts: number[] = [];
   const addresses = createAddressPolicies({
@@ -84,14 +84,14 @@ export function openTools(
     policies,
     keys,
     oauthClients,
-    oauthTokens: oauthTokenStore(records, vault, settings),
-    oauthCodes: oauthCodeStore(records, vault),
+    oauthTokens: createOauthTokenStore(records, vault, settings),
+    oauthCodes: createOauthCodeStore(records, vault),
     counting,
     forgetApi: async (orgId: string, apiId: string) => {
-      await policies.forgetApi(orgId, apiId);
-      await oauthClients.forgetApi(apiId);
+      await policies.removeApi(orgId, apiId);
+      await oauthClients.removeOfApi(apiId);
     },
-    apiChanged: policies.apiChanged,
+    apiChanged: policies.refreshAuthTypes,
     usage: usageStore(records),
     logs: logStore(records),
     uptime: uptimeStore(records),

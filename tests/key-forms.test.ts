@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { createPublicId } from '#base/ids.ts';
 import { onEveryEngine } from './support/app.ts';
 import { openApi, publish, settled } from './support/traffic.ts';
@@ -45,8 +45,8 @@ for (const at_rest of ['encrypted', 'hashed'])
         const name = `custom-${createPublicId()}`;
         const whole = await make(`/gw/keys/${name}`);
         assert.equal(whole, org + name);
-        assert.deepEqual(await statuses(name, whole, tokenOf(org, name, 'sha256')), [200, 200, 200]);
-        assert.deepEqual(await statuses(tokenOf('f'.repeat(24), name, 'sha256')), [403]);
+        assert.deepEqual(await statuses(name, whole, formatKeyId(org, name, 'sha256')), [200, 200, 200]);
+        assert.deepEqual(await statuses(formatKeyId('f'.repeat(24), name, 'sha256')), [403]);
       });
 
       test('a name that is stored in several forms means that of today: reading, changing and removing reach it', async () => {
@@ -60,7 +60,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         // The order in which a database returns the two is its own, so there are several names and both orders.
         for (let n = 0; n < 8; n++) {
           const name = `twice-${createPublicId()}`;
-          const [today, older] = [tokenOf(org, name), tokenOf(org, name, 'sha256')];
+          const [today, older] = [formatKeyId(org, name), formatKeyId(org, name, 'sha256')];
           const forms = n % 2 === 0 ? [today, older] : [older, today];
           for (const form of forms) {
             const body = { access_rights, alias: form === today ? 'today' : 'older' };
@@ -80,7 +80,7 @@ for (const at_rest of ['encrypted', 'hashed'])
         test(`a key brought in the JSON form with ${algorithm} keeps its id and opens by it and by its name`, async () => {
           const { make, org, statuses } = await ground();
           const name = `brought-${createPublicId()}`;
-          const id = tokenOf(org, name, algorithm);
+          const id = formatKeyId(org, name, algorithm);
           assert.equal(await make(`/gw/keys/${encodeURIComponent(id)}`), id);
           assert.deepEqual(await statuses(id, name, `Bearer ${id}`), [200, 200, 200]);
           const altered = Buffer.from(JSON.stringify({ org, id: `${name}x`, h: algorithm })).toString('base64');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CompiledQuery, sql } from 'kysely';
-import { keyRows, listQueries, stepQuery } from '#access/keys/search-store.ts';
+import { buildListQueries, buildScan, selectKeyRows } from '#access/keys/search-store.ts';
 import type { PolicySearch } from '#access/policies/store.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 
@@ -85,17 +85,17 @@ onEveryEngine('a hundred thousand keys and ten thousand policies', (app, engine)
 
   test('keys are listed, counted, looked up and walked by an index', async () => {
     const { records } = app().application.installation;
-    const whole = await records.explain(keyRows(records).where('body', '=', 'x').compile());
+    const whole = await records.explain(selectKeyRows(records).where('body', '=', 'x').compile());
     assert.match(whole, reads[engine], 'a plan without an index is known for one');
-    const all = listQueries(records, orgId);
-    const ofApi = listQueries(records, orgId, 'api-7');
+    const all = buildListQueries(records, orgId);
+    const ofApi = buildListQueries(records, orgId, 'api-7');
     await plan('a page of keys', all.rows.limit(10).offset(20));
     await plan('the count of keys', all.counted);
     await plan('a page of the keys of an API', ofApi.rows.limit(10));
     await plan('the count of the keys of an API', ofApi.counted);
-    await plan('a key by its id', keyRows(records).where('digest', 'in', ['a', 'b']));
-    await plan('a key by its hash', keyRows(records).where('org_id', '=', orgId).where('key_hash', '=', 'x'));
-    await plan('a step of a search', stepQuery(records, orgId, undefined, { created_at: 1_700_000_050_000, id: 'k' }));
+    await plan('a key by its id', selectKeyRows(records).where('digest', 'in', ['a', 'b']));
+    await plan('a key by its hash', selectKeyRows(records).where('org_id', '=', orgId).where('key_hash', '=', 'x'));
+    await plan('a step of a search', buildScan(records, orgId, undefined, { created_at: 1_700_000_050_000, id: 'k' }));
   });
 
   test('policies are listed, found and sorted by an index, whatever the filters', async () => {

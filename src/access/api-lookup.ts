@@ -10,6 +10,6 @@ export type FindApi = (id: string, orgId?: string) => Promise<KnownApi | undefin
 export type FindApis = (orgId: string, apiIds: readonly string[]) => Promise<ReadonlyMap<string, KnownApi>>;
 
 /** The public id of an API in a path; an id nobody knows stands for itself, since rights may name APIs yet to come. */
-export async function publicApiId(findApi: FindApi, orgId: string, id: string): Promise<string> {
+export async function resolvePublicApiId(findApi: FindApi, orgId: string, id: string): Promise<string> {
   return (await findApi(id, orgId))?.apiId ?? id;
 }

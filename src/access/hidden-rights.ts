@@ -4,26 +4,26 @@ import type { Actor } from '#operations/actor.ts';
 
 /** What keys and policies grant, seen by a user who does not own all APIs. */
 
-interface Granting {
+interface RightsHolder {
   readonly access_rights?: Readonly<Record<string, unknown>> | null | undefined;
   readonly access_rights_array?: readonly { readonly api_id?: unknown }[] | null | undefined;
 }
 
 /** API ids in the rights of a key or policy. */
-const apiIdsOf = ({ access_rights, access_rights_array }: Granting): string[] => [
+const apiIdsOf = ({ access_rights, access_rights_array }: RightsHolder): string[] => [
   ...Object.keys(access_rights ?? {}),
   ...(Array.isArray(access_rights_array) ? access_rights_array.map(it => String(it?.api_id ?? '')) : []),
 ];
 
-export const grantsHidden = (granting: Granting, hidden: HiddenApis): boolean =>
+export const grantsHidden = (granting: RightsHolder, hidden: HiddenApis): boolean =>
   apiIdsOf(granting).some(apiId => hidden.has(apiId));
 
 /** Visible where nothing it grants is hidden, or something it grants is not. */
-export const isVisible = (granting: Granting, hidden: HiddenApis): boolean =>
+export const isVisible = (granting: RightsHolder, hidden: HiddenApis): boolean =>
   !grantsHidden(granting, hidden) || apiIdsOf(granting).some(apiId => !hidden.has(apiId));
 
 /** The same without the rights to APIs that are hidden. */
-export function withoutHidden<T extends Granting>(granting: T, hidden: HiddenApis): T {
+export function withoutHidden<T extends RightsHolder>(granting: T, hidden: HiddenApis): T {
   if (!grantsHidden(granting, hidden)) return granting;
   const { access_rights, access_rights_array } = granting;
   const rights = Object.entries(access_rights ?? {}).filter(([apiId]) => !hidden.has(apiId));
@@ -35,7 +35,7 @@ export function withoutHidden<T extends Granting>(granting: T, hidden: HiddenApi
 export async function refuseHiddenRights(
   { ownership }: { ownership: Ownership },
   actor: Actor,
-  ...granting: readonly Granting[]
+  ...granting: readonly RightsHolder[]
 ): Promise<void> {
   const hidden = await ownership.hiddenFrom(actor);
   if (granting.some(it => grantsHidden(it, hidden))) throw apis.api_not_owned();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FindApi } from '#access/api-lookup.ts';
-import { publicApiId } from '#access/api-lookup.ts';
+import { resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
@@ -45,7 +45,7 @@ export const listLogs = operation({
         hiddenApis: (await tools.ownership.hiddenFrom(actor)).apiIds,
         from: start * 1000,
         to: end * 1000 + 999,
-        apiId: api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, api_id),
+        apiId: api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, api_id),
         keyHash: key?.toLowerCase(),
         status,
         failed: errors === 'true' || errors === '1',

@@ -1,5 +1,5 @@
 import { issueKey, type KeyTools, revokeKey } from '#access/keys/issue.ts';
-import { checkedPolicy, newPolicy } from '#access/policies/new-policy.ts';
+import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
 import { modelOf } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
@@ -41,11 +41,11 @@ export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
     return {
       policies: () => inside(async org => (await policies.search(org, {}, { page: -1, size: 1 })).items),
       createPolicy: policy =>
-        inside(org => policies.insert(newPolicy(checkedPolicy(policy, settings), org, clock.now()))),
+        inside(org => policies.insert(newPolicy(checkPolicy(policy, settings), org, clock.now()))),
       updatePolicy: (id, change) =>
         inside(async org => {
           const changed = await policies.change(org, id, known => ({
-            ...checkedPolicy(change(known), settings),
+            ...checkPolicy(change(known), settings),
             _id: known._id,
             id: known.id,
             org_id: known.org_id,

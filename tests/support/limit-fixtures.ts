@@ -1,6 +1,6 @@
 import { keyOwner } from '#access/keys/counters.ts';
 import type { Key } from '#access/keys/schema.ts';
-import { type Session, sessionOf } from '#access/keys/session.ts';
+import { compileKeySession, type Session } from '#access/keys/session.ts';
 import { applyPolicies } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
 import { createLog } from '#base/log.ts';
@@ -70,7 +70,7 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
     clock,
     log,
     counters: counters(local),
-    organisationLimits: { find: () => organisation && sessionOf(organisation), changed: () => undefined },
+    organisationLimits: { find: () => organisation && compileKeySession(organisation), changed: () => undefined },
     grants: { of: () => ({ ...operatorGrants, ...grants }) },
     emitEvent: (event: string, _call: Exchange, message: string, more = {}) =>
       void heard.push({ event, message, ...more }),

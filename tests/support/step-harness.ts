@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readPem } from '#access/certificates/pem.ts';
-import { certificateStore } from '#access/certificates/store.ts';
-import { tokenOf } from '#access/keys/ids.ts';
+import { parsePem } from '#access/certificates/pem.ts';
+import { createCertificateStore } from '#access/certificates/store.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { keyDigest } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
-import { type KeyKind, keyStore } from '#access/keys/store.ts';
-import { oauthCodeStore } from '#access/oauth/code-store.ts';
-import { oauthClientStore } from '#access/oauth/store.ts';
-import { oauthTokenStore } from '#access/oauth/token-store.ts';
+import { createKeyStore, type KeyKind } from '#access/keys/store.ts';
+import { createOauthCodeStore } from '#access/oauth/code-store.ts';
+import { createOauthClientStore } from '#access/oauth/store.ts';
+import { createOauthTokenStore } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
-import { policyStore } from '#access/policies/store.ts';
+import { createPolicyStore } from '#access/policies/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
@@ -80,9 +80,9 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   const settings = readSettings({ flags });
   const vault = createVault(createDataKey());
   const records = await openRecords({ file });
-  const keys = keyStore(records, vault, settings);
-  const policies = policyStore(records, async () => new Map());
-  const certificates = certificateStore(records, vault);
+  const keys = createKeyStore(records, vault, settings);
+  const policies = createPolicyStore(records, async () => new Map());
+  const certificates = createCertificateStore(records, vault);
   const reader = await openReader({ file });
   const time = { nowMs: startMs };
   const clock = { now: () => time.nowMs };
@@ -100,9 +100,9 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   let compiled: ReadonlyMap<string, Api> = new Map();
   const sessions = sessionsOf({ store, vault, settings, clock, log, apis: () => compiled });
   const oauth = {
-    oauthClients: oauthClientStore(records, vault),
-    oauthTokens: oauthTokenStore(records, vault, settings),
-    oauthCodes: oauthCodeStore(records, vault),
+    oauthClients: createOauthClientStore(records, vault),
+    oauthTokens: createOauthTokenStore(records, vault, settings),
+    oauthCodes: createOauthCodeStore(records, vault),
   };
   const addresses = createAddressPolicies({ managementPorts: () => [] });
   const tokens = tokenTools({ addresses, store, sessions, vault, settings, clock, log, post: it => void answer(it) });
@@ -158,7 +158,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     compile,
 
     async key(key: Key, { name = createPublicId(), kind = 'token' as KeyKind } = {}): Promise<string> {
-      const keyId = tokenOf(orgId, name);
+      const keyId = formatKeyId(orgId, name);
       const body = { ...key, org_id: orgId };
       await keys.create({
         rowId: createDatabaseId(),
@@ -183,7 +183,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       } as Parameters<typeof policies.insert>[0]),
 
     async certificate(pem: string, at = time.nowMs): Promise<string> {
-      const read = readPem(pem, { orgId, nowMs: at });
+      const read = parsePem(pem, { orgId, nowMs: at });
       await certificates.insert(read, { orgId, createdAtMs: at });
       return read.id;
     },

@@ -68,7 +68,7 @@ onEveryEngine('certificates', app => {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     assert.ok(!row.body.includes(made.keyPem.split('\n')[1]!) && !row.body.includes('PRIVATE'));
-    assert.equal((await tools.certificates.withKey(orgId, id))?.privateKeyPem, made.keyPem);
+    assert.equal((await tools.certificates.getWithPrivateKey(orgId, id))?.privateKeyPem, made.keyPem);
     assert.equal('privateKeyPem' in (await tools.certificates.get(orgId, id))!, false);
   });
 

@@ -3,10 +3,10 @@ import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, ok } from '#operations/shapes.ts';
 import type { CertificateTools } from './operations.ts';
-import { readPem } from './pem.ts';
+import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
-import { fullRecordOf, summaryOf } from './views.ts';
+import { toCertificateSummary, toFullCertificate } from './views.ts';
 
 /** Certificates as a script handles them, which holds the gateway's secret and stands above organisations. */
 export interface GatewayCertificateTools extends CertificateTools, OwnerTools {}
@@ -26,8 +26,8 @@ export const listGatewayCertificates = operation({
   }),
   returns: z.object({ certs: z.array(z.union([CertificateId, CertificateSummary])) }),
   async handle({ query: { org_id, mode } }, { certificates }: GatewayCertificateTools) {
-    const found = await certificates.everywhere(org_id);
-    return { certs: mode === 'detailed' ? found.map(summaryOf) : found.map(({ id }) => id) };
+    const found = await certificates.listAll(org_id);
+    return { certs: mode === 'detailed' ? found.map(toCertificateSummary) : found.map(({ id }) => id) };
   },
 });
 
@@ -46,7 +46,7 @@ export const createGatewayCertificate = operation({
     if (body.trim() === '') throw problem.empty();
     const owner = await ownerOf(tools, org_id ?? '');
     const nowMs = tools.clock.now();
-    const upload = readPem(body, { orgId: owner, nowMs });
+    const upload = parsePem(body, { orgId: owner, nowMs });
     audit(upload.id, owner);
     await tools.certificates.insert(upload, { orgId: owner, createdAtMs: nowMs });
     return { id: upload.id, status: 'ok' as const, message: 'Certificate added' };
@@ -68,7 +68,7 @@ export const getGatewayCertificates = operation({
       ids.map(async id => {
         const certificate = await certificates.getAnywhere(id);
         if (!certificate) throw problem.not_found();
-        return fullRecordOf(certificate);
+        return toFullCertificate(certificate);
       }),
     );
     return found.length === 1 ? found[0]! : found;
@@ -87,10 +87,10 @@ export const deleteGatewayCertificate = operation({
   problems: [problem.not_found],
   async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateTools) {
     audit(certID);
-    const known = await certificates.getAnywhere(certID);
-    if (!known || (org_id && org_id !== known.orgId)) throw problem.not_found();
-    audit(certID, known.orgId);
-    if (!(await certificates.remove(known.orgId, certID))) throw problem.not_found();
+    const existing = await certificates.getAnywhere(certID);
+    if (!existing || (org_id && org_id !== existing.orgId)) throw problem.not_found();
+    audit(certID, existing.orgId);
+    if (!(await certificates.remove(existing.orgId, certID))) throw problem.not_found();
     return ok('removed');
   },
 });

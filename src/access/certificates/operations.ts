@@ -4,11 +4,11 @@ import type { Settings } from '#base/settings.ts';
 import type { Upload } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf, pageQuery } from '#operations/shapes.ts';
-import { readPem } from './pem.ts';
+import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
 import type { CertificateStore } from './store.ts';
-import { fullRecordOf, summaryOf } from './views.ts';
+import { toCertificateSummary, toFullCertificate } from './views.ts';
 
 export interface CertificateTools {
   certificates: CertificateStore;
@@ -18,7 +18,7 @@ export interface CertificateTools {
 
 const params = z.object({ certId: z.string() });
 const declared = { surface: 'dashboard', noun: 'certificates' } as const;
-const sized = ({ settings }: CertificateTools, p: number) => pageOf(p, settings['management.page_size']);
+const toPage = ({ settings }: CertificateTools, p: number) => pageOf(p, settings['management.page_size']);
 
 const filters = { omit: undefined, with_pk: true, without_pk: false } as const;
 
@@ -44,8 +44,12 @@ export const listCertificates = operation({
   }),
   async handle({ actor, query: { p, mode, filter } }, tools: CertificateTools) {
     const hasPrivate = mode && filters[filter];
-    const { items, pages } = await tools.certificates.page(actor.orgId, sized(tools, p), hasPrivate);
-    return { cert_basics: items.map(summaryOf), pages, ...(mode ? {} : { certs: items.map(({ id }) => id) }) };
+    const { items, pages } = await tools.certificates.page(actor.orgId, toPage(tools, p), hasPrivate);
+    return {
+      cert_basics: items.map(toCertificateSummary),
+      pages,
+      ...(mode ? {} : { certs: items.map(({ id }) => id) }),
+    };
   },
 });
 
@@ -59,8 +63,8 @@ export const listCertificateDetails = operation({
   query: pageQuery,
   returns: z.object({ certificates: z.array(FullCertificate), pages: z.int() }),
   async handle({ actor, query }, tools: CertificateTools) {
-    const { items, pages } = await tools.certificates.page(actor.orgId, sized(tools, query.p));
-    return { certificates: items.map(fullRecordOf), pages };
+    const { items, pages } = await tools.certificates.page(actor.orgId, toPage(tools, query.p));
+    return { certificates: items.map(toFullCertificate), pages };
   },
 });
 
@@ -82,7 +86,7 @@ export const createCertificate = operation({
   problems: [problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
   async handle({ actor: { orgId }, body, audit }, { certificates, clock }: CertificateTools) {
     const nowMs = clock.now();
-    const upload = readPem(body.bytes.toString('utf8'), { orgId, nowMs });
+    const upload = parsePem(body.bytes.toString('utf8'), { orgId, nowMs });
     audit(upload.id);
     await certificates.insert(upload, { orgId, createdAtMs: nowMs });
     return { id: upload.id, message: 'Certificate added', status: 'ok' as const };
@@ -102,7 +106,7 @@ export const getCertificate = operation({
   async handle({ actor, params: { certId } }, { certificates }: CertificateTools) {
     const certificate = await certificates.get(actor.orgId, certId);
     if (!certificate) throw problem.not_found();
-    return fullRecordOf(certificate);
+    return toFullCertificate(certificate);
   },
 });
 

@@ -19,27 +19,27 @@ const tags = { version: 0xa0, extensions: 0xa3, dnsName: 0x82, octets: 0x04 };
 const subjectAlternatives = '2.5.29.17';
 
 /** Throws on bytes that are not a certificate. */
-export function certificateNames(der: Buffer): CertificateNames {
-  const [certificate] = elements(der);
-  const body = inside(inside(certificate)[0]);
+export function readCertificateNames(der: Buffer): CertificateNames {
+  const [certificate] = parseElements(der);
+  const body = childrenOf(childrenOf(certificate)[0]);
   const at = body[0]?.tag === tags.version ? 1 : 0;
-  return { issuer: pkixName(body[at + 2]), subject: pkixName(body[at + 4]), dnsNames: dnsNamesOf(body) };
+  return { issuer: parseName(body[at + 2]), subject: parseName(body[at + 4]), dnsNames: dnsNamesOf(body) };
 }
 
 function dnsNamesOf(body: Element[]): string[] {
-  const [list] = inside(body.find(element => element.tag === tags.extensions));
-  const extensions = inside(list).map(inside);
-  const alternatives = extensions.find(([type]) => oidOf(type).join('.') === subjectAlternatives);
+  const [list] = childrenOf(body.find(element => element.tag === tags.extensions));
+  const extensions = childrenOf(list).map(childrenOf);
+  const alternatives = extensions.find(([type]) => parseOid(type).join('.') === subjectAlternatives);
   const value = alternatives?.find(element => element.tag === tags.octets);
-  return inside(inside(value)[0])
+  return childrenOf(childrenOf(value)[0])
     .filter(element => element.tag === tags.dnsName)
-    .map(element => textOf(element));
+    .map(element => decodeText(element));
 }
 
-type Place = Exclude<keyof PkixName, 'SerialNumber' | 'CommonName' | 'Names' | 'ExtraNames'>;
+type ListAttribute = Exclude<keyof PkixName, 'SerialNumber' | 'CommonName' | 'Names' | 'ExtraNames'>;
 
 /** Attribute types with a place of their own; the rest is in `Names` only. */
-const listed: Record<string, Place> = {
+const listAttributes: Record<string, ListAttribute> = {
   '2.5.4.6': 'Country',
   '2.5.4.10': 'Organization',
   '2.5.4.11': 'OrganizationalUnit',
@@ -48,9 +48,12 @@ const listed: Record<string, Place> = {
   '2.5.4.9': 'StreetAddress',
   '2.5.4.17': 'PostalCode',
 };
-const single: Record<string, 'CommonName' | 'SerialNumber'> = { '2.5.4.3': 'CommonName', '2.5.4.5': 'SerialNumber' };
+const singleAttributes: Record<string, 'CommonName' | 'SerialNumber'> = {
+  '2.5.4.3': 'CommonName',
+  '2.5.4.5': 'SerialNumber',
+};
 
-export function emptyName(): PkixName {
+export function createEmptyName(): PkixName {
   return {
     Country: [],
     Organization: [],
@@ -66,14 +69,14 @@ export function emptyName(): PkixName {
   };
 }
 
-function pkixName(element: Element | undefined): PkixName {
-  const name = emptyName();
-  for (const attribute of inside(element).flatMap(inside)) {
-    const [type, value] = inside(attribute);
-    const Type = oidOf(type);
-    const Value = textOf(value);
-    const list = listed[Type.join('.')];
-    const one = single[Type.join('.')];
+function parseName(element: Element | undefined): PkixName {
+  const name = createEmptyName();
+  for (const attribute of childrenOf(element).flatMap(childrenOf)) {
+    const [type, value] = childrenOf(attribute);
+    const Type = parseOid(type);
+    const Value = decodeText(value);
+    const list = listAttributes[Type.join('.')];
+    const one = singleAttributes[Type.join('.')];
     if (list) name[list].push(Value);
     if (one) name[one] = Value;
     name.Names.push({ Type, Value });
@@ -81,10 +84,10 @@ function pkixName(element: Element | undefined): PkixName {
   return name;
 }
 
-const inside = (element: Element | undefined): Element[] => (element ? elements(element.content) : []);
+const childrenOf = (element: Element | undefined): Element[] => (element ? parseElements(element.content) : []);
 
-function elements(bytes: Buffer): Element[] {
-  const found: Element[] = [];
+function parseElements(bytes: Buffer): Element[] {
+  const parsed: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
     const tag = bytes.readUInt8(at);
     const short = bytes.readUInt8(at + 1);
@@ -93,13 +96,13 @@ function elements(bytes: Buffer): Element[] {
     const length = lengthBytes === 0 ? short : bytes.readUIntBE(at + 2, lengthBytes);
     const start = at + 2 + lengthBytes;
     if (start + length > bytes.length) throw new RangeError('DER element longer than its surroundings');
-    found.push({ tag, content: bytes.subarray(start, start + length) });
+    parsed.push({ tag, content: bytes.subarray(start, start + length) });
     at = start + length;
   }
-  return found;
+  return parsed;
 }
 
-function oidOf(element: Element | undefined): number[] {
+function parseOid(element: Element | undefined): number[] {
   const arcs: number[] = [];
   let arc = 0;
   for (const byte of element?.content ?? []) {
@@ -123,12 +126,12 @@ const decoders: Record<number, (bytes: Buffer) => string> = {
   20: bytes => bytes.toString('latin1'),
   22: bytes => bytes.toString('latin1'),
   26: bytes => bytes.toString('latin1'),
-  28: bytes => wide(bytes, 4),
-  30: bytes => wide(bytes, 2),
+  28: bytes => decodeWide(bytes, 4),
+  30: bytes => decodeWide(bytes, 2),
   [tags.dnsName]: bytes => bytes.toString('latin1'),
 };
 
-function textOf(element: Element | undefined): string {
+function decodeText(element: Element | undefined): string {
   if (!element) return '';
   const decode = decoders[element.tag];
   const text = decode ? decode(element.content) : `#${element.content.toString('hex')}`;
@@ -137,7 +140,7 @@ function textOf(element: Element | undefined): string {
   return text;
 }
 
-function wide(bytes: Buffer, width: 2 | 4): string {
+function decodeWide(bytes: Buffer, width: 2 | 4): string {
   let text = '';
   for (let at = 0; at + width <= bytes.length; at += width) text += String.fromCodePoint(bytes.readUIntBE(at, width));
   return text;

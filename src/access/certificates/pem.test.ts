@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { makeAuthority, makeCertificate, makeServerCertificate } from '../../../tests/support/certificates.ts';
-import { maxCertificates, maxUploadBytes, readPem } from './pem.ts';
+import { maxCertificates, maxUploadBytes, parsePem } from './pem.ts';
 
 const orgId = '65f0c1d2a3b4c5d6e7f80910';
 const nowMs = Date.parse('2026-06-01T12:00:00Z');
-const read = (text: string) => readPem(text, { orgId, nowMs });
+const read = (text: string) => parsePem(text, { orgId, nowMs });
 const refuses = (text: string, code: string, message?: RegExp) =>
   assert.throws(() => read(text), { code: `certificates.${code}`, ...(message && { message }) });
 

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { formatIsoTime, zeroTime } from '#base/clock.ts';
-import { type CertificateNames, certificateNames, emptyName } from './pem-names.ts';
+import { type CertificateNames, createEmptyName, readCertificateNames } from './pem-names.ts';
 import { problem } from './problems.ts';
 import type { UploadedCertificate } from './schema.ts';
 
@@ -13,27 +13,27 @@ export interface UploadContext {
 }
 
 /** Reads an upload: a chain with the leaf first and perhaps its private key, in any order, or one bare public key. */
-export function readPem(text: string, { orgId, nowMs }: UploadContext): UploadedCertificate {
+export function parsePem(text: string, { orgId, nowMs }: UploadContext): UploadedCertificate {
   if (Buffer.byteLength(text) > maxUploadBytes) throw problem.too_large({ detail: { maxBytes: maxUploadBytes } });
-  const { certificates, privateKeys, publicKeys } = sortedBlocks(blocksOf(text));
+  const { certificates, privateKeys, publicKeys } = sortBlocks(parseBlocks(text));
   if (publicKeys.length > 0 && certificates.length + privateKeys.length > 0) throw problem.public_key_combined();
   if (publicKeys.length > 1) throw problem.several_public_keys();
   if (privateKeys.length > 1) throw problem.several_private_keys();
   if (certificates.length > maxCertificates) throw problem.too_many({ detail: { maxCertificates } });
   const [publicKey] = publicKeys;
-  if (publicKey) return bareKey(publicKey, orgId);
+  if (publicKey) return parsePublicKey(publicKey, orgId);
   if (certificates.length === 0) throw privateKeys.length > 0 ? problem.private_key_alone() : problem.undecodable();
-  return chain(certificates, privateKeys[0], orgId, nowMs);
+  return parseChain(certificates, privateKeys[0], orgId, nowMs);
 }
 
-function chain(blocks: Block[], keyBlock: Block | undefined, orgId: string, nowMs: number): UploadedCertificate {
-  const certificates = blocks.map(certificateOf);
+function parseChain(blocks: Block[], keyBlock: Block | undefined, orgId: string, nowMs: number): UploadedCertificate {
+  const certificates = blocks.map(parseCertificate);
   const leaf = certificates[0];
   if (!leaf) throw problem.undecodable();
-  const facts = attempt(() => factsOf(leaf));
+  const facts = rethrowAs(() => readLeaf(leaf));
   if (leaf.validToDate.getTime() < nowMs) throw problem.expired();
-  const privateKey = keyBlock && privateKeyOf(keyBlock);
-  if (privateKey) checkOwner(privateKey, certificates);
+  const privateKey = keyBlock && parsePrivateKey(keyBlock);
+  if (privateKey) checkKeyMatchesLeaf(privateKey, certificates);
   return {
     id: orgId + facts.fingerprint,
     hasPrivate: privateKey !== undefined,
@@ -52,18 +52,18 @@ interface LeafFacts extends CertificateNames {
   notAfter: string;
 }
 
-function factsOf(leaf: X509Certificate): LeafFacts {
+function readLeaf(leaf: X509Certificate): LeafFacts {
   return {
     fingerprint: sha256(leaf.raw),
     isCa: leaf.ca,
     notBefore: formatIsoTime(leaf.validFromDate.getTime()),
     notAfter: formatIsoTime(leaf.validToDate.getTime()),
-    ...certificateNames(leaf.raw),
+    ...readCertificateNames(leaf.raw),
   };
 }
 
-function bareKey(block: Block, orgId: string): UploadedCertificate {
-  const key = attempt(() => createPublicKey(block.pem));
+function parsePublicKey(block: Block, orgId: string): UploadedCertificate {
+  const key = rethrowAs(() => createPublicKey(block.pem));
   const fingerprint = sha256(key.export({ type: 'spki', format: 'der' }));
   return {
     id: orgId + fingerprint,
@@ -73,8 +73,8 @@ function bareKey(block: Block, orgId: string): UploadedCertificate {
     dnsNames: [],
     notBefore: zeroTime,
     notAfter: zeroTime,
-    issuer: emptyName(),
-    subject: { ...emptyName(), CommonName: `Public Key: ${fingerprint}` },
+    issuer: createEmptyName(),
+    subject: { ...createEmptyName(), CommonName: `Public Key: ${fingerprint}` },
     issuerCn: '',
     subjectCn: `Public Key: ${fingerprint}`,
     certificatesPem: '',
@@ -82,24 +82,24 @@ function bareKey(block: Block, orgId: string): UploadedCertificate {
   };
 }
 
-function certificateOf(block: Block): X509Certificate {
-  return attempt(() => new X509Certificate(block.pem));
+function parseCertificate(block: Block): X509Certificate {
+  return rethrowAs(() => new X509Certificate(block.pem));
 }
 
-function privateKeyOf(block: Block): KeyObject {
+function parsePrivateKey(block: Block): KeyObject {
   if (block.label.startsWith('ENCRYPTED') || /^Proc-Type:.*ENCRYPTED/m.test(block.pem))
     throw problem.private_key_encrypted();
-  return attempt(() => createPrivateKey(block.pem), problem.private_key_unreadable);
+  return rethrowAs(() => createPrivateKey(block.pem), problem.private_key_unreadable);
 }
 
-function checkOwner(privateKey: KeyObject, certificates: X509Certificate[]): void {
+function checkKeyMatchesLeaf(privateKey: KeyObject, certificates: X509Certificate[]): void {
   const place = certificates.findIndex(certificate => certificate.checkPrivateKey(privateKey)) + 1;
   if (place === 0) throw problem.private_key_foreign();
   if (place > 1) throw problem.leaf_not_first({ detail: { place } });
 }
 
 /** What the crypto library refuses to read is the uploader's mistake. */
-function attempt<T>(read: () => T, refusal = problem.undecodable): T {
+function rethrowAs<T>(read: () => T, refusal = problem.undecodable): T {
   try {
     return read();
   } catch (cause) {
@@ -128,7 +128,7 @@ const kinds: Record<string, 'certificates' | 'privateKeys' | 'publicKeys' | 'ign
   'DH PARAMETERS': 'ignored',
 };
 
-function sortedBlocks(blocks: Block[]) {
+function sortBlocks(blocks: Block[]) {
   const sorted = { certificates: [] as Block[], privateKeys: [] as Block[], publicKeys: [] as Block[] };
   for (const block of blocks) {
     const kind = Object.hasOwn(kinds, block.label) ? kinds[block.label] : undefined;
@@ -139,7 +139,7 @@ function sortedBlocks(blocks: Block[]) {
 }
 
 /** One walk over the lines, linear in the upload. Text around the blocks, which tools like to add, is skipped. */
-function blocksOf(text: string): Block[] {
+function parseBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let open: { label: string; lines: string[] } | undefined;
   for (const line of text.split(/\r\n|\r|\n/).map(each => each.trim())) {

@@ -6,7 +6,7 @@ import { problem } from './problems.ts';
 import type { Certificate, UploadedCertificate } from './schema.ts';
 import { privateKeyPurpose } from './sealing.ts';
 
-export type CertificateStore = ReturnType<typeof certificateStore>;
+export type CertificateStore = ReturnType<typeof createCertificateStore>;
 
 /** What is kept: the private key only sealed. */
 type StoredCertificate = Certificate & { orgId: string; createdAtMs: number; sealedKey?: string };
@@ -16,7 +16,7 @@ export interface CertificateOwner {
   createdAtMs: number;
 }
 
-export function certificateStore(records: Records, vault: Vault) {
+export function createCertificateStore(records: Records, vault: Vault) {
   const certificates = createCollection<'certificates', StoredCertificate>(records, 'certificates', it => ({
     id: it.id,
     org_id: it.orgId,
@@ -29,40 +29,40 @@ export function certificateStore(records: Records, vault: Vault) {
     /** Without its private key, like everything here but `withKey`. */
     async get(orgId: string, id: string): Promise<Certificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });
-      return stored && shown(stored);
+      return stored && withoutPrivateKey(stored);
     },
 
     /** Whatever its organisation: for the operator only. */
     async getAnywhere(id: string): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>) | undefined> {
       const stored = await certificates.find({ id });
-      return stored && { ...shown(stored), orgId: stored.orgId };
+      return stored && { ...withoutPrivateKey(stored), orgId: stored.orgId };
     },
 
     /** Of one organisation, or of all of them: for the operator only. Newest first. */
-    async everywhere(orgId?: string): Promise<Certificate[]> {
-      const found = await certificates.all({ where: orgId ? { org_id: orgId } : {}, order: ['-created_at', '-id'] });
-      return found.map(shown);
+    async listAll(orgId?: string): Promise<Certificate[]> {
+      const rows = await certificates.all({ where: orgId ? { org_id: orgId } : {}, order: ['-created_at', '-id'] });
+      return rows.map(withoutPrivateKey);
     },
 
     /** Those of any organisation that end by then, bare public keys aside: they do not end. */
     async endingBy(atMs: number): Promise<(Certificate & Pick<CertificateOwner, 'orgId'>)[]> {
       const filter = (query: Query) => query.where(sql<boolean>`not_after <= ${atMs}`);
       const found = await certificates.all({ filter, order: ['id'] });
-      return found.filter(it => it.certificatesPem !== '').map(it => ({ ...shown(it), orgId: it.orgId }));
+      return found.filter(it => it.certificatesPem !== '').map(it => ({ ...withoutPrivateKey(it), orgId: it.orgId }));
     },
 
     /** For whoever presents the certificate, never for an answer. */
-    async withKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
+    async getWithPrivateKey(orgId: string, id: string): Promise<UploadedCertificate | undefined> {
       const stored = await certificates.find({ org_id: orgId, id });
-      if (!stored?.sealedKey) return stored && shown(stored);
-      return { ...shown(stored), privateKeyPem: vault.open(stored.sealedKey, privateKeyPurpose) };
+      if (!stored?.sealedKey) return stored && withoutPrivateKey(stored);
+      return { ...withoutPrivateKey(stored), privateKeyPem: vault.open(stored.sealedKey, privateKeyPurpose) };
     },
 
-    async page(orgId: string, asked: PageRequest, hasPrivate?: boolean) {
+    async page(orgId: string, query: PageRequest, hasPrivate?: boolean) {
       const narrowed = hasPrivate === undefined ? {} : { has_private: Number(hasPrivate) };
       const where = { org_id: orgId, ...narrowed };
-      const found = await certificates.page({ where, order: ['-created_at', '-id'] }, asked);
-      return { ...found, items: found.items.map(shown) };
+      const result = await certificates.page({ where, order: ['-created_at', '-id'] }, query);
+      return { ...result, items: result.items.map(withoutPrivateKey) };
     },
 
     count: (orgId: string) => certificates.count({ org_id: orgId }),
@@ -87,5 +87,9 @@ export function certificateStore(records: Records, vault: Vault) {
   };
 }
 
-const shown = ({ orgId: _org, createdAtMs: _at, sealedKey: _key, ...certificate }: StoredCertificate): Certificate =>
-  certificate;
+const withoutPrivateKey = ({
+  orgId: _org,
+  createdAtMs: _at,
+  sealedKey: _key,
+  ...certificate
+}: StoredCertificate): Certificate => certificate;

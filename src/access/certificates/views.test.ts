@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
-import { readPem } from './pem.ts';
+import { parsePem } from './pem.ts';
 import { Certificate, CertificateSummary, FullCertificate } from './schema.ts';
-import { fullRecordOf, summaryOf } from './views.ts';
+import { toCertificateSummary, toFullCertificate } from './views.ts';
 
 const made = makeCertificate({
   cn: 'Acme client',
@@ -11,10 +11,10 @@ const made = makeCertificate({
   dnsNames: ['acme.example'],
   usages: ['client'],
 });
-const upload = readPem(made.certPem + made.keyPem, { orgId: 'org1', nowMs: Date.parse('2026-01-01T00:00:00Z') });
+const upload = parsePem(made.certPem + made.keyPem, { orgId: 'org1', nowMs: Date.parse('2026-01-01T00:00:00Z') });
 
 test('the summary has exactly the published members', () => {
-  assert.deepEqual(CertificateSummary.parse(summaryOf(upload)), {
+  assert.deepEqual(CertificateSummary.parse(toCertificateSummary(upload)), {
     id: `org1${made.fingerprint}`,
     issuer_cn: 'Acme client',
     subject_cn: 'Acme client',
@@ -24,20 +24,22 @@ test('the summary has exactly the published members', () => {
     not_after: '2049-12-31T23:59:59Z',
     is_ca: false,
   });
-  assert.deepEqual(Object.keys(summaryOf(upload)).sort(), Object.keys(CertificateSummary.shape).sort());
+  assert.deepEqual(Object.keys(toCertificateSummary(upload)).sort(), Object.keys(CertificateSummary.shape).sort());
 });
 
 test('the full record has exactly the published members, and names as lists', () => {
-  const full = FullCertificate.strict().parse(fullRecordOf(upload));
+  const full = FullCertificate.strict().parse(toFullCertificate(upload));
   assert.deepEqual(full.subject.Organization, ['Acme']);
   assert.deepEqual(full.subject.Names, [
     { Type: [2, 5, 4, 10], Value: 'Acme' },
     { Type: [2, 5, 4, 3], Value: 'Acme client' },
   ]);
-  assert.deepEqual(Object.keys(fullRecordOf(upload)).sort(), Object.keys(FullCertificate.shape).sort());
+  assert.deepEqual(Object.keys(toFullCertificate(upload)).sort(), Object.keys(FullCertificate.shape).sort());
 });
 
 test('neither view nor the stored shape carries key material', () => {
-  const texts = [summaryOf(upload), fullRecordOf(upload), Certificate.parse(upload)].map(it => JSON.stringify(it));
+  const texts = [toCertificateSummary(upload), toFullCertificate(upload), Certificate.parse(upload)].map(it =>
+    JSON.stringify(it),
+  );
   for (const text of texts) assert.doesNotMatch(text, /PRIVATE KEY/);
 });

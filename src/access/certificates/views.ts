@@ -1,7 +1,7 @@
 import type { Certificate, CertificateSummary, FullCertificate } from './schema.ts';
 
 /** The lines shared by both views; neither ever carries key material. */
-function factsOf(certificate: Certificate) {
+function commonMembers(certificate: Certificate) {
   return {
     id: certificate.id,
     has_private: certificate.hasPrivate,
@@ -12,13 +12,13 @@ function factsOf(certificate: Certificate) {
   };
 }
 
-export function summaryOf(certificate: Certificate): CertificateSummary {
-  return { ...factsOf(certificate), issuer_cn: certificate.issuerCn, subject_cn: certificate.subjectCn };
+export function toCertificateSummary(certificate: Certificate): CertificateSummary {
+  return { ...commonMembers(certificate), issuer_cn: certificate.issuerCn, subject_cn: certificate.subjectCn };
 }
 
-export function fullRecordOf(certificate: Certificate): FullCertificate {
+export function toFullCertificate(certificate: Certificate): FullCertificate {
   return {
-    ...factsOf(certificate),
+    ...commonMembers(certificate),
     fingerprint: certificate.fingerprint,
     issuer: certificate.issuer,
     subject: certificate.subject,

@@ -4,8 +4,8 @@ import { operation } from '#operations/operation.ts';
 import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
-import { tokenOf } from './ids.ts';
-import { changeKey, type KeyTools, liveKey, putKey, removeKey } from './issue.ts';
+import { formatKeyId } from './ids.ts';
+import { changeKey, type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
 import { problem } from './problems.ts';
 import { KeyEnvelope, keyBody } from './schema.ts';
 import type { KeyStore } from './store.ts';
@@ -19,10 +19,10 @@ export interface OrganisationKeyTools extends KeyTools {
 const params = z.object({ keyId: z.string().describe('The id of the organisation, or the id a key without one got') });
 const declared = { surface: 'admin', noun: 'keys', permission: 'secret' } as const;
 
-async function organisationKey(keys: KeyStore, keyId: string) {
-  const found = await keys.getAnywhere(keyId);
-  if (found?.kind !== 'organisation') throw problem.not_found();
-  return found;
+async function requireOrganisationKey(keys: KeyStore, keyId: string) {
+  const stored = await keys.getAnywhere(keyId);
+  if (stored?.kind !== 'organisation') throw problem.not_found();
+  return stored;
 }
 
 export const listOrganisationKeys = operation({
@@ -51,7 +51,7 @@ export const createOrganisationKey = operation({
   async handle({ body, audit }, tools: OrganisationKeyTools) {
     const orgId = body.org_id || (await tools.defaultOrgId());
     if (!(await tools.organisations.get(orgId))) throw accessProblem.organisation_unknown({ detail: { id: orgId } });
-    const keyId = body.org_id || tokenOf(orgId, createPublicId());
+    const keyId = body.org_id || formatKeyId(orgId, createPublicId());
     audit(keyId, orgId);
     return (await putKey(tools, { orgId, keyId, kind: 'organisation' }, body)).issued;
   },
@@ -67,7 +67,7 @@ export const getOrganisationKey = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found],
   async handle({ params: { keyId } }, tools: OrganisationKeyTools) {
-    return liveKey(tools, await organisationKey(tools.keys, keyId));
+    return readLiveKey(tools, await requireOrganisationKey(tools.keys, keyId));
   },
 });
 
@@ -83,7 +83,7 @@ export const updateOrganisationKey = operation({
   problems: [problem.not_found, problem.organisation_changed],
   async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
-    const stored = await organisationKey(tools.keys, keyId);
+    const stored = await requireOrganisationKey(tools.keys, keyId);
     audit(keyId, stored.orgId);
     if (body.org_id && body.org_id !== stored.orgId)
       throw problem.organisation_changed({ detail: { id: stored.orgId } });
@@ -103,7 +103,7 @@ export const deleteOrganisationKey = operation({
   problems: [problem.not_found],
   async handle({ params: { keyId }, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
-    const stored = await organisationKey(tools.keys, keyId);
+    const stored = await requireOrganisationKey(tools.keys, keyId);
     audit(keyId, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
     return done('Key deleted successfully');

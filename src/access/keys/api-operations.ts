@@ -3,16 +3,16 @@ import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, pageQuery, statusAnswer } from '#operations/shapes.ts';
 import { problem as accessProblem } from '../problems.ts';
-import { changeKey, liveKey, removeKey } from './issue.ts';
+import { changeKey, readLiveKey, removeKey } from './issue.ts';
 import {
-  apiInPath,
   changeQuery,
   type KeyOperationTools,
-  keyInPath,
-  keyToChange,
   lookupQuery,
   refuseHiddenGrants,
   refuseOtherApi,
+  requireKey,
+  requireWritableKey,
+  resolveApiId,
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
@@ -24,17 +24,17 @@ const apiParams = z.object({ apiId: z.string().describe('Public or database id o
 const params = apiParams.extend({ keyId: z.string().describe('The id of the key, or its name') });
 export const keyIds = z.object({ data: z.object({ keys: z.array(z.string()) }), pages: z.int() });
 
-interface Asked {
+interface KeyListQuery {
   apiId?: string;
   q?: string | undefined;
   p: number;
 }
 
-async function listed(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: Asked) {
-  const apiId = await apiInPath(tools, actor, ref);
+async function listIds(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: KeyListQuery) {
+  const apiId = await resolveApiId(tools, actor, ref);
   const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
-  const asked = { q, apiId, page: p, size: tools.settings['management.page_size'], hiddenApis };
-  const { items, pages, total } = await tools.keys.page(actor.orgId, asked);
+  const query = { q, apiId, page: p, size: tools.settings['management.page_size'], hiddenApis };
+  const { items, pages, total } = await tools.keys.page(actor.orgId, query);
   if (apiId !== undefined && !q && total === 0 && !(await tools.findApi(apiId, actor.orgId)))
     throw accessProblem.api_not_found();
   return { data: { keys: items.map(it => it.keyId) }, pages };
@@ -49,7 +49,7 @@ export const listKeyIds = operation({
   permission: 'keys:read',
   query: pageQuery,
   returns: keyIds,
-  handle: ({ actor, query: { p } }, tools: KeyOperationTools) => listed(tools, actor, { p }),
+  handle: ({ actor, query: { p } }, tools: KeyOperationTools) => listIds(tools, actor, { p }),
 });
 
 export const listKeysOfApi = operation({
@@ -63,7 +63,7 @@ export const listKeysOfApi = operation({
   query: pageQuery,
   returns: keyIds,
   problems: [accessProblem.api_not_found],
-  handle: ({ actor, params: { apiId }, query: { p } }, tools: KeyOperationTools) => listed(tools, actor, { apiId, p }),
+  handle: ({ actor, params: { apiId }, query: { p } }, tools: KeyOperationTools) => listIds(tools, actor, { apiId, p }),
 });
 
 export const searchKeysOfApi = operation({
@@ -78,7 +78,7 @@ export const searchKeysOfApi = operation({
   returns: keyIds,
   problems: [accessProblem.api_not_found],
   handle: ({ actor, params: { apiId }, query: { p, q } }, tools: KeyOperationTools) =>
-    listed(tools, actor, { apiId, q, p }),
+    listIds(tools, actor, { apiId, q, p }),
 });
 
 export const getKeyOfApi = operation({
@@ -93,9 +93,9 @@ export const getKeyOfApi = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
   async handle({ actor, params: { apiId, keyId }, query }, tools: KeyOperationTools) {
-    const stored = await keyInPath(tools, actor, keyId, query);
+    const stored = await requireKey(tools, actor, keyId, query);
     await refuseOtherApi(tools, actor, apiId, stored);
-    return withoutHiddenRights(tools, actor, await liveKey(tools, stored));
+    return withoutHiddenRights(tools, actor, await readLiveKey(tools, stored));
   },
 });
 
@@ -112,7 +112,7 @@ export const updateKeyOfApi = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
   async handle({ actor, params: { apiId, keyId }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await keyToChange(tools, actor, keyId, query);
+    const stored = await requireWritableKey(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
     await refuseHiddenGrants(tools, actor, body, stored.key);
@@ -132,7 +132,7 @@ export const deleteKeyOfApi = operation({
   returns: statusAnswer,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
   async handle({ actor, params: { apiId, keyId }, query, audit }, tools: KeyOperationTools) {
-    const stored = await keyToChange(tools, actor, keyId, query);
+    const stored = await requireWritableKey(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseOtherApi(tools, actor, apiId, stored);
     await refuseHiddenGrants(tools, actor, stored.key);

@@ -21,7 +21,7 @@ function refused(answer: Answer, status: number, message: RegExp): void {
 
 /** The password as it is kept, read the way a gateway reads it. */
 async function keptPassword(app: TestApp, orgId: string, name: string): Promise<string> {
-  const stored = await app.application.installation.tools.keys.byPresented(orgId, name);
+  const stored = await app.application.installation.tools.keys.findByCredential(orgId, name);
   assert.equal(stored?.kind, 'basic');
   return stored.key.basic_auth_data?.password ?? '';
 }
@@ -176,8 +176,8 @@ onEveryEngine('keys of organisations', app => {
     refused(await ask('PUT', `/api/keys/${orgId}`, rights('a1')), 403, /set by the operator/);
     refused(await ask('DELETE', `/api/keys/${orgId}`), 403, /set by the operator/);
     const { keys } = app().application.installation.tools;
-    assert.equal(await keys.byPresented(orgId, orgId), undefined);
+    assert.equal(await keys.findByCredential(orgId, orgId), undefined);
     const generated = (await admin('POST', '/admin/org/keys', {})).body;
-    assert.equal(await keys.byPresented(generated.data.org_id, generated.key_id), undefined);
+    assert.equal(await keys.findByCredential(generated.data.org_id, generated.key_id), undefined);
   });
 });

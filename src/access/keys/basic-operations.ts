@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
 import { invalid } from '#operations/validation-error.ts';
-import { changeKey, keyIdOf, liveKey, putKey, removeKey, required } from './issue.ts';
+import { buildKeyId, changeKey, putKey, readLiveKey, removeKey, requiredFault } from './issue.ts';
 import {
-  basicUser,
   changeQuery,
+  findBasicUser,
   type KeyOperationTools,
   refuseHiddenGrants,
-  userInPath,
+  requireUser,
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
@@ -38,13 +38,13 @@ export const writeBasicUser = operation({
   problems: [problem.exists],
   async handle({ actor, params: { username }, body, audit }, tools: KeyOperationTools) {
     refuseColon(username);
-    const keyId = keyIdOf(actor.orgId, username, tools.settings);
+    const keyId = buildKeyId(actor.orgId, username, tools.settings);
     audit(tools.keys.hashOf(keyId));
     const key = withUser(body, username);
-    const stored = await basicUser(tools.keys, actor.orgId, username);
+    const stored = await findBasicUser(tools.keys, actor.orgId, username);
     await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
     if (stored) return changeKey(tools, stored, key);
-    if (!key.basic_auth_data?.password) throw invalid([required('basic_auth_data.password')]);
+    if (!key.basic_auth_data?.password) throw invalid([requiredFault('basic_auth_data.password')]);
     return (await putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
   },
 });
@@ -60,8 +60,8 @@ export const getBasicUser = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found],
   async handle({ actor, params: { username } }, tools: KeyOperationTools) {
-    const stored = await userInPath(tools, actor, username);
-    return withoutHiddenRights(tools, actor, await liveKey(tools, stored));
+    const stored = await requireUser(tools, actor, username);
+    return withoutHiddenRights(tools, actor, await readLiveKey(tools, stored));
   },
 });
 
@@ -78,7 +78,7 @@ export const updateBasicUser = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.certificate_unknown],
   async handle({ actor, params: { username }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await userInPath(tools, actor, username);
+    const stored = await requireUser(tools, actor, username);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, body, stored.key);
     return changeKey(tools, stored, withUser(body, username), { suppressReset: query.suppress_reset });
@@ -96,7 +96,7 @@ export const deleteBasicUser = operation({
   returns: statusAnswer,
   problems: [problem.not_found],
   async handle({ actor, params: { username }, audit }, tools: KeyOperationTools) {
-    const stored = await userInPath(tools, actor, username);
+    const stored = await requireUser(tools, actor, username);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();

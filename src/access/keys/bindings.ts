@@ -18,10 +18,10 @@ export async function refuseUnknownBindings(
   const bindings = sent.mtls_static_certificate_bindings ?? [];
   const path = 'mtls_static_certificate_bindings';
   if (bindings.length > maxBindings) throw invalid([{ path, message: `must have at most ${maxBindings} items` }]);
-  const known = new Set(previous.mtls_static_certificate_bindings);
+  const previousIds = new Set(previous.mtls_static_certificate_bindings);
   const faults: Fault[] = [];
   for (const [at, id] of bindings.entries())
-    if (!known.has(id) && !(await certificates.get(orgId, id)))
+    if (!previousIds.has(id) && !(await certificates.get(orgId, id)))
       faults.push({ path: `${path}[${at}]`, message: 'there is no such certificate' });
   const rsa = sent.rsa_certificate_id;
   if (rsa && rsa !== previous.rsa_certificate_id && !(await certificates.get(orgId, rsa)))

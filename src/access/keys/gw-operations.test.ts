@@ -4,7 +4,7 @@ import { createPublicId } from '#base/ids.ts';
 import { readSettings } from '#base/settings.ts';
 import { type Answer, onEveryEngine, rememberSecrets, type TestApp } from '../../../tests/support/app.ts';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
-import { shownHash } from './key-row.ts';
+import { displayHash } from './key-row.ts';
 import { fullKey } from './schema.ts';
 
 const rights = (apiId = 'orders') => ({ [apiId]: { api_id: apiId, api_name: apiId, versions: ['Default'] } });
@@ -248,7 +248,7 @@ onEveryEngine('keys of the control interface', app => {
     const path = `/gw/org/keys/${orgId}`;
     assert.equal((await ask('POST', path, { quota_max: 100, quota_renewal_rate: 60 })).status, 200);
     const { body: before } = await ask('GET', path);
-    const hash = shownHash(orgId, readSettings({}));
+    const hash = displayHash(orgId, readSettings({}));
     refused(await ask('POST', `/gw/keys/policy/${hash}`, { policy: `p-${orgId}` }), 404, 'Key not found');
     for (const [method, body] of [['GET'], ['PUT', { quota_max: 1 }], ['DELETE']] as const)
       assert.equal((await ask(method, `/gw/keys/${hash}?hashed=true`, body)).status, 404, method);

@@ -4,19 +4,19 @@ import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
-import { orgOfKey, tokenOf } from './ids.ts';
+import { formatKeyId, orgOfKey } from './ids.ts';
 import {
+  buildKeyId,
   changeKey,
-  createKey,
+  createKeyWithId,
   type IssuedKey,
   issueKey,
-  keyIdOf,
-  liveKey,
   previewKey,
   putKey,
+  readLiveKey,
   removeKey,
 } from './issue.ts';
-import { type KeyOperationTools, namedUser, truth } from './lookup.ts';
+import { booleanQuery, findUserIfAllowed, type KeyOperationTools } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import { isRecord } from './session.ts';
@@ -28,44 +28,44 @@ export interface GatewayKeyTools extends KeyOperationTools, OwnerTools {}
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ keyID: z.string().describe('The id of the key, or its name') });
 const lookup = z.object({
-  hashed: truth.describe('The path holds the hash of the key'),
-  username: truth.describe('The path holds the name of a basic-auth user'),
+  hashed: booleanQuery.describe('The path holds the hash of the key'),
+  username: booleanQuery.describe('The path holds the name of a basic-auth user'),
   org_id: z.string().optional().describe('The organisation a name belongs to; the first one unless said'),
   api_id: z.string().optional().describe('An API of that organisation, instead of its id'),
 });
-const writeQuery = z.object({ suppress_reset: truth.describe('1 leaves the running quota period as it is') });
+const writeQuery = z.object({ suppress_reset: booleanQuery.describe('1 leaves the running quota period as it is') });
 
 /** A password makes a key the record of a user. */
 const kindOf = ({ basic_auth_data }: Key): KeyKind => (basic_auth_data?.password ? 'basic' : 'token');
 
 /** The name of a user is known; where ids are not kept, it is not told again. */
-const shownId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: KeyKind, keyId: string) =>
+const toReturnedId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: KeyKind, keyId: string) =>
   kind === 'basic' && settings['keys.at_rest'] === 'hashed' ? '' : keyId;
 
-const added = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
-  modified(shownId(tools, kind, key_id), 'added', key_hash);
+const addedResponse = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
+  modified(toReturnedId(tools, kind, key_id), 'added', key_hash);
 
-async function organisationMeant({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
+async function findOrganisation({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
   return org_id || (api_id ? (await findApi(api_id))?.orgId : undefined) || undefined;
 }
 
-async function found(tools: GatewayKeyTools, text: string, asked: z.output<typeof lookup>) {
+async function lookUpKey(tools: GatewayKeyTools, text: string, query: z.output<typeof lookup>) {
   const { keys, settings, defaultOrgId } = tools;
-  const meant = await organisationMeant(tools, asked);
-  if (asked.hashed) return keys.byHash(meant, text);
-  const orgId = meant ?? (await defaultOrgId());
-  if (asked.username) return namedUser(tools, orgId, text);
-  const known = (meant === undefined ? await keys.getAnywhere(text) : undefined) ?? (await keys.get(orgId, text));
-  return known ?? (settings['keys.at_rest'] === 'hashed' ? keys.byHash(meant, text) : undefined);
+  const namedOrgId = await findOrganisation(tools, query);
+  if (query.hashed) return keys.findByHash(namedOrgId, text);
+  const orgId = namedOrgId ?? (await defaultOrgId());
+  if (query.username) return findUserIfAllowed(tools, orgId, text);
+  const stored = (namedOrgId === undefined ? await keys.getAnywhere(text) : undefined) ?? (await keys.get(orgId, text));
+  return stored ?? (settings['keys.at_rest'] === 'hashed' ? keys.findByHash(namedOrgId, text) : undefined);
 }
 
-async function keyNamed(
+async function requireAnyKey(
   tools: GatewayKeyTools,
   text: string,
-  asked: z.output<typeof lookup>,
+  query: z.output<typeof lookup>,
   missing: ProblemFactory,
 ): Promise<StoredKey> {
-  const stored = await found(tools, text, asked);
+  const stored = await lookUpKey(tools, text, query);
   if (!stored || stored.kind === 'organisation') throw missing();
   return stored;
 }
@@ -81,11 +81,11 @@ export const listGatewayKeys = operation({
     api_id: z.string().optional().describe('Keys that may call this API, by themselves or through a policy'),
   }),
   returns: z.object({ keys: z.array(z.string()) }),
-  async handle({ query: { filter, api_id: asked } }, { keys, organisations, findApi }: GatewayKeyTools) {
-    const api = asked ? await findApi(asked) : undefined;
-    const apiId = api?.apiId ?? (asked || undefined);
-    const named = orgOfKey(filter);
-    const owner = named && (await organisations.get(named)) ? named : undefined;
+  async handle({ query: { filter, api_id: requestedApiId } }, { keys, organisations, findApi }: GatewayKeyTools) {
+    const api = requestedApiId ? await findApi(requestedApiId) : undefined;
+    const apiId = api?.apiId ?? (requestedApiId || undefined);
+    const filterOrgId = orgOfKey(filter);
+    const owner = filterOrgId && (await organisations.get(filterOrgId)) ? filterOrgId : undefined;
     const orgId = owner ?? api?.orgId;
     return { keys: await keys.ids({ orgId, apiId }, filter === owner ? '' : filter) };
   },
@@ -106,7 +106,7 @@ export const addGatewayKey = operation({
     const kind = kindOf(body);
     const issued = await issueKey(tools, orgId, body, { kind });
     audit(issued.key_hash, orgId);
-    return added(tools, kind, issued);
+    return addedResponse(tools, kind, issued);
   },
 });
 
@@ -124,11 +124,11 @@ export const putGatewayKey = operation({
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
     const orgId = await ownerOf(tools, body.org_id ?? '');
     const kind = kindOf(body);
-    const keyId = keyIdOf(orgId, keyID, tools.settings);
+    const keyId = buildKeyId(orgId, keyID, tools.settings);
     audit(tools.keys.hashOf(keyId), orgId);
     const options = { suppressReset: query.suppress_reset };
     const { issued, action } = await putKey(tools, { orgId, keyId, kind }, body, options);
-    return modified(shownId(tools, kind, issued.key_id), action, issued.key_hash);
+    return modified(toReturnedId(tools, kind, issued.key_id), action, issued.key_hash);
   },
 });
 
@@ -151,19 +151,21 @@ export const createGatewayKey = operation({
     const orgId = await ownerOf(tools, body.org_id ?? '');
     const key = body.hmac_enabled ? { ...body, hmac_string: '' } : body;
     const kind = kindOf(key);
-    const issued = key.certificate ? await bound(tools, orgId, key) : await issueKey(tools, orgId, key, { kind });
+    const issued = key.certificate
+      ? await createBoundKey(tools, orgId, key)
+      : await issueKey(tools, orgId, key, { kind });
     audit(issued.key_hash, orgId);
-    return added(tools, kind, issued);
+    return addedResponse(tools, kind, issued);
   },
 });
 
 /** A certificate has one key. */
-async function bound(tools: GatewayKeyTools, orgId: string, key: Key): Promise<IssuedKey> {
+async function createBoundKey(tools: GatewayKeyTools, orgId: string, key: Key): Promise<IssuedKey> {
   const certificate = await tools.certificates.get(orgId, key.certificate ?? '');
   if (!certificate) throw problem.certificate_unknown();
-  const keyId = tokenOf(orgId, certificate.id);
+  const keyId = formatKeyId(orgId, certificate.id);
   if (await tools.keys.getAnywhere(keyId)) throw problem.certificate_taken({ detail: { id: keyId } });
-  return createKey(tools, { orgId, keyId, kind: kindOf(key) }, key);
+  return createKeyWithId(tools, { orgId, keyId, kind: kindOf(key) }, key);
 }
 
 export const previewGatewayKey = operation({
@@ -190,7 +192,7 @@ export const getGatewayKey = operation({
   returns: Key,
   problems: [problem.unknown, problem.hash_ambiguous],
   async handle({ params: { keyID }, query }, tools: GatewayKeyTools) {
-    return (await liveKey(tools, await keyNamed(tools, keyID, query, problem.unknown))).data;
+    return (await readLiveKey(tools, await requireAnyKey(tools, keyID, query, problem.unknown))).data;
   },
 });
 
@@ -206,10 +208,10 @@ export const updateGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
-    const stored = await keyNamed(tools, keyID, query, problem.unknown_to_change);
+    const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_change);
     audit(stored.keyHash, stored.orgId);
     const { key_id, key_hash } = await changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
-    return modified(shownId(tools, stored.kind, key_id), 'modified', key_hash);
+    return modified(toReturnedId(tools, stored.kind, key_id), 'modified', key_hash);
   },
 });
 
@@ -224,14 +226,14 @@ export const deleteGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.unknown_to_remove, problem.hash_ambiguous],
   async handle({ params: { keyID }, query, audit }, tools: GatewayKeyTools) {
-    const stored = await keyNamed(tools, keyID, query, problem.unknown_to_remove);
+    const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_remove);
     audit(stored.keyHash, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.unknown_to_remove();
     return modified(keyID, 'deleted');
   },
 });
 
-const named = z.object({
+const PolicyAssignment = z.object({
   policy: z.string().optional().describe('One policy'),
   apply_policies: z.array(z.string()).nullish().describe('Policies, in order; they count before `policy`'),
 });
@@ -243,13 +245,13 @@ export const setGatewayKeyPolicies = operation({
   path: '/gw/keys/policy/{hash}',
   about: 'Puts a key, named by its hash, under other policies; all else it says stays, its quota goes on.',
   params: z.object({ hash: z.string().describe('The hash of the key') }),
-  body: named,
+  body: PolicyAssignment,
   returns: modifiedAnswer,
   problems: [problem.unknown, problem.no_instruction, problem.hash_ambiguous],
   async handle({ params: { hash }, body: { policy, apply_policies }, audit }, tools: GatewayKeyTools) {
     const ids = apply_policies?.length ? apply_policies : [policy ?? ''].filter(Boolean);
     if (ids.length === 0) throw problem.no_instruction();
-    const stored = await tools.keys.byHash(undefined, hash);
+    const stored = await tools.keys.findByHash(undefined, hash);
     if (!stored || stored.kind === 'organisation') throw problem.unknown();
     audit(stored.keyHash, stored.orgId);
     const next = (key: Key) => ({ ...key, apply_policies: ids, apply_policy_id: '' });

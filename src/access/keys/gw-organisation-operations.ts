@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { OwnerTools } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { type KeyTools, liveKey, putKey, removeKey } from './issue.ts';
-import { truth } from './lookup.ts';
+import { type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
+import { booleanQuery } from './lookup.ts';
 import { problem } from './problems.ts';
 import { Key } from './schema.ts';
 import type { KeyStore } from './store.ts';
@@ -13,20 +13,20 @@ export interface GatewayOrganisationKeyTools extends KeyTools, OwnerTools {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ orgID: z.string().describe('The id of the organisation') });
-const query = z.object({ reset_quota: truth.describe('1 begins a new quota period') });
+const query = z.object({ reset_quota: booleanQuery.describe('1 begins a new quota period') });
 
-async function keyOf(keys: KeyStore, orgId: string) {
+async function requireOrganisationKey(keys: KeyStore, orgId: string) {
   const stored = await keys.getAnywhere(orgId);
   if (stored?.kind !== 'organisation') throw problem.organisation_key_unknown();
   return stored;
 }
 
 /** Without reset_quota what the organisation has used still counts. */
-async function put(tools: GatewayOrganisationKeyTools, orgId: string, body: Key, resetQuota: boolean) {
+async function putLimits(tools: GatewayOrganisationKeyTools, orgId: string, body: Key, resetQuota: boolean) {
   if (!(await tools.organisations.get(orgId))) throw problem.organisation_key_unknown();
   if (body.org_id && body.org_id !== orgId) throw problem.organisation_changed({ detail: { id: orgId } });
-  const named = { orgId, keyId: orgId, kind: 'organisation' } as const;
-  return (await putKey(tools, named, body, { suppressReset: !resetQuota })).action;
+  const identity = { orgId, keyId: orgId, kind: 'organisation' } as const;
+  return (await putKey(tools, identity, body, { suppressReset: !resetQuota })).action;
 }
 
 export const listGatewayOrganisationKeys = operation({
@@ -53,7 +53,7 @@ export const getGatewayOrganisationKey = operation({
   returns: Key,
   problems: [problem.organisation_key_unknown],
   async handle({ params: { orgID } }, tools: GatewayOrganisationKeyTools) {
-    return (await liveKey(tools, await keyOf(tools.keys, orgID))).data;
+    return (await readLiveKey(tools, await requireOrganisationKey(tools.keys, orgID))).data;
   },
 });
 
@@ -70,7 +70,7 @@ export const addGatewayOrganisationKey = operation({
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
   async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
-    const action = await put(tools, orgID, body, reset_quota);
+    const action = await putLimits(tools, orgID, body, reset_quota);
     audit(orgID, orgID);
     return modified(orgID, action);
   },
@@ -89,7 +89,7 @@ export const updateGatewayOrganisationKey = operation({
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
   async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
-    await put(tools, orgID, body, reset_quota);
+    await putLimits(tools, orgID, body, reset_quota);
     audit(orgID, orgID);
     return modified(orgID, 'modified');
   },
@@ -106,7 +106,7 @@ export const deleteGatewayOrganisationKey = operation({
   problems: [problem.organisation_key_unknown],
   async handle({ params: { orgID }, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
-    const stored = await keyOf(tools.keys, orgID);
+    const stored = await requireOrganisationKey(tools.keys, orgID);
     audit(orgID, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.organisation_key_unknown();
     return modified(orgID, 'deleted');

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { keyHash, keyIdCandidates, nameFault, orgOfKey, readToken, tokenOf } from './ids.ts';
+import { formatKeyId, keyHash, keyIdCandidates, nameFault, orgOfKey, parseKeyToken } from './ids.ts';
 
 const org = '5e9d9544a1dcd60001d0ed20';
 const id = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 
 test('without an algorithm a key is its organisation and its id', () => {
-  assert.equal(tokenOf(org, id), org + id);
-  assert.equal(tokenOf(org, id, ''), org + id);
+  assert.equal(formatKeyId(org, id), org + id);
+  assert.equal(formatKeyId(org, id, ''), org + id);
 });
 
 test('with an algorithm a key is base64 of org, id and h, in that order and without spaces', () => {
-  const key = tokenOf(org, id, 'sha256');
+  const key = formatKeyId(org, id, 'sha256');
   assert.equal(Buffer.from(key, 'base64').toString(), `{"org":"${org}","id":"${id}","h":"sha256"}`);
   assert.ok(key.startsWith('ey'));
 });
 
 test('an unknown algorithm becomes murmur64', () => {
-  assert.equal(readToken(tokenOf(org, id, 'md5'))?.h, 'murmur64');
-  assert.equal(readToken(tokenOf(org, id, 'constructor'))?.h, 'murmur64');
+  assert.equal(parseKeyToken(formatKeyId(org, id, 'md5'))?.h, 'murmur64');
+  assert.equal(parseKeyToken(formatKeyId(org, id, 'constructor'))?.h, 'murmur64');
 });
 
 test('an id that already begins with the organisation does not get it twice', () => {
-  assert.equal(tokenOf(org, org + id), org + id);
-  assert.equal(readToken(tokenOf(org, `${org}alice`, 'murmur32'))?.id, 'alice');
+  assert.equal(formatKeyId(org, org + id), org + id);
+  assert.equal(parseKeyToken(formatKeyId(org, `${org}alice`, 'murmur32'))?.id, 'alice');
 });
 
 test('any name survives the JSON form', () => {
@@ -34,9 +34,9 @@ test('any name survives the JSON form', () => {
       fc.string(),
       fc.constantFrom('murmur32', 'murmur64', 'murmur128', 'sha256'),
       (o, name, h) => {
-        const key = tokenOf(o, name, h);
+        const key = formatKeyId(o, name, h);
         fc.pre(o.isWellFormed() && name.isWellFormed());
-        assert.deepEqual(readToken(key), { org: o, id: name.startsWith(o) ? name.slice(o.length) : name, h });
+        assert.deepEqual(parseKeyToken(key), { org: o, id: name.startsWith(o) ? name.slice(o.length) : name, h });
       },
     ),
   );
@@ -46,7 +46,7 @@ for (const [text, found] of [
   [org + id, org],
   [org, org],
   [org.toUpperCase() + id, org.toUpperCase()],
-  [tokenOf('acme', 'x', 'sha256'), 'acme'],
+  [formatKeyId('acme', 'x', 'sha256'), 'acme'],
   ['alice', undefined],
   [`zz9d9544a1dcd60001d0ed20${id}`, undefined],
   ['eyJub3QiOiJhIHRva2VuIn0=', undefined],
@@ -65,7 +65,7 @@ test('a key that says how it is hashed is hashed so; any other with murmur32', (
     ['murmur128', 32],
     ['sha256', 64],
   ] as const) {
-    const key = tokenOf(org, id, h);
+    const key = formatKeyId(org, id, h);
     assert.equal(keyHash(key).length, width);
     assert.equal(keyHash(key), keyHash(key, h));
   }
@@ -77,8 +77,8 @@ test('a custom name is found as itself, in the form of today, in former forms an
   assert.deepEqual(keyIdCandidates('alice', { orgId: org }), ['alice', `${org}alice`]);
   assert.deepEqual(keyIdCandidates('alice', { orgId: org, algorithm: 'sha256', formerAlgorithms: ['murmur64'] }), [
     'alice',
-    tokenOf(org, 'alice', 'sha256'),
-    tokenOf(org, 'alice', 'murmur64'),
+    formatKeyId(org, 'alice', 'sha256'),
+    formatKeyId(org, 'alice', 'murmur64'),
     `${org}alice`,
   ]);
 });
@@ -88,17 +88,18 @@ test('a full key is looked up once where that is all it can be', () => {
 });
 
 test('a key of another organisation is never read as a name in this one', () => {
-  const foreign = tokenOf('other', 'alice', 'murmur64');
+  const foreign = formatKeyId('other', 'alice', 'murmur64');
   assert.deepEqual(keyIdCandidates(foreign, { orgId: org, algorithm: 'murmur64' }), [foreign]);
 });
 
 test('a key of this organisation is also found under its legacy name', () => {
-  const own = tokenOf(org, 'alice', 'murmur64');
+  const own = formatKeyId(org, 'alice', 'murmur64');
   assert.deepEqual(keyIdCandidates(own, { orgId: org, algorithm: 'murmur64' }), [own, `${org}alice`]);
 });
 
 test('neither nothing nor the id of the organisation is a credential', () => {
-  for (const text of ['', org, tokenOf(org, '', 'sha256')]) assert.deepEqual(keyIdCandidates(text, { orgId: org }), []);
+  for (const text of ['', org, formatKeyId(org, '', 'sha256')])
+    assert.deepEqual(keyIdCandidates(text, { orgId: org }), []);
 });
 
 test('short names are refused with the length they need', () => {

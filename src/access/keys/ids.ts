@@ -27,17 +27,17 @@ export interface KeyToken {
 const withoutOrg = (org: string, id: string) => (id.startsWith(org) ? id.slice(org.length) : id);
 
 /** The full key id of a name or generated id inside an organisation. */
-export function tokenOf(org: string, id: string, algorithm: KeyAlgorithmSetting = ''): string {
-  const bare = withoutOrg(org, id);
-  if (algorithm === '') return org + bare;
-  const token: KeyToken = { org, id: bare, h: isAlgorithm(algorithm) ? algorithm : 'murmur64' };
+export function formatKeyId(org: string, id: string, algorithm: KeyAlgorithmSetting = ''): string {
+  const localId = withoutOrg(org, id);
+  if (algorithm === '') return org + localId;
+  const token: KeyToken = { org, id: localId, h: isAlgorithm(algorithm) ? algorithm : 'murmur64' };
   return Buffer.from(JSON.stringify(token)).toString('base64');
 }
 
 const jsonForm = /^ey[A-Za-z0-9+/]*={0,2}$/;
 
 /** Reads a key of the JSON form; nothing for any other text. */
-export function readToken(text: string): KeyToken | undefined {
+export function parseKeyToken(text: string): KeyToken | undefined {
   if (!jsonForm.test(text) || text.length % 4 !== 0) return undefined;
   let value: unknown;
   try {
@@ -55,23 +55,23 @@ export function readToken(text: string): KeyToken | undefined {
 
 /** The organisation a key names, if it names one. */
 export function orgOfKey(text: string): string | undefined {
-  return readToken(text)?.org ?? /^[0-9a-fA-F]{24}/.exec(text)?.[0];
+  return parseKeyToken(text)?.org ?? /^[0-9a-fA-F]{24}/.exec(text)?.[0];
 }
 
 /** The handle of a key in lists and logs. A key of the JSON form says how it is hashed; others use murmur32. */
-export function keyHash(keyId: string, algorithm: KeyAlgorithmSetting = readToken(keyId)?.h ?? ''): string {
+export function keyHash(keyId: string, algorithm: KeyAlgorithmSetting = parseKeyToken(keyId)?.h ?? ''): string {
   return hashes[isAlgorithm(algorithm) ? algorithm : 'murmur32'](keyId);
 }
 
 /** Custom names and user names shorter than this are too easily met by chance. */
-export const minimumNameLength = 3;
+export const minNameLength = 3;
 
 /** Why a chosen name cannot be a key, if it cannot. */
-export function nameFault(name: string, minimum: number = minimumNameLength): string | undefined {
-  return name.length < minimum ? `a key must have at least ${minimum} characters` : undefined;
+export function nameFault(name: string, minLength: number = minNameLength): string | undefined {
+  return name.length < minLength ? `a key must have at least ${minLength} characters` : undefined;
 }
 
-export interface LookupOptions {
+export interface KeyIdLookupOptions {
   /** Organisation of the API the caller asked for. */
   readonly orgId: string;
   readonly algorithm?: KeyAlgorithmSetting;
@@ -86,12 +86,12 @@ export interface LookupOptions {
  */
 export function keyIdCandidates(
   presented: string,
-  { orgId, algorithm = '', formerAlgorithms = [] }: LookupOptions,
+  { orgId, algorithm = '', formerAlgorithms = [] }: KeyIdLookupOptions,
 ): string[] {
-  const token = readToken(presented);
+  const token = parseKeyToken(presented);
   if (token && token.org !== orgId) return [presented];
   const name = token ? token.id : presented;
   if (name === '' || name === orgId) return [];
   const forms = [algorithm, ...formerAlgorithms, ''];
-  return [...new Set([presented, ...forms.map(form => tokenOf(orgId, name, form))])];
+  return [...new Set([presented, ...forms.map(form => formatKeyId(orgId, name, form))])];
 }

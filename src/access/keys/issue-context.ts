@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { type Fault, invalid } from '#operations/validation-error.ts';
 import type { FindApis, KnownApi } from '../api-lookup.ts';
-import { policyIdsOf, type Refused } from '../policies/apply-policies.ts';
+import { policyIdsOf, type Rejection } from '../policies/apply-policies.ts';
 import { rightsOf } from '../policies/schema.ts';
 import type { PolicyStore, StoredPolicy } from '../policies/store.ts';
 import type { KeyContext, KeyFault } from './creation.ts';
@@ -12,65 +12,65 @@ import type { KeyKind } from './store.ts';
 /** What the rules about keys need to know before they decide, and how a refusal reads. */
 
 /** Bounds on what one key may name: each is a row of an index. */
-const rightsAtMost = 1000;
-const policiesAtMost = 100;
-const apiIdAtMost = 256;
-const apisAtOnce = 1000;
+const maxAccessRights = 1000;
+const maxPolicies = 100;
+const maxApiIdLength = 256;
+const apiLookupBatchSize = 1000;
 
-export interface NamedPolicies {
+export interface ResolvedPolicies {
   /** Each under the id the key names it by. */
-  readonly found: ReadonlyMap<string, StoredPolicy>;
+  readonly byId: ReadonlyMap<string, StoredPolicy>;
   readonly publicIds: readonly string[];
 }
 
 /** Where a key names its nth policy. */
-const placeOf = (key: Key, index: number) =>
+const policyPath = (key: Key, index: number) =>
   key.apply_policies?.length ? `apply_policies[${index}]` : 'apply_policy_id';
 
 function refuseTooMuch(key: Key, policyIds: readonly string[]): void {
   const apiIds = Object.keys(key.access_rights ?? {});
   const faults: Fault[] = [];
-  if (policyIds.length > policiesAtMost)
-    faults.push({ path: 'apply_policies', message: `may name at most ${policiesAtMost} policies` });
-  if (apiIds.length > rightsAtMost)
-    faults.push({ path: 'access_rights', message: `may name at most ${rightsAtMost} APIs` });
-  if (apiIds.some(apiId => apiId.length > apiIdAtMost))
-    faults.push({ path: 'access_rights', message: `an API id may have at most ${apiIdAtMost} characters` });
+  if (policyIds.length > maxPolicies)
+    faults.push({ path: 'apply_policies', message: `may name at most ${maxPolicies} policies` });
+  if (apiIds.length > maxAccessRights)
+    faults.push({ path: 'access_rights', message: `may name at most ${maxAccessRights} APIs` });
+  if (apiIds.some(apiId => apiId.length > maxApiIdLength))
+    faults.push({ path: 'access_rights', message: `an API id may have at most ${maxApiIdLength} characters` });
   if (faults.length > 0) throw invalid(faults);
 }
 
 /** The policies a key names, all of which must exist: one that is misspelt would grant nothing, silently. */
-export async function namedPolicies(
+export async function resolvePolicies(
   { policies }: { policies: PolicyStore },
   orgId: string,
   key: Key,
-): Promise<NamedPolicies> {
+): Promise<ResolvedPolicies> {
   const ids = policyIdsOf(key);
   refuseTooMuch(key, ids);
-  const found = await policies.named(orgId, ids);
+  const byId = await policies.findByIds(orgId, ids);
   const faults = ids.flatMap((id, index) =>
-    found.has(id) ? [] : [{ path: placeOf(key, index), message: `there is no policy ${id}` }],
+    byId.has(id) ? [] : [{ path: policyPath(key, index), message: `there is no policy ${id}` }],
   );
   if (faults.length > 0) throw invalid(faults);
-  return { found, publicIds: [...found.values()].map(policy => policy.id) };
+  return { byId, publicIds: [...byId.values()].map(policy => policy.id) };
 }
 
 /** Policies that are not active take no new keys; a key they govern already may keep them. */
-export function refuseClosed(key: Key, { found }: NamedPolicies, previous: Key = {}): void {
+export function refuseInactivePolicies(key: Key, { byId }: ResolvedPolicies, previous: Key = {}): void {
   const before = new Set(policyIdsOf(previous));
   const faults = policyIdsOf(key).flatMap((id, index) => {
-    const { state } = found.get(id)!;
+    const { state } = byId.get(id)!;
     if (state === 'active' || before.has(id)) return [];
-    return [{ path: placeOf(key, index), message: `policy ${id} is in state ${state} and takes no new keys` }];
+    return [{ path: policyPath(key, index), message: `policy ${id} is in state ${state} and takes no new keys` }];
   });
   if (faults.length > 0) throw invalid(faults);
 }
 
-interface Asked {
+interface ContextInput {
   readonly orgId: string;
   readonly key: Key;
   readonly kind: KeyKind;
-  readonly named: NamedPolicies;
+  readonly resolved: ResolvedPolicies;
 }
 
 interface ContextTools {
@@ -80,15 +80,15 @@ interface ContextTools {
 }
 
 /** A user with a password may be made before it is given rights, and an organisation's limits are not about rights. */
-export async function contextOf(
+export async function buildKeyContext(
   { findApis, clock, settings }: ContextTools,
-  { orgId, key, kind, named }: Asked,
+  { orgId, key, kind, resolved }: ContextInput,
 ): Promise<KeyContext> {
-  const rights = [key.access_rights ?? {}, ...[...named.found.values()].map(rightsOf)];
-  const apis = await knownApis(findApis, orgId, [...new Set(rights.flatMap(Object.keys))]);
+  const rights = [key.access_rights ?? {}, ...[...resolved.byId.values()].map(rightsOf)];
+  const apis = await findApisInBatches(findApis, orgId, [...new Set(rights.flatMap(Object.keys))]);
   return {
     orgId,
-    policies: named.found,
+    policies: resolved.byId,
     nowMs: clock.now(),
     allowMasterKeys: kind !== 'token' || settings['keys.allow_master_keys'],
     knowsApi: apiId => apis.has(apiId),
@@ -96,22 +96,22 @@ export async function contextOf(
   };
 }
 
-async function knownApis(findApis: FindApis, orgId: string, apiIds: readonly string[]) {
-  const known = new Map<string, KnownApi>();
-  for (let at = 0; at < apiIds.length; at += apisAtOnce) {
-    for (const [apiId, api] of await findApis(orgId, apiIds.slice(at, at + apisAtOnce))) known.set(apiId, api);
+async function findApisInBatches(findApis: FindApis, orgId: string, apiIds: readonly string[]) {
+  const apis = new Map<string, KnownApi>();
+  for (let at = 0; at < apiIds.length; at += apiLookupBatchSize) {
+    for (const [apiId, api] of await findApis(orgId, apiIds.slice(at, at + apiLookupBatchSize))) apis.set(apiId, api);
   }
-  return known;
+  return apis;
 }
 
-const places: Partial<Record<KeyFault, string>> = {
+const faultPaths: Partial<Record<KeyFault, string>> = {
   no_access_rights: 'access_rights',
   policies_malformed: 'meta_data.policies',
   certificate_removed: 'certificate',
 };
 
 /** A refusal of the rules, with the member that has to change. */
-export function refused({ reason, message }: Refused<KeyFault>): never {
+export function throwInvalidKey({ reason, message }: Rejection<KeyFault>): never {
   const hint = reason === 'no_access_rights' ? `${message}, or name a policy in apply_policies` : message;
-  throw invalid([{ path: places[reason] ?? 'apply_policies', message: hint }]);
+  throw invalid([{ path: faultPaths[reason] ?? 'apply_policies', message: hint }]);
 }

@@ -10,11 +10,17 @@ import type { FindApis } from '../api-lookup.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { refuseUnknownBindings, refuseUnknownCertificate } from './bindings.ts';
-import type { Counting } from './counters.ts';
+import type { KeyCounters } from './counters.ts';
 import { type PreparedKey, prepareKeyUpdate, prepareNewKey, withPassword } from './creation.ts';
-import { nameFault, readToken, tokenOf } from './ids.ts';
-import { contextOf, type NamedPolicies, namedPolicies, refuseClosed, refused } from './issue-context.ts';
-import { forgetQuota, liveQuota, resetQuota } from './live-quota.ts';
+import { formatKeyId, nameFault, parseKeyToken } from './ids.ts';
+import {
+  buildKeyContext,
+  type ResolvedPolicies,
+  refuseInactivePolicies,
+  resolvePolicies,
+  throwInvalidKey,
+} from './issue-context.ts';
+import { clearQuota, resetQuota, withLiveQuota } from './live-quota.ts';
 import { problem } from './problems.ts';
 import { type Key, keyEnvelope } from './schema.ts';
 import type { KeyKind, KeyStore, StoredKey } from './store.ts';
@@ -25,7 +31,7 @@ export interface KeyTools {
   policies: PolicyStore;
   certificates: CertificateStore;
   findApis: FindApis;
-  counting: Counting;
+  counting: KeyCounters;
   clock: Clock;
   settings: Settings;
   /** Tells handlers; they learn the hash of a key, never the key. */
@@ -41,43 +47,43 @@ export interface IssueOptions {
 }
 
 /** Longer names than anybody types; they stand in headers, paths and logs. */
-const nameAtMost = 256;
+const maxNameLength = 256;
 const hashType = 'scrypt';
 
 /** A key with its names, as answers show it. */
-export const shownKey = ({ key, keyId, keyHash }: StoredKey): IssuedKey => keyEnvelope(key, keyId, keyHash);
+export const toIssuedKey = ({ key, keyId, keyHash }: StoredKey): IssuedKey => keyEnvelope(key, keyId, keyHash);
 
 /** The id a name gets in an organisation. A key brought from another installation in the JSON form keeps its id. */
-export function keyIdOf(orgId: string, name: string, settings: Settings): string {
-  const token = readToken(name);
+export function buildKeyId(orgId: string, name: string, settings: Settings): string {
+  const token = parseKeyToken(name);
   if (token?.org === orgId && token.id !== '') return name;
-  const keyId = tokenOf(orgId, name);
-  const bare = keyId.slice(orgId.length);
+  const keyId = formatKeyId(orgId, name);
+  const localName = keyId.slice(orgId.length);
   const fault =
-    nameFault(bare, settings['keys.min_length']) ??
-    (bare.length > nameAtMost ? `a key may have at most ${nameAtMost} characters` : undefined) ??
-    (/\p{Cc}/u.test(bare) ? 'a key may not hold control characters' : undefined);
+    nameFault(localName, settings['keys.min_length']) ??
+    (localName.length > maxNameLength ? `a key may have at most ${maxNameLength} characters` : undefined) ??
+    (/\p{Cc}/u.test(localName) ? 'a key may not hold control characters' : undefined);
   if (fault) throw invalid([{ path: '', message: fault }]);
   return keyId;
 }
 
 /** Hashing takes long, so it happens before anything is locked. */
-const hashed = async (key: Key): Promise<string | undefined> => {
+const hashSentPassword = async (key: Key): Promise<string | undefined> => {
   const password = key.basic_auth_data?.password;
   return password ? hashPassword(password) : undefined;
 };
 
-function keptKey({ key, passwordToHash }: PreparedKey, hash: string | undefined): Key {
+function withHashedPassword({ key, passwordToHash }: PreparedKey, hash: string | undefined): Key {
   return passwordToHash && hash ? withPassword(key, { password: hash, hash_type: hashType }) : key;
 }
 
-async function preparedNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKind, named: NamedPolicies) {
-  refuseClosed(sent, named);
+async function prepareNew(tools: KeyTools, orgId: string, sent: Key, kind: KeyKind, resolved: ResolvedPolicies) {
+  refuseInactivePolicies(sent, resolved);
   if (kind !== 'organisation') await refuseUnknownCertificate(tools.certificates, orgId, sent);
   await refuseUnknownBindings(tools.certificates, orgId, sent);
-  const context = await contextOf(tools, { orgId, key: sent, kind, named });
+  const context = await buildKeyContext(tools, { orgId, key: sent, kind, resolved });
   const prepared = prepareNewKey(sent, { ...context, ...(sent.hmac_string ? {} : { randomHex: createPublicId }) });
-  return prepared.ok ? prepared : refused(prepared);
+  return prepared.ok ? prepared : throwInvalidKey(prepared);
 }
 
 /** Makes a key. Its id is in the answer, and nowhere else later where only hashes are kept. */
@@ -87,27 +93,31 @@ export async function issueKey(
   key: Key,
   { name, kind = 'token' }: IssueOptions = {},
 ): Promise<IssuedKey> {
-  const keyId = name === undefined ? await freshId(tools, orgId, key) : keyIdOf(orgId, name, tools.settings);
-  return createKey(tools, { orgId, keyId, kind }, key);
+  const keyId = name === undefined ? await createKeyId(tools, orgId, key) : buildKeyId(orgId, name, tools.settings);
+  return createKeyWithId(tools, { orgId, keyId, kind }, key);
 }
 
 /** A key bound to a certificate is found by it, so its id is made of that of the certificate; any other is random. */
-async function freshId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
+async function createKeyId({ certificates }: Pick<KeyTools, 'certificates'>, orgId: string, { certificate }: Key) {
   const bound = certificate ? await certificates.get(orgId, certificate) : undefined;
-  return tokenOf(orgId, bound ? bound.id : createPublicId());
+  return formatKeyId(orgId, bound ? bound.id : createPublicId());
 }
 
-export interface Named {
+export interface KeyIdentity {
   readonly orgId: string;
   readonly keyId: string;
   readonly kind: KeyKind;
 }
 
 /** Makes a key of exactly this id. */
-export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, key: Key): Promise<IssuedKey> {
+export async function createKeyWithId(
+  tools: KeyTools,
+  { orgId, keyId, kind }: KeyIdentity,
+  key: Key,
+): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
-  const named = await namedPolicies(tools, orgId, sent);
-  const prepared = await preparedNew(tools, orgId, sent, kind, named);
+  const resolved = await resolvePolicies(tools, orgId, sent);
+  const prepared = await prepareNew(tools, orgId, sent, kind, resolved);
   const createdAtMs = tools.clock.now();
   const stored = await tools.keys.create({
     rowId: createDatabaseId(createdAtMs),
@@ -115,36 +125,46 @@ export async function createKey(tools: KeyTools, { orgId, keyId, kind }: Named, 
     kind,
     keyId,
     createdAtMs,
-    key: keptKey(prepared, await hashed(sent)),
-    policyIds: named.publicIds,
+    key: withHashedPassword(prepared, await hashSentPassword(sent)),
+    policyIds: resolved.publicIds,
   });
   await resetQuota(tools, stored, prepared.session, prepared.quotaScopes);
-  told(tools, stored, 'TokenCreated', 'Key generated.');
-  return shownKey(stored);
+  emitKeyEvent(tools, stored, 'TokenCreated', 'Key generated.');
+  return toIssuedKey(stored);
 }
 
 /** The limits of an organisation are kept like a key, but are none. */
-function told({ happened }: KeyTools, { kind, orgId, keyHash }: StoredKey, event: EventName, message: string): void {
+function emitKeyEvent(
+  { happened }: KeyTools,
+  { kind, orgId, keyHash }: StoredKey,
+  event: EventName,
+  message: string,
+): void {
   if (kind !== 'organisation') happened(event, orgId, { message, key: keyHash });
 }
 
-export interface PutKey {
+export interface PutKeyResult {
   readonly issued: IssuedKey;
   readonly action: 'added' | 'modified';
 }
 
 /** Makes a key of exactly this id, or replaces the one there is. Whoever comes second, of two at once, replaces. */
-export async function putKey(tools: KeyTools, named: Named, key: Key, options: ChangeOptions = {}): Promise<PutKey> {
-  const isIt = (it: StoredKey | undefined) => it?.kind === named.kind && it.orgId === named.orgId;
-  const known = await tools.keys.getAnywhere(named.keyId);
-  if (known && !isIt(known)) throw problem.exists();
-  if (known) return { issued: await changeKey(tools, known, key, options), action: 'modified' };
+export async function putKey(
+  tools: KeyTools,
+  identity: KeyIdentity,
+  key: Key,
+  options: ChangeOptions = {},
+): Promise<PutKeyResult> {
+  const isSameKey = (it: StoredKey | undefined) => it?.kind === identity.kind && it.orgId === identity.orgId;
+  const existing = await tools.keys.getAnywhere(identity.keyId);
+  if (existing && !isSameKey(existing)) throw problem.exists();
+  if (existing) return { issued: await changeKey(tools, existing, key, options), action: 'modified' };
   try {
-    return { issued: await createKey(tools, named, key), action: 'added' };
+    return { issued: await createKeyWithId(tools, identity, key), action: 'added' };
   } catch (error) {
-    const meanwhile = isExists(error) ? await tools.keys.getAnywhere(named.keyId) : undefined;
-    if (!meanwhile || !isIt(meanwhile)) throw error;
-    return { issued: await changeKey(tools, meanwhile, key, options), action: 'modified' };
+    const concurrent = isExists(error) ? await tools.keys.getAnywhere(identity.keyId) : undefined;
+    if (!concurrent || !isSameKey(concurrent)) throw error;
+    return { issued: await changeKey(tools, concurrent, key, options), action: 'modified' };
   }
 }
 
@@ -154,7 +174,7 @@ const isExists = (error: unknown) => error instanceof Problem && error.code === 
 export async function previewKey(tools: KeyTools, orgId: string, key: Key): Promise<IssuedKey> {
   const sent = { ...key, org_id: orgId };
   const kind = sent.basic_auth_data?.password ? 'basic' : 'token';
-  const { effective } = await preparedNew(tools, orgId, sent, kind, await namedPolicies(tools, orgId, sent));
+  const { effective } = await prepareNew(tools, orgId, sent, kind, await resolvePolicies(tools, orgId, sent));
   return keyEnvelope(effective, '', '');
 }
 
@@ -173,37 +193,37 @@ export async function changeKey(
   next: NextKey,
   { suppressReset = false }: ChangeOptions = {},
 ): Promise<IssuedKey> {
-  const hash = typeof next === 'function' ? undefined : await hashed(next);
-  let kept: PreparedKey | undefined;
+  const hash = typeof next === 'function' ? undefined : await hashSentPassword(next);
+  let prepared: PreparedKey | undefined;
   const changed = await tools.keys.change(stored, async previous => {
     const sent = { ...(typeof next === 'function' ? next(previous) : next), org_id: stored.orgId };
-    const named = await namedPolicies(tools, stored.orgId, sent);
-    refuseClosed(sent, named, previous);
-    kept = await preparedChange(tools, stored, { previous, sent, named, suppressReset });
-    return { key: keptKey(kept, hash), policyIds: named.publicIds };
+    const resolved = await resolvePolicies(tools, stored.orgId, sent);
+    refuseInactivePolicies(sent, resolved, previous);
+    prepared = await prepareChange(tools, stored, { previous, sent, resolved, suppressReset });
+    return { key: withHashedPassword(prepared, hash), policyIds: resolved.publicIds };
   });
-  if (!changed || !kept) throw problem.not_found();
-  await resetQuota(tools, changed, kept.session, kept.quotaScopes);
-  told(tools, changed, 'TokenUpdated', 'Key modified.');
-  return shownKey(changed);
+  if (!changed || !prepared) throw problem.not_found();
+  await resetQuota(tools, changed, prepared.session, prepared.quotaScopes);
+  emitKeyEvent(tools, changed, 'TokenUpdated', 'Key modified.');
+  return toIssuedKey(changed);
 }
 
-interface Change extends Required<ChangeOptions> {
+interface KeyChange extends Required<ChangeOptions> {
   readonly previous: Key;
   readonly sent: Key;
-  readonly named: NamedPolicies;
+  readonly resolved: ResolvedPolicies;
 }
 
-async function preparedChange(
+async function prepareChange(
   tools: KeyTools,
   { orgId, kind }: StoredKey,
-  { previous, sent, named, suppressReset }: Change,
+  { previous, sent, resolved, suppressReset }: KeyChange,
 ) {
-  const context = await contextOf(tools, { orgId, key: sent, kind, named });
+  const context = await buildKeyContext(tools, { orgId, key: sent, kind, resolved });
   // The limits of an organisation are nobody's credential: no certificate binds them.
   const before = kind === 'organisation' ? { ...previous, certificate: sent.certificate } : previous;
   const prepared = prepareKeyUpdate(before, sent, { ...context, suppressReset });
-  if (!prepared.ok) return refused(prepared);
+  if (!prepared.ok) return throwInvalidKey(prepared);
   const { certificateToCheck: certificate } = prepared;
   if (certificate && !(await tools.certificates.get(orgId, certificate))) throw problem.certificate_unknown();
   await refuseUnknownBindings(tools.certificates, orgId, sent, previous);
@@ -219,14 +239,14 @@ export async function revokeKey(tools: KeyTools, orgId: string, keyId: string): 
 /** Removes a key and forgets what it has used; false when it is gone already. */
 export async function removeKey(tools: KeyTools, stored: StoredKey): Promise<boolean> {
   const removed = await tools.keys.remove(stored);
-  await forgetQuota(tools, stored);
-  if (removed) told(tools, stored, 'TokenDeleted', 'Key deleted.');
+  await clearQuota(tools, stored);
+  if (removed) emitKeyEvent(tools, stored, 'TokenDeleted', 'Key deleted.');
   return removed;
 }
 
 /** A key as it stands now, with what is left of its quotas. */
-export const liveKey = async (tools: KeyTools, stored: StoredKey): Promise<IssuedKey> =>
-  shownKey(await liveQuota(tools, stored));
+export const readLiveKey = async (tools: KeyTools, stored: StoredKey): Promise<IssuedKey> =>
+  toIssuedKey(await withLiveQuota(tools, stored));
 
 /** A member that must be there for this way of making a key. */
-export const required = (path: string): Fault => ({ path, message: 'is required' });
+export const requiredFault = (path: string): Fault => ({ path, message: 'is required' });

@@ -1,6 +1,6 @@
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { keyHash, keyIdCandidates, readToken } from './ids.ts';
+import { keyHash, keyIdCandidates, parseKeyToken } from './ids.ts';
 import type { Key } from './schema.ts';
 
 /** What finding and reading a stored key takes, for those who only read: how it is found, and what its row says. */
@@ -15,18 +15,18 @@ export const keyDigest = (vault: Vault, keyId: string): string => vault.digest(k
 export const keyIdsOf = (orgId: string, text: string): string[] => keyIdCandidates(text, { orgId, formerAlgorithms });
 
 /** The handle of a key in lists, events and logs. */
-export const shownHash = (keyId: string, settings: Settings): string =>
-  keyHash(keyId, readToken(keyId)?.h || settings['keys.hash_function']);
+export const displayHash = (keyId: string, settings: Settings): string =>
+  keyHash(keyId, parseKeyToken(keyId)?.h || settings['keys.hash_function']);
 
 /** Secrets inside a key are kept sealed; an empty one says that there is none. */
-function withSecrets(key: Key, turn: (text: string, purpose: string) => string): Key {
+function mapKeySecrets(key: Key, transform: (text: string, purpose: string) => string): Key {
   const { hmac_string: hmac, jwt_data: jwt } = key;
   return {
     ...key,
-    ...(hmac && { hmac_string: turn(hmac, 'key hmac') }),
-    ...(jwt?.secret && { jwt_data: { ...jwt, secret: turn(jwt.secret, 'key jwt') } }),
+    ...(hmac && { hmac_string: transform(hmac, 'key hmac') }),
+    ...(jwt?.secret && { jwt_data: { ...jwt, secret: transform(jwt.secret, 'key jwt') } }),
   };
 }
 
-export const bodyOfKey = (key: Key, vault: Vault): string => JSON.stringify(withSecrets(key, vault.seal));
-export const keyOfBody = (body: string, vault: Vault): Key => withSecrets(JSON.parse(body) as Key, vault.open);
+export const serializeKey = (key: Key, vault: Vault): string => JSON.stringify(mapKeySecrets(key, vault.seal));
+export const parseKeyBody = (body: string, vault: Vault): Key => mapKeySecrets(JSON.parse(body) as Key, vault.open);

@@ -274,12 +274,12 @@ onEveryEngine('keys', app => {
     assert.ok((await records.revision()) > before);
     assert.equal(data.org_id, orgId);
     assert.equal((await ask('GET', `/api/keys/${key_id}`)).body.key_hash, key_hash);
-    assert.equal((await tools.keys.byPresented(orgId, key_id))?.keyHash, key_hash);
-    assert.equal(await tools.keys.byPresented('another', key_id), undefined);
+    assert.equal((await tools.keys.findByCredential(orgId, key_id))?.keyHash, key_hash);
+    assert.equal(await tools.keys.findByCredential('another', key_id), undefined);
     assert.equal(await revokeKey(tools, 'another', key_id), false);
     assert.equal(await revokeKey(tools, orgId, key_id), true);
     assert.equal(await revokeKey(tools, orgId, key_id), false);
-    assert.equal(await tools.keys.byPresented(orgId, key_id), undefined);
+    assert.equal(await tools.keys.findByCredential(orgId, key_id), undefined);
     assert.ok((await records.revision()) > before + 1);
   });
 

@@ -3,16 +3,16 @@ import { operation } from '#operations/operation.ts';
 import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { withoutHidden } from '../hidden-rights.ts';
-import { changeKey, issueKey, liveKey, previewKey, removeKey, required, shownKey } from './issue.ts';
+import { changeKey, issueKey, previewKey, readLiveKey, removeKey, requiredFault, toIssuedKey } from './issue.ts';
 import {
+  booleanQuery,
   changeQuery,
   type KeyOperationTools,
-  keyInPath,
   keyParams,
-  keyToChange,
   lookupQuery,
   refuseHiddenGrants,
-  truth,
+  requireKey,
+  requireWritableKey,
   withoutHiddenRights,
 } from './lookup.ts';
 import { problem } from './problems.ts';
@@ -27,7 +27,7 @@ export const createKey = operation({
   path: '/api/keys',
   about: 'Makes a key with a random id, or with basic_auth the key of a user with a password.',
   permission: 'keys:write',
-  query: z.object({ basic_auth: truth.describe('Makes the key of the user in basic_auth_data') }),
+  query: z.object({ basic_auth: booleanQuery.describe('Makes the key of the user in basic_auth_data') }),
   ...keyBody,
   returns: KeyEnvelope,
   problems: [problem.exists],
@@ -40,7 +40,7 @@ export const createKey = operation({
     }
     const { user, password } = body.basic_auth_data ?? {};
     const missing = [user ? [] : ['user'], password ? [] : ['password']].flat();
-    if (!user || missing.length > 0) throw invalid(missing.map(name => required(`basic_auth_data.${name}`)));
+    if (!user || missing.length > 0) throw invalid(missing.map(name => requiredFault(`basic_auth_data.${name}`)));
     const issued = await issueKey(tools, actor.orgId, body, { name: user, kind: 'basic' });
     audit(issued.key_hash);
     return issued;
@@ -79,7 +79,7 @@ export const getKey = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous],
   async handle({ actor, params: { keyId }, query }, tools: KeyOperationTools) {
-    const key = await liveKey(tools, await keyInPath(tools, actor, keyId, query));
+    const key = await readLiveKey(tools, await requireKey(tools, actor, keyId, query));
     return withoutHiddenRights(tools, actor, key);
   },
 });
@@ -97,7 +97,7 @@ export const updateKey = operation({
   returns: KeyEnvelope,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key, problem.certificate_unknown],
   async handle({ actor, params: { keyId }, query, body, audit }, tools: KeyOperationTools) {
-    const stored = await keyToChange(tools, actor, keyId, query);
+    const stored = await requireWritableKey(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, body, stored.key);
     return changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
@@ -116,7 +116,7 @@ export const deleteKey = operation({
   returns: statusAnswer,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
   async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
-    const stored = await keyToChange(tools, actor, keyId, query);
+    const stored = await requireWritableKey(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
@@ -135,9 +135,9 @@ export const listKeysDetailed = operation({
   returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
   async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationTools) {
     const hidden = await ownership.hiddenFrom(actor);
-    const asked = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
-    const { items, pages } = await keys.page(actor.orgId, asked);
-    return { keys: items.map(it => shownKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };
+    const keyQuery = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
+    const { items, pages } = await keys.page(actor.orgId, keyQuery);
+    return { keys: items.map(it => toIssuedKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };
   },
 });
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
-import { amount, flag, listOf, objectOf, text, whole } from './schema-fields.ts';
+import { flagRule, intRule, nullableList, nullableObject, numberRule, textRule } from './schema-fields.ts';
 
 /** What keys and policies grant: limits, and rights per API. */
 
-const atLeastOne = z.int().min(1, 'must be at least 1');
+const positiveInt = z.int().min(1, 'must be at least 1');
 
 /** Bounds hold for the members given, whether smoothing is on or not. */
 export const Smoothing = z.looseObject({
-  delay: atLeastOne.optional().describe('Seconds to hold off between two smoothing events.'),
-  enabled: flag.optional().describe('Turns smoothing on.'),
-  step: atLeastOne.optional().describe('How much one smoothing event raises or lowers the allowance.'),
-  threshold: atLeastOne
+  delay: positiveInt.optional().describe('Seconds to hold off between two smoothing events.'),
+  enabled: flagRule.optional().describe('Turns smoothing on.'),
+  step: positiveInt.optional().describe('How much one smoothing event raises or lowers the allowance.'),
+  threshold: positiveInt
     .optional()
     .describe('Rate at which the allowance starts and below which it never falls; should be below the rate.'),
   trigger: z
@@ -30,60 +30,60 @@ export const noSmoothing = { delay: 1, enabled: false, step: 1, threshold: 1, tr
 export const ApiLimit = legacyMembers(
   z
     .looseObject({
-      rate: amount,
-      per: amount,
+      rate: numberRule,
+      per: numberRule,
       smoothing: Smoothing.nullable(),
-      throttle_interval: amount,
-      throttle_retry_limit: whole,
-      max_query_depth: whole,
-      quota_max: whole,
-      quota_renews: whole,
-      quota_remaining: whole,
-      quota_renewal_rate: whole,
+      throttle_interval: numberRule,
+      throttle_retry_limit: intRule,
+      max_query_depth: intRule,
+      quota_max: intRule,
+      quota_renews: intRule,
+      quota_remaining: intRule,
+      quota_renewal_rate: intRule,
     })
     .partial(),
   ['set_by_policy'],
 );
 export type ApiLimit = z.infer<typeof ApiLimit>;
 
-export const AllowedUrl = z.looseObject({ url: text, methods: listOf(text) }).partial();
+export const AllowedUrl = z.looseObject({ url: textRule, methods: nullableList(textRule) }).partial();
 export type AllowedUrl = z.infer<typeof AllowedUrl>;
 
-export const GraphqlType = z.looseObject({ name: text, fields: listOf(text) }).partial();
+export const GraphqlType = z.looseObject({ name: textRule, fields: nullableList(textRule) }).partial();
 export type GraphqlType = z.infer<typeof GraphqlType>;
 
 export const FieldAccess = z
-  .looseObject({ type_name: text, field_name: text, limits: objectOf({ max_query_depth: whole }) })
+  .looseObject({ type_name: textRule, field_name: textRule, limits: nullableObject({ max_query_depth: intRule }) })
   .partial();
 export type FieldAccess = z.infer<typeof FieldAccess>;
 
-const RateLimitOf = objectOf({ rate: amount, per: amount, smoothing: Smoothing.nullable() });
+const RateLimitOf = nullableObject({ rate: numberRule, per: numberRule, smoothing: Smoothing.nullable() });
 
-export const EndpointMethod = z.looseObject({ name: text, limit: RateLimitOf }).partial();
-export const Endpoint = z.looseObject({ path: text, methods: listOf(EndpointMethod) }).partial();
-export type Endpoint = z.infer<typeof Endpoint>;
+export const EndpointMethodLimit = z.looseObject({ name: textRule, limit: RateLimitOf }).partial();
+export const EndpointLimits = z.looseObject({ path: textRule, methods: nullableList(EndpointMethodLimit) }).partial();
+export type EndpointLimits = z.infer<typeof EndpointLimits>;
 
-const AccessRules = objectOf({ allowed: listOf(text), blocked: listOf(text) });
-const JsonRpcMethod = z.looseObject({ name: text, limit: RateLimitOf }).partial();
+const AccessRules = nullableObject({ allowed: nullableList(textRule), blocked: nullableList(textRule) });
+const JsonRpcMethod = z.looseObject({ name: textRule, limit: RateLimitOf }).partial();
 
 /** What a key may do with one API; the API id is the key of the map that holds it. */
 export const AccessRight = z
   .looseObject({
-    api_id: text,
-    api_name: text,
-    versions: listOf(text),
-    allowed_urls: listOf(AllowedUrl),
+    api_id: textRule,
+    api_name: textRule,
+    versions: nullableList(textRule),
+    allowed_urls: nullableList(AllowedUrl),
     limit: ApiLimit.nullable(),
-    allowance_scope: text,
-    endpoints: listOf(Endpoint),
-    restricted_types: listOf(GraphqlType),
-    allowed_types: listOf(GraphqlType),
-    field_access_rights: listOf(FieldAccess),
-    disable_introspection: flag,
-    json_rpc_methods: listOf(JsonRpcMethod),
+    allowance_scope: textRule,
+    endpoints: nullableList(EndpointLimits),
+    restricted_types: nullableList(GraphqlType),
+    allowed_types: nullableList(GraphqlType),
+    field_access_rights: nullableList(FieldAccess),
+    disable_introspection: flagRule,
+    json_rpc_methods: nullableList(JsonRpcMethod),
     json_rpc_methods_access_rights: AccessRules,
-    mcp_primitives: listOf(z.looseObject({ type: text, name: text }).partial()),
-    mcp_access_rights: objectOf({ tools: AccessRules, resources: AccessRules, prompts: AccessRules }),
+    mcp_primitives: nullableList(z.looseObject({ type: textRule, name: textRule }).partial()),
+    mcp_access_rights: nullableObject({ tools: AccessRules, resources: AccessRules, prompts: AccessRules }),
   })
   .partial();
 export type AccessRight = z.infer<typeof AccessRight>;
@@ -117,13 +117,13 @@ export function limitIsSet(limit: ApiLimit | null | undefined): limit is ApiLimi
   return limit != null && (limitNumbers.some(name => (limit[name] ?? 0) !== 0) || limit.smoothing?.enabled === true);
 }
 
-interface Limited {
+interface LimitMembers {
   readonly rate?: number | undefined;
   readonly smoothing?: Smoothing | null | undefined;
 }
 
 /** What is accepted but will not do what its author hopes; `at` is the path of the object that holds the limit. */
-export function smoothingWarnings({ rate = 0, smoothing }: Limited, at = ''): string[] {
+export function smoothingWarnings({ rate = 0, smoothing }: LimitMembers, at = ''): string[] {
   if (!smoothing?.enabled) return [];
   const warnings: string[] = [];
   for (const name of ['delay', 'step', 'threshold'] as const) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
-import { fullKey, Key, KeyEnvelope, keyEnvelope, limitIsSet, warnings } from './schema.ts';
+import { fullKey, Key, KeyEnvelope, keyEnvelope, keyWarnings, limitIsSet } from './schema.ts';
 
 const documented =
   `access_rights alias allowance apply_policies apply_policy_id basic_auth_data certificate data_expires
@@ -62,7 +62,7 @@ for (const [what, smoothing, fault] of [
 test('smoothing of an endpoint that is not complete is reported with its place', () => {
   const limit = { rate: 9, per: 1, smoothing: { enabled: true, step: 1, delay: 1 } };
   const endpoints = [{ path: '/a', methods: [{ name: 'GET' }, { name: 'PUT', limit }] }];
-  assert.deepEqual(warnings({ access_rights: { a: { endpoints } } }), [
+  assert.deepEqual(keyWarnings({ access_rights: { a: { endpoints } } }), [
     'access_rights.a.endpoints[0].methods[1].limit.smoothing.threshold: is needed, smoothing stays off without it',
   ]);
 });
@@ -121,11 +121,11 @@ test('whole numbers print as integers and fractions as they are', () => {
 
 test('a threshold at or above the rate, and smoothing that lacks a member, are accepted with a warning', () => {
   const smoothing = { enabled: true, delay: 1, step: 1, threshold: 10, trigger: 0.5 };
-  assert.deepEqual(warnings({ rate: 11, smoothing }), []);
-  assert.deepEqual(warnings({ rate: 10, smoothing: { ...smoothing, enabled: false } }), []);
-  assert.deepEqual(warnings({ rate: 10, smoothing }), ['smoothing.threshold: should be below the rate (10)']);
+  assert.deepEqual(keyWarnings({ rate: 11, smoothing }), []);
+  assert.deepEqual(keyWarnings({ rate: 10, smoothing: { ...smoothing, enabled: false } }), []);
+  assert.deepEqual(keyWarnings({ rate: 10, smoothing }), ['smoothing.threshold: should be below the rate (10)']);
   assert.deepEqual(
-    warnings({ access_rights: { a: { limit: { rate: 5, smoothing: { enabled: true, delay: 1, threshold: 2 } } } } }),
+    keyWarnings({ access_rights: { a: { limit: { rate: 5, smoothing: { enabled: true, delay: 1, threshold: 2 } } } } }),
     ['access_rights.a.limit.smoothing.step: is needed, smoothing stays off without it'],
   );
 });

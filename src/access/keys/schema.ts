@@ -2,90 +2,106 @@ import { z } from 'zod';
 import { zeroTime } from '#base/clock.ts';
 import { legacyMembers } from '#base/members.ts';
 import {
-  amount,
-  type Full,
-  filled,
-  flag,
-  listOf,
-  mapOf,
-  member,
-  objectOf,
+  type FullObject,
+  fillZeros,
+  flagRule,
+  intRule,
+  nullableList,
+  nullableMap,
+  nullableObject,
+  numberRule,
   objectRule,
-  text,
-  whole,
+  textRule,
+  wireMember,
 } from './schema-fields.ts';
 import { KeyAccessRight, noSmoothing, rightsWarnings, Smoothing, smoothingWarnings } from './schema-rights.ts';
 
 export * from './schema-rights.ts';
 
 /** The members every key shows, in the order it shows them. */
-const members = {
-  access_rights: member(
-    mapOf(KeyAccessRight),
+const keyMembers = {
+  access_rights: wireMember(
+    nullableMap(KeyAccessRight),
     {},
     'What the key may call, by API id. Empty means every API, where the settings allow that.',
   ),
-  alias: member(text, '', 'A label for people; copied to analytics and logs.'),
-  allowance: member(amount, 0, 'Kept for clients that set it equal to the rate; limits do not read it.'),
-  apply_policies: member(listOf(text), [], 'Ids of the policies that govern the key, in order.'),
-  apply_policy_id: member(text, '', 'One policy id, read only when apply_policies is empty. Deprecated.'),
-  basic_auth_data: member(
-    objectOf({ hash_type: text, password: text, user: text }),
+  alias: wireMember(textRule, '', 'A label for people; copied to analytics and logs.'),
+  allowance: wireMember(numberRule, 0, 'Kept for clients that set it equal to the rate; limits do not read it.'),
+  apply_policies: wireMember(nullableList(textRule), [], 'Ids of the policies that govern the key, in order.'),
+  apply_policy_id: wireMember(textRule, '', 'One policy id, read only when apply_policies is empty. Deprecated.'),
+  basic_auth_data: wireMember(
+    nullableObject({ hash_type: textRule, password: textRule, user: textRule }),
     { hash_type: '', password: '', user: '' },
     'Password of a basic-auth user: sent in clear, kept hashed, never shown.',
   ),
-  certificate: member(text, '', 'Id of the client certificate the key is bound to.'),
-  data_expires: member(whole, 0, 'On organisation keys: seconds analytics are kept.'),
-  date_created: member(text, zeroTime, 'When the key was made; set by the server.'),
-  enable_detailed_recording: member(flag, false, 'Records whole requests and responses of this key.'),
-  expires: member(whole, 0, 'Unix time after which the key is refused; 0 or less is never.'),
-  hmac_enabled: member(flag, false, 'Lets the key sign requests with hmac_string.'),
-  hmac_string: member(text, '', 'Shared secret of signed requests.'),
-  id_extractor_deadline: member(whole, 0, 'Unix time until which a custom plugin need not check the caller again.'),
-  is_inactive: member(flag, false, 'Refuses the key. Policies, where there are any, decide instead.'),
-  jwt_data: member(
-    objectOf({ secret: text }),
+  certificate: wireMember(textRule, '', 'Id of the client certificate the key is bound to.'),
+  data_expires: wireMember(intRule, 0, 'On organisation keys: seconds analytics are kept.'),
+  date_created: wireMember(textRule, zeroTime, 'When the key was made; set by the server.'),
+  enable_detailed_recording: wireMember(flagRule, false, 'Records whole requests and responses of this key.'),
+  expires: wireMember(intRule, 0, 'Unix time after which the key is refused; 0 or less is never.'),
+  hmac_enabled: wireMember(flagRule, false, 'Lets the key sign requests with hmac_string.'),
+  hmac_string: wireMember(textRule, '', 'Shared secret of signed requests.'),
+  id_extractor_deadline: wireMember(
+    intRule,
+    0,
+    'Unix time until which a custom plugin need not check the caller again.',
+  ),
+  is_inactive: wireMember(flagRule, false, 'Refuses the key. Policies, where there are any, decide instead.'),
+  jwt_data: wireMember(
+    nullableObject({ secret: textRule }),
     { secret: '' },
     'Secret or public key that verifies the tokens of this key.',
   ),
-  key_id: member(text, '', 'The id of the key; set by the server.'),
-  last_check: member(whole, 0, 'Kept for old clients.'),
-  last_updated: member(text, '0', 'Unix time of the last change, as text; set by the server.'),
-  max_query_depth: member(whole, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
-  meta_data: member(z.unknown(), {}, 'Free data, readable in templates; policies add theirs.'),
-  monitor: member(
-    objectOf({ trigger_limits: listOf(amount) }),
+  key_id: wireMember(textRule, '', 'The id of the key; set by the server.'),
+  last_check: wireMember(intRule, 0, 'Kept for old clients.'),
+  last_updated: wireMember(textRule, '0', 'Unix time of the last change, as text; set by the server.'),
+  max_query_depth: wireMember(intRule, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
+  meta_data: wireMember(z.unknown(), {}, 'Free data, readable in templates; policies add theirs.'),
+  monitor: wireMember(
+    nullableObject({ trigger_limits: nullableList(numberRule) }),
     { trigger_limits: [] },
     'Percentages of quota use that raise an event, highest first.',
   ),
-  oauth_client_id: member(text, '', 'OAuth client that obtained the token.'),
-  oauth_keys: member(mapOf(text), {}, 'Current token of a basic-auth user, by OAuth client id.'),
-  org_id: member(text, '', 'Organisation that owns the key.'),
-  per: member(amount, 0, 'Seconds of the rate window.'),
-  quota_max: member(whole, 0, 'Requests per quota period; 0 or less is any number.'),
-  quota_remaining: member(whole, 0, 'Requests left in this period; counted by the server.'),
-  quota_renewal_rate: member(whole, 0, 'Seconds of the quota period; 0 or less never renews.'),
-  quota_renews: member(whole, 0, 'Unix time of the next renewal; kept by the server.'),
-  rate: member(amount, 0, 'Requests allowed in each rate window; 0 or less is any number.'),
-  session_lifetime: member(whole, 0, 'Seconds the record is kept; 0 leaves that to the API.'),
-  smoothing: member(Smoothing.nullable(), noSmoothing, 'Moves the rate in steps between a threshold and its maximum.'),
-  tags: member(listOf(text), [], 'Tags added to the analytics of this key.'),
-  throttle_interval: member(amount, 0, 'Seconds between two tries of a request held back.'),
-  throttle_retry_limit: member(whole, 0, 'Tries of a request held back; 0 or less refuses at once.'),
+  oauth_client_id: wireMember(textRule, '', 'OAuth client that obtained the token.'),
+  oauth_keys: wireMember(nullableMap(textRule), {}, 'Current token of a basic-auth user, by OAuth client id.'),
+  org_id: wireMember(textRule, '', 'Organisation that owns the key.'),
+  per: wireMember(numberRule, 0, 'Seconds of the rate window.'),
+  quota_max: wireMember(intRule, 0, 'Requests per quota period; 0 or less is any number.'),
+  quota_remaining: wireMember(intRule, 0, 'Requests left in this period; counted by the server.'),
+  quota_renewal_rate: wireMember(intRule, 0, 'Seconds of the quota period; 0 or less never renews.'),
+  quota_renews: wireMember(intRule, 0, 'Unix time of the next renewal; kept by the server.'),
+  rate: wireMember(numberRule, 0, 'Requests allowed in each rate window; 0 or less is any number.'),
+  session_lifetime: wireMember(intRule, 0, 'Seconds the record is kept; 0 leaves that to the API.'),
+  smoothing: wireMember(
+    Smoothing.nullable(),
+    noSmoothing,
+    'Moves the rate in steps between a threshold and its maximum.',
+  ),
+  tags: wireMember(nullableList(textRule), [], 'Tags added to the analytics of this key.'),
+  throttle_interval: wireMember(numberRule, 0, 'Seconds between two tries of a request held back.'),
+  throttle_retry_limit: wireMember(intRule, 0, 'Tries of a request held back; 0 or less refuses at once.'),
 };
 
 /** Members only keys that use them show. */
-const further = {
-  enable_detail_recording: member(flag, false, 'Old spelling of enable_detailed_recording.'),
-  enable_http_signature_validation: member(flag, false, 'Lets the key sign requests with a certificate.'),
-  rsa_certificate_id: member(text, '', 'Certificate that verifies the signatures of this key.'),
-  mtls_static_certificate_bindings: member(listOf(text), [], 'Client certificates that may present this key.'),
-  post_expiry_action: member(z.enum(['', 'retain', 'delete']), '', 'What becomes of the record once the key expired.'),
-  post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
+const optionalMembers = {
+  enable_detail_recording: wireMember(flagRule, false, 'Old spelling of enable_detailed_recording.'),
+  enable_http_signature_validation: wireMember(flagRule, false, 'Lets the key sign requests with a certificate.'),
+  rsa_certificate_id: wireMember(textRule, '', 'Certificate that verifies the signatures of this key.'),
+  mtls_static_certificate_bindings: wireMember(
+    nullableList(textRule),
+    [],
+    'Client certificates that may present this key.',
+  ),
+  post_expiry_action: wireMember(
+    z.enum(['', 'retain', 'delete']),
+    '',
+    'What becomes of the record once the key expired.',
+  ),
+  post_expiry_grace_period: wireMember(intRule, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
 /** A key as callers send it: everything may be left out. */
-export const Key = legacyMembers(objectRule({ ...members, ...further }), [
+export const Key = legacyMembers(objectRule({ ...keyMembers, ...optionalMembers }), [
   'quota_reset',
   'quota_used',
   'access_rights_array',
@@ -93,12 +109,12 @@ export const Key = legacyMembers(objectRule({ ...members, ...further }), [
 export type Key = z.infer<typeof Key>;
 
 /** A key as readers see it. */
-export type FullKey = Full<typeof members>;
+export type FullKey = FullObject<typeof keyMembers>;
 
 /** Every documented member of the key, with its zero where nothing was set, and never the password. */
 export function fullKey(key: Key): FullKey {
-  const full = filled(members, key);
-  const zero = members.basic_auth_data.zero as object;
+  const full = fillZeros(keyMembers, key);
+  const zero = keyMembers.basic_auth_data.zero as object;
   full.basic_auth_data = { ...zero, ...full.basic_auth_data, password: '' };
   full.jwt_data = { secret: '', ...full.jwt_data };
   full.monitor = { ...full.monitor, trigger_limits: full.monitor.trigger_limits ?? [] };
@@ -106,7 +122,7 @@ export function fullKey(key: Key): FullKey {
 }
 
 /** What is accepted but will not do what its author hopes. */
-export function warnings(key: Key): string[] {
+export function keyWarnings(key: Key): string[] {
   return [...smoothingWarnings(key), ...rightsWarnings(key.access_rights)];
 }
 
@@ -114,8 +130,8 @@ export function warnings(key: Key): string[] {
 export const KeyEnvelope = z.looseObject({
   api_model: z.looseObject({}),
   data: Key,
-  key_hash: text,
-  key_id: text,
+  key_hash: textRule,
+  key_id: textRule,
 });
 export type KeyEnvelope = z.infer<typeof KeyEnvelope>;
 

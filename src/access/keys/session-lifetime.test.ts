@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Key } from './schema.ts';
-import { sessionOf } from './session.ts';
+import { compileKeySession } from './session.ts';
 import { type ApiLifetime, type LifetimeSettings, recordDeadline } from './session-lifetime.ts';
 
 const api = (lifetimeSeconds: number, respectsExpiry = false): ApiLifetime => ({ lifetimeSeconds, respectsExpiry });
@@ -43,10 +43,10 @@ const cases: [string, Key, ApiLifetime[], LifetimeSettings, number | undefined][
 
 for (const [when, key, apis, settings, deadline] of cases) {
   test(`a record is kept until ${deadline ?? 'for ever'} when ${when}`, () => {
-    assert.equal(recordDeadline(sessionOf(key), apis, settings, 1000), deadline);
+    assert.equal(recordDeadline(compileKeySession(key), apis, settings, 1000), deadline);
   });
 }
 
 test('a lifetime of the key counts without any API', () => {
-  assert.equal(recordDeadline(sessionOf({ session_lifetime: 5 }), [], {}, 1000), 1005);
+  assert.equal(recordDeadline(compileKeySession({ session_lifetime: 5 }), [], {}, 1000), 1005);
 });

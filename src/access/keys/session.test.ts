@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { keyArbitrary } from '../../../tests/arbitraries/access.ts';
 import type { AccessRight, Key } from './schema.ts';
-import { isExpired, rightOn, sessionOf } from './session.ts';
+import { compileKeySession, findRight, isExpired } from './session.ts';
 
 const unlimited = { rate: undefined, throttle: undefined, quota: undefined, queryDepth: undefined };
 const smoothing = { enabled: true, threshold: 5, step: 2, delay: 3, trigger: 0.5 };
@@ -26,11 +26,12 @@ for (const [what, key, expected] of [
   ],
   ['a depth', { max_query_depth: 4 }, { ...unlimited, queryDepth: 4 }],
 ] as const) {
-  test(`a key with ${what} has the limits it means`, () => assert.deepEqual(sessionOf(key).limits, expected));
+  test(`a key with ${what} has the limits it means`, () => assert.deepEqual(compileKeySession(key).limits, expected));
 }
 
 test('smoothing is in force when on and complete; a trigger left out is the allowance itself', () => {
-  const rateOf = (given: Key['smoothing']) => sessionOf({ rate: 9, per: 1, smoothing: given }).limits.rate?.smoothing;
+  const rateOf = (given: Key['smoothing']) =>
+    compileKeySession({ rate: 9, per: 1, smoothing: given }).limits.rate?.smoothing;
   assert.deepEqual(rateOf(smoothing), { threshold: 5, step: 2, delaySeconds: 3, trigger: 0.5 });
   assert.equal(rateOf({ enabled: true, threshold: 5, step: 2, delay: 3 })?.trigger, 0);
   assert.equal(rateOf({ ...smoothing, enabled: false }), undefined);
@@ -39,7 +40,7 @@ test('smoothing is in force when on and complete; a trigger left out is the allo
 });
 
 test('limits of a right replace those of the key, all together', () => {
-  const session = sessionOf({
+  const session = compileKeySession({
     ...{ rate: 5, per: 1, quota_max: 10, smoothing },
     access_rights: {
       own: { limit: { rate: 7, per: 1 }, allowance_scope: 'own' },
@@ -47,28 +48,28 @@ test('limits of a right replace those of the key, all together', () => {
       none: { limit: null },
     },
   });
-  assert.equal(rightOn(session, 'own')?.limits.rate?.rate, 7);
-  assert.equal(rightOn(session, 'own')?.limits.quota, undefined);
-  assert.equal(rightOn(session, 'own')?.scope, 'own');
-  assert.equal(rightOn(session, 'own')?.limits.rate?.smoothing?.threshold, 5, 'smoothed as the key is');
-  assert.deepEqual(rightOn(session, 'zeros')?.limits, session.limits);
-  assert.deepEqual(rightOn(session, 'none')?.limits, session.limits);
-  assert.equal(rightOn(session, 'unknown'), undefined);
+  assert.equal(findRight(session, 'own')?.limits.rate?.rate, 7);
+  assert.equal(findRight(session, 'own')?.limits.quota, undefined);
+  assert.equal(findRight(session, 'own')?.scope, 'own');
+  assert.equal(findRight(session, 'own')?.limits.rate?.smoothing?.threshold, 5, 'smoothed as the key is');
+  assert.deepEqual(findRight(session, 'zeros')?.limits, session.limits);
+  assert.deepEqual(findRight(session, 'none')?.limits, session.limits);
+  assert.equal(findRight(session, 'unknown'), undefined);
 });
 
 test('a key without rights may call every API under its own limits', () => {
-  const session = sessionOf({ rate: 5, per: 1 });
-  assert.equal(rightOn(session, 'anything')?.limits.rate?.rate, 5);
-  assert.deepEqual(rightOn(session, 'anything')?.allowedUrls, []);
+  const session = compileKeySession({ rate: 5, per: 1 });
+  assert.equal(findRight(session, 'anything')?.limits.rate?.rate, 5);
+  assert.deepEqual(findRight(session, 'anything')?.allowedUrls, []);
 });
 
 test('names that objects inherit are not rights', () => {
-  assert.equal(rightOn(sessionOf({ access_rights: { a: {} } }), 'constructor'), undefined);
+  assert.equal(findRight(compileKeySession({ access_rights: { a: {} } }), 'constructor'), undefined);
 });
 
 test('a list of allowed GraphQL types makes the restricted ones moot', () => {
   const types = [{ name: 'Query', fields: ['a'] }];
-  const right = (given: AccessRight) => rightOn(sessionOf({ access_rights: { a: given } }), 'a');
+  const right = (given: AccessRight) => findRight(compileKeySession({ access_rights: { a: given } }), 'a');
   assert.deepEqual(right({ restricted_types: types })?.restrictedTypes, types);
   assert.deepEqual(right({ restricted_types: types, allowed_types: types })?.restrictedTypes, []);
   assert.equal(right({ disable_introspection: true })?.introspection, false);
@@ -81,8 +82,8 @@ test('endpoint rates are one row for each path and method; a rate of 0 is none',
     { name: 'PUT', limit: { rate: 9, per: 2, smoothing } },
     { name: 'POST', limit: { rate: 0, per: 2 } },
   ];
-  const session = sessionOf({ access_rights: { a: { endpoints: [{ path: '/x', methods }] } } });
-  assert.deepEqual(rightOn(session, 'a')?.endpoints, [
+  const session = compileKeySession({ access_rights: { a: { endpoints: [{ path: '/x', methods }] } } });
+  assert.deepEqual(findRight(session, 'a')?.endpoints, [
     { path: '/x', method: 'GET', rate: { rate: 1, perSeconds: 2, smoothing: undefined } },
     {
       path: '/x',
@@ -101,14 +102,14 @@ for (const [expires, nowS, expired] of [
   [99, 100, true],
 ] as const) {
   test(`at ${nowS} a key that expires at ${expires} is ${expired ? 'expired' : 'alive'}`, () => {
-    assert.equal(isExpired(sessionOf({ expires }), nowS * 1000), expired);
+    assert.equal(isExpired(compileKeySession({ expires }), nowS * 1000), expired);
   });
 }
 
 test('secrets count only where their use is switched on', () => {
-  const off = sessionOf({ hmac_string: 's', rsa_certificate_id: 'c' });
+  const off = compileKeySession({ hmac_string: 's', rsa_certificate_id: 'c' });
   assert.deepEqual([off.hmacSecret, off.signatureCertificate, off.password], [undefined, undefined, undefined]);
-  const on = sessionOf({
+  const on = compileKeySession({
     ...{ hmac_enabled: true, hmac_string: 's', enable_http_signature_validation: true, rsa_certificate_id: 'c' },
     basic_auth_data: { password: 'h', hash_type: 'bcrypt' },
   });
@@ -117,24 +118,24 @@ test('secrets count only where their use is switched on', () => {
 });
 
 test('both spellings switch detailed recording on', () => {
-  assert.ok(sessionOf({ enable_detailed_recording: true }).detailedRecording);
-  assert.ok(sessionOf({ enable_detail_recording: true }).detailedRecording);
+  assert.ok(compileKeySession({ enable_detailed_recording: true }).detailedRecording);
+  assert.ok(compileKeySession({ enable_detail_recording: true }).detailedRecording);
 });
 
 test('meta data that is no object is read as none', () => {
-  assert.deepEqual(sessionOf({ meta_data: ['x'] }).metaData, {});
-  assert.equal(sessionOf({ meta_data: { rate_limit_pattern: '$gw_meta.a' } }).counterPattern, '$gw_meta.a');
-  assert.equal(sessionOf({ meta_data: { rate_limit_pattern: 5 } }).counterPattern, undefined);
+  assert.deepEqual(compileKeySession({ meta_data: ['x'] }).metaData, {});
+  assert.equal(compileKeySession({ meta_data: { rate_limit_pattern: '$gw_meta.a' } }).counterPattern, '$gw_meta.a');
+  assert.equal(compileKeySession({ meta_data: { rate_limit_pattern: 5 } }).counterPattern, undefined);
 });
 
 test('any key compiles', () => {
-  fc.assert(fc.property(keyArbitrary(), key => void sessionOf(key)));
+  fc.assert(fc.property(keyArbitrary(), key => void compileKeySession(key)));
 });
 
 test('keys that may do the same share it, and any difference keeps them apart', () => {
   const key: Key = { rate: 5, per: 2, access_rights: { a: { api_id: 'a', versions: ['Default'] } } };
-  const one = sessionOf(key);
-  assert.equal(sessionOf({ ...structuredClone(key), alias: 'other' }).rights, one.rights);
+  const one = compileKeySession(key);
+  assert.equal(compileKeySession({ ...structuredClone(key), alias: 'other' }).rights, one.rights);
   const others: Key[] = [
     { ...key, rate: 6 },
     { ...key, per: 3 },
@@ -145,7 +146,7 @@ test('keys that may do the same share it, and any difference keeps them apart', 
     { ...key, access_rights: { b: { api_id: 'a', versions: ['Default'] } } },
   ];
   for (const other of others) {
-    const session = sessionOf(other);
+    const session = compileKeySession(other);
     assert.notEqual(session.rights, one.rights);
     assert.notDeepEqual([session.limits, session.rights], [one.limits, one.rights]);
   }

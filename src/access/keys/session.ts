@@ -17,7 +17,7 @@ export interface RateLimit {
 }
 
 /** What is undefined is not limited. */
-export interface Limits {
+export interface KeyLimits {
   readonly rate: RateLimit | undefined;
   readonly throttle: { readonly retries: number; readonly intervalSeconds: number } | undefined;
   /** A quota without a renewal period stays used up. */
@@ -43,7 +43,7 @@ export interface Right {
   /** Empty allows every path. */
   readonly allowedUrls: readonly { readonly url: string; readonly methods: readonly string[] }[];
   /** Limits in force on this API: its own where it has some, else those of the key. */
-  readonly limits: Limits;
+  readonly limits: KeyLimits;
   /** Names the counters; APIs with an empty scope share those of the key. */
   readonly scope: string;
   readonly endpoints: readonly EndpointRate[];
@@ -62,7 +62,7 @@ export interface Session {
   readonly inactive: boolean;
   /** Unix seconds; undefined is never. */
   readonly expires: number | undefined;
-  readonly limits: Limits;
+  readonly limits: KeyLimits;
   readonly rights: ReadonlyMap<string, Right>;
   /** What a key without rights may do with every API; undefined where it has rights. */
   readonly everyApi: Right | undefined;
@@ -87,21 +87,26 @@ export interface Session {
   readonly afterExpiry: { readonly action: 'retain' | 'delete'; readonly graceSeconds: number } | undefined;
 }
 
-export function smoothingOf(given: Smoothing | null | undefined): ActiveSmoothing | undefined {
-  if (!given?.enabled || !given.threshold || !given.step || !given.delay) return undefined;
-  return { threshold: given.threshold, step: given.step, delaySeconds: given.delay, trigger: given.trigger ?? 0 };
+export function smoothingOf(smoothing: Smoothing | null | undefined): ActiveSmoothing | undefined {
+  if (!smoothing?.enabled || !smoothing.threshold || !smoothing.step || !smoothing.delay) return undefined;
+  return {
+    threshold: smoothing.threshold,
+    step: smoothing.step,
+    delaySeconds: smoothing.delay,
+    trigger: smoothing.trigger ?? 0,
+  };
 }
 
-type Rated = Pick<ApiLimit, 'rate' | 'per' | 'smoothing'>;
+type RateMembers = Pick<ApiLimit, 'rate' | 'per' | 'smoothing'>;
 
-function rateOf({ rate = 0, per = 0, smoothing }: Rated): RateLimit | undefined {
+function rateOf({ rate = 0, per = 0, smoothing }: RateMembers): RateLimit | undefined {
   return rate > 0 && per > 0 ? { rate, perSeconds: per, smoothing: smoothingOf(smoothing) } : undefined;
 }
 
 const positive = (value: number | undefined) => (value !== undefined && value > 0 ? value : undefined);
 const nonEmpty = (value: string | undefined) => value || undefined;
 
-function limitsOf(limit: ApiLimit | Key): Limits {
+function limitsOf(limit: ApiLimit | Key): KeyLimits {
   const retries = positive(limit.throttle_retry_limit);
   const max = positive(limit.quota_max);
   return {
@@ -113,7 +118,7 @@ function limitsOf(limit: ApiLimit | Key): Limits {
 }
 
 /** A right's own limits win; its rate is smoothed as the key's where it says nothing of that. */
-function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: Limits): Limits {
+function limitsOfRight(limit: ApiLimit | null | undefined, ofKey: KeyLimits): KeyLimits {
   if (!limitIsSet(limit)) return ofKey;
   const own = limitsOf(limit);
   if (!own.rate || own.rate.smoothing) return own;
@@ -135,7 +140,7 @@ function endpointRates(right: AccessRight): EndpointRate[] {
   );
 }
 
-function rightOf(right: AccessRight, ofKey: Limits): Right {
+function rightOf(right: AccessRight, ofKey: KeyLimits): Right {
   const allowed = (right.allowed_types ?? []).map(({ name = '', fields }) => ({ name, fields: fields ?? [] }));
   const restricted = (right.restricted_types ?? []).map(({ name = '', fields }) => ({ name, fields: fields ?? [] }));
   return {
@@ -162,27 +167,27 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isSigning = (key: Key) => key.hmac_enabled === true || key.enable_http_signature_validation === true;
 const none: readonly never[] = [];
 
-type Allowed = Pick<Session, 'limits' | 'rights' | 'everyApi'>;
+type SharedRights = Pick<Session, 'limits' | 'rights' | 'everyApi'>;
 
 /** Most keys of a policy may do the same. It is kept once for all of them, as long as it takes no more room than this. */
-const allowedKept = 1000;
-const longestAllowed = 10_000;
-const inCommon = new Lru<string, Allowed>(allowedKept);
+const maxSharedRights = 1000;
+const maxSharedRightsLength = 10_000;
+const sharedRights = new Lru<string, SharedRights>(maxSharedRights);
 
-function allowedTo(key: Key): Allowed {
+function compileRights(key: Key): SharedRights {
   const limits = limitsOf(key);
   const text = JSON.stringify([limits, key.access_rights]);
-  const known = inCommon.get(text);
-  if (known) return known;
+  const shared = sharedRights.get(text);
+  if (shared) return shared;
   const rights = new Map(Object.entries(key.access_rights ?? {}).map(([id, right]) => [id, rightOf(right, limits)]));
   const allowed = { limits, rights, everyApi: rights.size === 0 ? rightOf({}, limits) : undefined };
-  if (text.length <= longestAllowed) inCommon.set(text, allowed);
+  if (text.length <= maxSharedRightsLength) sharedRights.set(text, allowed);
   return allowed;
 }
 
 /** Compiles a key whose policies have been applied. */
-export function sessionOf(key: Key, policyIds: readonly string[] = []): Session {
-  const { limits, rights, everyApi } = allowedTo(key);
+export function compileKeySession(key: Key, policyIds: readonly string[] = []): Session {
+  const { limits, rights, everyApi } = compileRights(key);
   const metaData = isRecord(key.meta_data) ? key.meta_data : {};
   const pattern = metaData.rate_limit_pattern;
   const { password, hash_type } = key.basic_auth_data ?? {};
@@ -218,7 +223,7 @@ export function sessionOf(key: Key, policyIds: readonly string[] = []): Session 
 }
 
 /** What the session may do with an API; nothing where it may not call it. */
-export function rightOn(session: Session, apiId: string): Right | undefined {
+export function findRight(session: Session, apiId: string): Right | undefined {
   return session.everyApi ?? session.rights.get(apiId);
 }
 

@@ -2,21 +2,21 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { type CheckObjectLimit, noObjectLimit, type PageRequest, translateConflict } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyOfKey, idPurpose, keyDigest, keyIdsOf, keyOfBody, shownHash } from './key-row.ts';
+import { displayHash, idPurpose, keyDigest, keyIdsOf, parseKeyBody, serializeKey } from './key-row.ts';
 import { problem } from './problems.ts';
 import type { Key } from './schema.ts';
 import {
-  foundKeys,
-  type KeysAsked,
-  keyRows,
+  buildListQueries,
+  filterKeys,
+  type KeyFilter,
   listKeys,
-  listQueries,
-  namedKeys,
+  listOrganisationKeys,
   organisationRowId,
-  organisationRows,
+  searchKeys,
+  selectKeyRows,
 } from './search-store.ts';
 
-export type KeyStore = ReturnType<typeof keyStore>;
+export type KeyStore = ReturnType<typeof createKeyStore>;
 
 /** `token` is presented as it is; `basic` is a user with a password; `organisation` limits all keys of one together. */
 export type KeyKind = 'token' | 'basic' | 'organisation';
@@ -45,7 +45,7 @@ export interface NewKey {
   readonly policyIds: readonly string[];
 }
 
-export interface KeyPageAsked extends PageRequest {
+export interface KeyPageQuery extends PageRequest {
   /** Only keys whose id contains this. */
   readonly q?: string | undefined;
   /** Only keys that may call this API, by themselves or through a policy. */
@@ -65,122 +65,122 @@ export interface KeyRow {
 }
 
 /** Rows of one insert: both engines bound the values of a statement. */
-const rowsAtOnce = 1000;
+const maxRowsPerInsert = 1000;
 
-export function keyStore(
+export function createKeyStore(
   records: Records,
   vault: Vault,
   settings: Settings,
   checkObjectLimit: CheckObjectLimit = noObjectLimit,
 ) {
-  const readable = settings['keys.at_rest'] === 'encrypted';
+  const storesIds = settings['keys.at_rest'] === 'encrypted';
   const digestOf = (keyId: string) => keyDigest(vault, keyId);
-  const hashOf = (keyId: string) => shownHash(keyId, settings);
-  const shownId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
+  const hashOf = (keyId: string) => displayHash(keyId, settings);
+  const readKeyId = (row: Pick<KeyRow, 'sealed' | 'key_hash'>) =>
     row.sealed ? vault.open(row.sealed, idPurpose) : row.key_hash;
-  const bodyOf = (key: Key) => bodyOfKey(key, vault);
-  const storedOf = (row: KeyRow, keyId = shownId(row)): StoredKey => ({
+  const bodyOf = (key: Key) => serializeKey(key, vault);
+  const toStoredKey = (row: KeyRow, keyId = readKeyId(row)): StoredKey => ({
     rowId: row.id,
     orgId: row.org_id,
     kind: row.kind as KeyKind,
     keyId,
     keyHash: row.key_hash,
     digest: row.digest,
-    key: keyOfBody(row.body, vault),
+    key: parseKeyBody(row.body, vault),
   });
 
-  async function firstOf(keyIds: readonly string[], orgId?: string): Promise<StoredKey | undefined> {
+  async function findFirst(keyIds: readonly string[], orgId?: string): Promise<StoredKey | undefined> {
     if (keyIds.length === 0) return undefined;
     const byDigest = new Map(keyIds.map(keyId => [digestOf(keyId), keyId]));
-    const rows = await keyRows(records)
+    const rows = await selectKeyRows(records)
       .where('digest', 'in', [...byDigest.keys()])
       .execute();
-    const own = rows.filter(row => orgId === undefined || row.org_id === orgId);
-    const found = keyIds.map(keyId => own.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
-    return found && storedOf(found, byDigest.get(found.digest));
+    const candidates = rows.filter(row => orgId === undefined || row.org_id === orgId);
+    const row = keyIds.map(keyId => candidates.find(row => byDigest.get(row.digest) === keyId)).find(row => row);
+    return row && toStoredKey(row, byDigest.get(row.digest));
   }
 
-  async function index(rowId: string, orgId: string, key: Key, policyIds: readonly string[]): Promise<void> {
-    await unindex(rowId);
+  async function indexRights(rowId: string, orgId: string, key: Key, policyIds: readonly string[]): Promise<void> {
+    await unindexRights(rowId);
     const apis = Object.keys(key.access_rights ?? {}).filter(Boolean);
-    for (let at = 0; at < apis.length; at += rowsAtOnce) {
-      const rows = apis.slice(at, at + rowsAtOnce).map(api_id => ({ org_id: orgId, api_id, key: rowId }));
+    for (let at = 0; at < apis.length; at += maxRowsPerInsert) {
+      const rows = apis.slice(at, at + maxRowsPerInsert).map(api_id => ({ org_id: orgId, api_id, key: rowId }));
       await records.db.insertInto('key_apis').values(rows).execute();
     }
     const policies = [...new Set(policyIds)].map(policy_id => ({ org_id: orgId, policy_id, key: rowId }));
     if (policies.length > 0) await records.db.insertInto('key_policies').values(policies).execute();
   }
 
-  async function unindex(rowId: string): Promise<void> {
+  async function unindexRights(rowId: string): Promise<void> {
     await records.db.deleteFrom('key_apis').where('key', '=', rowId).execute();
     await records.db.deleteFrom('key_policies').where('key', '=', rowId).execute();
   }
 
   async function count(orgId: string): Promise<number> {
-    const counted = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
-    return Number((await counted.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
+    const query = records.db.selectFrom('keys').select(it => it.fn.countAll<number>().as('total'));
+    return Number((await query.where('org_id', '=', orgId).executeTakeFirstOrThrow()).total);
   }
 
   return {
     hashOf,
 
     /** By its id, or by a name it was given in this organisation. */
-    get: (orgId: string, keyId: string) => firstOf([...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
+    get: (orgId: string, keyId: string) => findFirst([...new Set([keyId, ...keyIdsOf(orgId, keyId)])], orgId),
 
     /** Whatever its organisation: for the operator only. */
-    getAnywhere: (keyId: string) => firstOf([keyId]),
+    getAnywhere: (keyId: string) => findFirst([keyId]),
 
-    async byRow(rowId: string): Promise<StoredKey | undefined> {
-      const row = await keyRows(records).where('id', '=', rowId).executeTakeFirst();
-      return row && storedOf(row);
+    async findByRowId(rowId: string): Promise<StoredKey | undefined> {
+      const row = await selectKeyRows(records).where('id', '=', rowId).executeTakeFirst();
+      return row && toStoredKey(row);
     },
 
     /** What a caller's credential stands for. An organisation's own limits are no credential. */
-    async byPresented(orgId: string, text: string): Promise<StoredKey | undefined> {
-      const found = await firstOf(keyIdsOf(orgId, text), orgId);
-      return found?.kind === 'organisation' ? undefined : found;
+    async findByCredential(orgId: string, credential: string): Promise<StoredKey | undefined> {
+      const stored = await findFirst(keyIdsOf(orgId, credential), orgId);
+      return stored?.kind === 'organisation' ? undefined : stored;
     },
 
     /** By its hash, which two keys may share by chance: then it names neither. For the operator, in any organisation. */
-    async byHash(orgId: string | undefined, hash: string): Promise<StoredKey | undefined> {
-      const anywhere = keyRows(records).where('key_hash', '=', hash).limit(2);
+    async findByHash(orgId: string | undefined, hash: string): Promise<StoredKey | undefined> {
+      const anywhere = selectKeyRows(records).where('key_hash', '=', hash).limit(2);
       const [row, another] = await (orgId === undefined ? anywhere : anywhere.where('org_id', '=', orgId)).execute();
       if (another) throw problem.hash_ambiguous();
-      return row && storedOf(row);
+      return row && toStoredKey(row);
     },
 
     /** Whether a key may call an API, by its own rights or through a policy. */
-    async grants({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
-      const { rows } = listQueries(records, orgId, apiId);
+    async hasRight({ rowId, orgId }: StoredKey, apiId: string): Promise<boolean> {
+      const { rows } = buildListQueries(records, orgId, apiId);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
     /** Whether a key may call none of these APIs, or another one too. */
     async isVisible({ rowId, orgId }: StoredKey, hiddenApis: readonly string[]): Promise<boolean> {
       if (hiddenApis.length === 0) return true;
-      const { rows } = listQueries(records, orgId, undefined, hiddenApis);
+      const { rows } = buildListQueries(records, orgId, undefined, hiddenApis);
       return (await rows.where('id', '=', rowId).executeTakeFirst()) !== undefined;
     },
 
-    async create(made: NewKey): Promise<StoredKey> {
-      const { rowId, orgId, kind, keyId, key } = made;
+    async create(newKey: NewKey): Promise<StoredKey> {
+      const { rowId, orgId, kind, keyId, key } = newKey;
       const key_hash = hashOf(keyId);
       const row = {
         id: kind === 'organisation' ? organisationRowId(rowId) : rowId,
         org_id: orgId,
-        created_at: made.createdAtMs,
+        created_at: newKey.createdAtMs,
         digest: digestOf(keyId),
         key_hash,
         kind,
-        sealed: readable || kind === 'organisation' ? vault.seal(keyId, idPurpose) : '',
+        sealed: storesIds || kind === 'organisation' ? vault.seal(keyId, idPurpose) : '',
         body: bodyOf(key),
       };
       await records.write(async () => {
-        if (await firstOf([keyId])) throw problem.exists();
+        if (await findFirst([keyId])) throw problem.exists();
         // The limits of the organisation itself are the operator's to write.
         if (kind !== 'organisation') await checkObjectLimit(orgId, count);
         await translateConflict(records.db.insertInto('keys').values(row).execute(), problem.exists);
-        await index(row.id, orgId, key, made.policyIds);
+        await indexRights(row.id, orgId, key, newKey.policyIds);
         records.markChanged('keys', row.digest);
       });
       return { rowId: row.id, orgId, kind, keyId, keyHash: key_hash, digest: row.digest, key };
@@ -192,16 +192,16 @@ export function keyStore(
       change: (previous: Key) => Promise<{ key: Key; policyIds: readonly string[] }>,
     ): Promise<StoredKey | undefined> {
       return records.write(async () => {
-        const query = keyRows(records).where('id', '=', stored.rowId);
+        const query = selectKeyRows(records).where('id', '=', stored.rowId);
         const row = await (records.engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst();
         if (!row) return undefined;
-        const { key, policyIds } = await change(storedOf(row).key);
+        const { key, policyIds } = await change(toStoredKey(row).key);
         await records.db
           .updateTable('keys')
           .set({ body: bodyOf(key) })
           .where('id', '=', row.id)
           .execute();
-        await index(row.id, row.org_id, key, policyIds);
+        await indexRights(row.id, row.org_id, key, policyIds);
         records.markChanged('keys', row.digest);
         return { ...stored, key };
       });
@@ -210,32 +210,36 @@ export function keyStore(
     async remove({ rowId }: Pick<StoredKey, 'rowId'>): Promise<boolean> {
       return records.write(async () => {
         // The key first, as a change takes it first: two in another order would wait for each other.
-        const gone = await records.db.deleteFrom('keys').where('id', '=', rowId).returning('digest').executeTakeFirst();
-        if (!gone) return false;
-        await unindex(rowId);
-        records.markChanged('keys', gone.digest);
+        const removed = await records.db
+          .deleteFrom('keys')
+          .where('id', '=', rowId)
+          .returning('digest')
+          .executeTakeFirst();
+        if (!removed) return false;
+        await unindexRights(rowId);
+        records.markChanged('keys', removed.digest);
         return true;
       });
     },
 
     count,
 
-    async page(orgId: string, asked: KeyPageAsked) {
-      const found = asked.q
-        ? await foundKeys(records, orgId, asked, (row, text) => shownId(row).includes(text))
-        : await listKeys(records, orgId, asked);
-      return { ...found, items: found.rows.map(row => storedOf(row)) };
+    async page(orgId: string, query: KeyPageQuery) {
+      const result = query.q
+        ? await searchKeys(records, orgId, query, (row, text) => readKeyId(row).includes(text))
+        : await listKeys(records, orgId, query);
+      return { ...result, items: result.rows.map(row => toStoredKey(row)) };
     },
 
     /** The ids that begin with a text, newest first; hashes where only those are kept. */
-    async ids(asked: KeysAsked, prefix = ''): Promise<string[]> {
-      const found = await namedKeys(records, asked, row => shownId(row).startsWith(prefix));
-      return found.map(shownId);
+    async ids(filter: KeyFilter, prefix = ''): Promise<string[]> {
+      const rows = await filterKeys(records, filter, row => readKeyId(row).startsWith(prefix));
+      return rows.map(readKeyId);
     },
 
-    async organisationPage(asked: PageRequest) {
-      const found = await organisationRows(records, asked);
-      return { ...found, items: found.rows.map(row => storedOf(row)) };
+    async organisationPage(query: PageRequest) {
+      const result = await listOrganisationKeys(records, query);
+      return { ...result, items: result.rows.map(row => toStoredKey(row)) };
     },
   };
 }

@@ -1,11 +1,11 @@
 import { createDatabaseId } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyOfKey, keyOfBody } from '../keys/key-row.ts';
+import { parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
 /** Codes a client swaps for tokens, once. Only their digest is kept. */
-export type OauthCodeStore = ReturnType<typeof oauthCodeStore>;
+export type OauthCodeStore = ReturnType<typeof createOauthCodeStore>;
 
 export interface NewCode {
   readonly orgId: string;
@@ -33,23 +33,23 @@ export interface StoredCode extends Omit<NewCode, 'code'> {
 }
 
 const purpose = 'oauth code';
-const sweptAtOnce = 1000;
+const maxSweptRows = 1000;
 
-export function oauthCodeStore(records: Records, vault: Vault) {
+export function createOauthCodeStore(records: Records, vault: Vault) {
   return {
-    async insert(made: NewCode, nowMs: number): Promise<void> {
-      const { key, ...terms } = made.consent;
+    async insert(newCode: NewCode, nowMs: number): Promise<void> {
+      const { key, ...terms } = newCode.consent;
       const row = {
         id: createDatabaseId(nowMs),
-        org_id: made.orgId,
-        api_id: made.apiId,
-        client_id: made.clientId,
-        grant_id: made.grantId,
-        digest: vault.digest(made.code, purpose),
+        org_id: newCode.orgId,
+        api_id: newCode.apiId,
+        client_id: newCode.clientId,
+        grant_id: newCode.grantId,
+        digest: vault.digest(newCode.code, purpose),
         created_at: nowMs,
-        expires_at: made.expiresAtMs,
+        expires_at: newCode.expiresAtMs,
         used_at: 0,
-        body: JSON.stringify({ ...terms, key: bodyOfKey(key, vault) }),
+        body: JSON.stringify({ ...terms, key: serializeKey(key, vault) }),
       };
       await records.db.insertInto('oauth_codes').values(row).execute();
     },
@@ -71,7 +71,7 @@ export function oauthCodeStore(records: Records, vault: Vault) {
         grantId: row.grant_id,
         expiresAtMs: Number(row.expires_at),
         used: Number(row.used_at) > 0,
-        consent: { ...terms, key: keyOfBody(key, vault) },
+        consent: { ...terms, key: parseKeyBody(key, vault) },
       };
     },
 
@@ -101,9 +101,9 @@ export function oauthCodeStore(records: Records, vault: Vault) {
         .select('id')
         .where('expires_at', '<', nowMs)
         .orderBy('expires_at')
-        .limit(sweptAtOnce);
+        .limit(maxSweptRows);
       const { numDeletedRows } = await records.db.deleteFrom('oauth_codes').where('id', 'in', old).executeTakeFirst();
-      return numDeletedRows >= sweptAtOnce;
+      return numDeletedRows >= maxSweptRows;
     },
   };
 }

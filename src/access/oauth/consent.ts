@@ -26,7 +26,7 @@ export type ConsentResult =
   | { readonly error: string; readonly description: string };
 
 /** Issues a code or a token. The OAuth provider of the API does; supplied where the product is wired. */
-export type GrantConsent = (asked: ConsentRequest) => Promise<ConsentResult>;
+export type GrantConsent = (request: ConsentRequest) => Promise<ConsentResult>;
 
 export interface ConsentTools {
   findApi: FindApi;
@@ -63,8 +63,8 @@ const Granted = z.object({
 });
 
 /** A key that a token stands for is a key: only those who may write keys describe one, and only of APIs they may see. */
-async function readKeyRules(given: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
-  const key = check(Key, typeof given === 'string' ? parseUniqueJson(given) : given, 'key_rules');
+async function readKeyRules(rules: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
+  const key = check(Key, typeof rules === 'string' ? parseUniqueJson(rules) : rules, 'key_rules');
   if (!permits(actor, 'keys:write')) throw operationProblem.not_permitted({ detail: { permission: 'keys:write' } });
   await refuseHiddenGrants(tools, actor, key);
   return JSON.stringify(key);
@@ -85,12 +85,14 @@ export const authorizeOauthClient = operation({
   returns: Granted,
   problems: [accessProblem.api_not_found, problem.api_without_tokens, problem.api_inactive, problem.consent_refused],
   async handle({ actor, params, body, audit }, tools: ConsentTools) {
-    const { key_rules, ...given } = body;
+    const { key_rules, ...parameterMembers } = body;
     audit(body.client_id);
     const api = await tools.findApi(params.apiId, actor.orgId);
     if (!api) throw accessProblem.api_not_found();
     const rules = key_rules ? { key_rules: await readKeyRules(key_rules, actor, tools) } : {};
-    const parameters = Object.fromEntries(Object.entries({ ...given, ...rules }).filter(([, it]) => it !== undefined));
+    const parameters = Object.fromEntries(
+      Object.entries({ ...parameterMembers, ...rules }).filter(([, it]) => it !== undefined),
+    );
     const result = await tools.grantConsent({ orgId: actor.orgId, apiId: api.apiId, parameters });
     if ('error' in result) throw problem.consent_refused({ detail: { ...result } });
     return result.granted as z.input<typeof Granted>;

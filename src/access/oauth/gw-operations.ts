@@ -3,7 +3,7 @@ import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import type { FindApis, KnownApi } from '../api-lookup.ts';
-import { policyAnywhere } from '../policies/find-policy.ts';
+import { findPolicyInAnyOrganisation } from '../policies/find-policy.ts';
 import { rightsOf } from '../policies/schema.ts';
 import { problem as accessProblem } from '../problems.ts';
 import type { OauthCodeStore } from './code-store.ts';
@@ -12,12 +12,12 @@ import type { OauthTools } from './operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
 import {
-  listedClient,
   OauthClient,
   OauthClientOfApi,
   OauthClientWrite,
   type StoredClient,
-  shownClient,
+  toClientView,
+  toListedClient,
 } from './schema.ts';
 import type { OauthTokenStore } from './token-store.ts';
 
@@ -35,22 +35,22 @@ const apiParams = z.object({ apiID: z.string().describe('Public or database id o
 const params = apiParams.extend({ clientID: z.string().describe('The client_id') });
 
 /** Ways in that clients obtain tokens for. */
-const takesTokens = ({ authTypes }: KnownApi) => authTypes.includes('oauth') || authTypes.includes('jwt');
+const acceptsTokens = ({ authTypes }: KnownApi) => authTypes.includes('oauth') || authTypes.includes('jwt');
 
 /** Named by itself, or every API of the policy that takes tokens. */
-async function apisMeant(tools: GatewayOauthTools, { api_id, policy_id }: OauthClientWrite): Promise<KnownApi[]> {
+async function findClientApis(tools: GatewayOauthTools, { api_id, policy_id }: OauthClientWrite): Promise<KnownApi[]> {
   if (typeof api_id === 'string' && api_id !== '') {
     const api = await tools.findApi(api_id);
     if (!api) throw problem.api_unknown();
-    if (!takesTokens(api)) throw problem.api_without_tokens();
+    if (!acceptsTokens(api)) throw problem.api_without_tokens();
     if (policy_id && !(await tools.policies.get(api.orgId, policy_id))) throw problem.policy_missing();
     return [api];
   }
   if (!policy_id) throw problem.api_missing();
-  const policy = await policyAnywhere(tools, policy_id);
+  const policy = await findPolicyInAnyOrganisation(tools, policy_id);
   if (!policy) throw problem.policy_missing();
   const granted = await tools.findApis(policy.org_id, Object.keys(rightsOf(policy)));
-  const apis = [...granted.values()].filter(takesTokens);
+  const apis = [...granted.values()].filter(acceptsTokens);
   if (apis.length === 0) throw problem.api_missing();
   return apis;
 }
@@ -71,7 +71,7 @@ export const createGatewayOauthClient = operation({
     problem.client_exists,
   ],
   async handle({ body, audit }, tools: GatewayOauthTools) {
-    const [first, ...more] = (await apisMeant(tools, body)) as [KnownApi, ...KnownApi[]];
+    const [first, ...more] = (await findClientApis(tools, body)) as [KnownApi, ...KnownApi[]];
     const nowMs = tools.clock.now();
     const client = newClient(body, first.apiId, first.orgId, nowMs);
     const { client_id, secret } = client;
@@ -80,7 +80,7 @@ export const createGatewayOauthClient = operation({
     await tools.oauthClients.insert(client, ...same);
     // Nothing that an earlier client of the same id obtained may come to life again.
     for (const { api_id } of [client, ...same]) await revokeClient(tools, api_id, client_id);
-    return shownClient(client);
+    return toClientView(client);
   },
 });
 
@@ -97,12 +97,12 @@ export const listGatewayOauthClients = operation({
     const api = await findApi(apiID);
     if (!api) throw accessProblem.api_not_found();
     const { items } = await oauthClients.page(api.apiId, { page: -1, size: 0 });
-    return items.map(listedClient);
+    return items.map(toListedClient);
   },
 });
 
 /** The client a path names. An API that is unknown has none. */
-export async function clientInPath(
+export async function requireClient(
   { findApi, oauthClients }: Pick<GatewayOauthTools, 'findApi' | 'oauthClients'>,
   { apiID, clientID }: z.output<typeof params>,
 ): Promise<StoredClient> {
@@ -121,13 +121,13 @@ export const getGatewayOauthClient = operation({
   params,
   returns: OauthClient,
   problems: [problem.client_not_found],
-  handle: async ({ params: named }, tools: GatewayOauthTools) => shownClient(await clientInPath(tools, named)),
+  handle: async ({ params: named }, tools: GatewayOauthTools) => toClientView(await requireClient(tools, named)),
 });
 
 const changeable = ['redirect_uri', 'policy_id', 'meta_data', 'description', 'client_name'] as const;
 
 /** What was sent of what may change. */
-const changesIn = (sent: OauthClientWrite): Partial<StoredClient> =>
+const pickChanges = (sent: OauthClientWrite): Partial<StoredClient> =>
   Object.fromEntries(changeable.flatMap(name => (sent[name] === undefined ? [] : [[name, sent[name]]])));
 
 export const updateGatewayOauthClient = operation({
@@ -150,24 +150,28 @@ export const updateGatewayOauthClient = operation({
     const api = await tools.findApi(apiID);
     if (!api) throw accessProblem.api_not_found();
     audit(clientID, api.orgId);
-    if (body.policy_id) await refuseForeign(tools, api, body.policy_id);
+    if (body.policy_id) await refusePolicyWithoutApi(tools, api, body.policy_id);
     const { apiId } = api;
     const changed = await tools.records.write(async () => {
       let before = '';
       const next = await tools.oauthClients.change(apiId, clientID, client => {
         before = client.policy_id;
-        return { ...client, ...changesIn(body) };
+        return { ...client, ...pickChanges(body) };
       });
       if (next && next.policy_id !== before) await revokeClient(tools, apiId, clientID);
       return next;
     });
     if (!changed) throw problem.client_not_found();
-    return shownClient(changed);
+    return toClientView(changed);
   },
 });
 
 /** Tokens under a policy that does not grant the API of their client would open nothing. */
-async function refuseForeign({ policies }: GatewayOauthTools, { apiId, orgId }: KnownApi, id: string): Promise<void> {
+async function refusePolicyWithoutApi(
+  { policies }: GatewayOauthTools,
+  { apiId, orgId }: KnownApi,
+  id: string,
+): Promise<void> {
   const policy = await policies.get(orgId, id);
   if (!policy) throw problem.policy_not_found();
   if (!Object.hasOwn(rightsOf(policy), apiId)) throw problem.policy_without_api();
@@ -184,7 +188,7 @@ export const deleteGatewayOauthClient = operation({
   problems: [problem.client_not_found],
   async handle({ params: named, audit }, tools: GatewayOauthTools) {
     audit(named.clientID);
-    const { api_id, client_id, org_id } = await clientInPath(tools, named);
+    const { api_id, client_id, org_id } = await requireClient(tools, named);
     audit(client_id, org_id);
     const removed = await tools.records.write(async () => {
       await revokeClient(tools, api_id, client_id);
@@ -205,7 +209,7 @@ export const listGatewayOauthClientApis = operation({
   query: z.object({ orgID: z.string().min(1, 'is required').describe('The organisation of the client') }),
   returns: z.array(z.string()),
   async handle({ params: { clientID }, query: { orgID } }, { oauthClients }: GatewayOauthTools) {
-    return (await oauthClients.named(clientID, orgID)).map(client => client.api_id);
+    return (await oauthClients.findByClientId(clientID, orgID)).map(client => client.api_id);
   },
 });
 

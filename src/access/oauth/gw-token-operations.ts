@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, modified, modifiedAnswer, ok, pageOf } from '#operations/shapes.ts';
-import { clientInPath, type GatewayOauthTools } from './gw-operations.ts';
+import { type GatewayOauthTools, requireClient } from './gw-operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient, revokeToken } from './revocation.ts';
 
@@ -9,7 +9,7 @@ const declared = { surface: 'gateway', noun: 'oauth', permission: 'secret' } as 
 
 const pageSize = 100;
 /** More than one answer can show; whoever has more asks page by page. */
-const tokensAtMost = 10_000;
+const maxListedTokens = 10_000;
 
 const Token = z.object({ code: z.string(), expires: z.int().describe('Unix seconds') });
 const TokenPage = z.object({
@@ -18,7 +18,7 @@ const TokenPage = z.object({
 });
 
 /** Anything that is no page is the first. */
-const pageAsked = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1);
+const parsePage = (text: string) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 1);
 
 export const listGatewayOauthTokens = operation({
   ...declared,
@@ -31,15 +31,15 @@ export const listGatewayOauthTokens = operation({
   returns: z.union([z.array(Token), TokenPage]),
   problems: [problem.client_not_found],
   async handle({ params, query: { page } }, tools: GatewayOauthTools) {
-    const { api_id, client_id } = await clientInPath(tools, params);
+    const { api_id, client_id } = await requireClient(tools, params);
     const nowMs = tools.clock.now();
-    const inForce = (number: number, size: number) =>
-      tools.oauthTokens.inForce(api_id, client_id, nowMs, pageOf(number, size));
-    if (page === undefined) return inForce(1, tokensAtMost);
-    const page_num = pageAsked(page);
-    const total = await tools.oauthTokens.countInForce(api_id, client_id, nowMs);
+    const listPage = (number: number, size: number) =>
+      tools.oauthTokens.listValid(api_id, client_id, nowMs, pageOf(number, size));
+    if (page === undefined) return listPage(1, maxListedTokens);
+    const page_num = parsePage(page);
+    const total = await tools.oauthTokens.countValid(api_id, client_id, nowMs);
     const page_total = Math.max(1, Math.ceil(total / pageSize));
-    return { Pagination: { page_num, page_total, page_size: pageSize }, Tokens: await inForce(page_num, pageSize) };
+    return { Pagination: { page_num, page_total, page_size: pageSize }, Tokens: await listPage(page_num, pageSize) };
   },
 });
 
@@ -95,7 +95,7 @@ export const revokeGatewayToken = operation({
     if (token === '') throw problem.token_missing();
     if (clientId === '') throw problem.client_id_missing();
     audit(clientId);
-    const clients = await tools.oauthClients.named(clientId, org_id);
+    const clients = await tools.oauthClients.findByClientId(clientId, org_id);
     if (clients.length === 0) throw problem.client_unknown();
     audit(clientId, clients[0]!.org_id);
     for (const { api_id } of clients) await revokeToken(tools, api_id, { token, hint, clientId });
@@ -122,16 +122,16 @@ export const revokeGatewayTokens = operation({
     if (id === '') throw problem.credential_id_missing();
     if (secret === '') throw problem.credential_secret_missing();
     audit(id);
-    const clients = await tools.oauthClients.named(id, org_id);
+    const clients = await tools.oauthClients.findByClientId(id, org_id);
     if (clients.length === 0) throw problem.credential_unknown();
     audit(id, clients[0]!.org_id);
-    let right = false;
+    let isAuthenticated = false;
     for (const { api_id } of clients) {
       if (!(await tools.oauthClients.clientSecretMatches(api_id, id, secret))) continue;
-      right = true;
+      isAuthenticated = true;
       await revokeClient(tools, api_id, id);
     }
-    if (!right) throw problem.credential_wrong();
+    if (!isAuthenticated) throw problem.credential_wrong();
     return ok('tokens revoked successfully');
   },
 });

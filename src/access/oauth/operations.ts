@@ -14,7 +14,7 @@ import { authorizeOauthClient } from './consent.ts';
 import { newClient } from './new-client.ts';
 import { problem } from './problems.ts';
 import { revokeClient } from './revocation.ts';
-import { listedClient, OauthClient, OauthClientWrite, shownClient } from './schema.ts';
+import { OauthClient, OauthClientWrite, toClientView, toListedClient } from './schema.ts';
 import type { OauthClientStore } from './store.ts';
 import type { OauthTokenStore } from './token-store.ts';
 
@@ -33,7 +33,7 @@ const apiParams = z.object({ apiId: z.string().describe('Public or database id o
 const params = apiParams.extend({ clientId: z.string() });
 const declared = { surface: 'dashboard', noun: 'oauth' } as const;
 
-async function apiOf({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<KnownApi> {
+async function requireApi({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<KnownApi> {
   const api = await findApi(id, orgId);
   if (!api) throw accessProblem.api_not_found();
   return api;
@@ -51,10 +51,10 @@ export const listOauthClients = operation({
   returns: z.object({ apps: z.array(OauthClient), pages: z.int() }),
   problems: [accessProblem.api_not_found],
   async handle({ actor, params: { apiId: id }, query }, tools: OauthTools) {
-    const { apiId } = await apiOf(tools, id, actor.orgId);
-    const asked = pageOf(query.p, tools.settings['management.page_size']);
-    const { items, pages } = await tools.oauthClients.page(apiId, asked);
-    return { apps: items.map(listedClient), pages };
+    const { apiId } = await requireApi(tools, id, actor.orgId);
+    const page = pageOf(query.p, tools.settings['management.page_size']);
+    const { items, pages } = await tools.oauthClients.page(apiId, page);
+    return { apps: items.map(toListedClient), pages };
   },
 });
 
@@ -70,7 +70,7 @@ export const createOauthClient = operation({
   returns: OauthClient,
   problems: [accessProblem.api_not_found, problem.policy_unknown, problem.client_exists],
   async handle({ actor, params: { apiId: id }, body, audit }, tools: OauthTools) {
-    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const { apiId } = await requireApi(tools, id, actor.orgId);
     const policy = body.policy_id ? await tools.policies.get(actor.orgId, body.policy_id) : undefined;
     if (body.policy_id && !(policy && isVisible(policy, await tools.ownership.hiddenFrom(actor))))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
@@ -79,7 +79,7 @@ export const createOauthClient = operation({
     await tools.oauthClients.insert(client);
     // Nothing that an earlier client of the same id obtained may come to life again.
     await revokeClient(tools, apiId, client.client_id);
-    return shownClient(client);
+    return toClientView(client);
   },
 });
 
@@ -94,10 +94,10 @@ export const getOauthClient = operation({
   returns: OauthClient,
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ actor, params: { apiId: id, clientId } }, tools: OauthTools) {
-    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const { apiId } = await requireApi(tools, id, actor.orgId);
     const client = await tools.oauthClients.get(apiId, clientId);
     if (!client) throw problem.client_not_found();
-    return shownClient(client);
+    return toClientView(client);
   },
 });
 
@@ -113,15 +113,15 @@ export const deleteOauthClient = operation({
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ actor, params: { apiId: id, clientId }, audit }, tools: OauthTools) {
     audit(clientId);
-    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const { apiId } = await requireApi(tools, id, actor.orgId);
     if (!(await tools.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
     return done('OAuth client deleted successfully');
   },
 });
 
 /** Tokens on a page. Below 1 the list is as long as one answer may be. */
-const tokensOnPage = 100;
-const tokensAtMost = 10_000;
+const tokenPageSize = 100;
+const maxListedTokens = 10_000;
 
 export const listOauthTokens = operation({
   ...declared,
@@ -137,10 +137,10 @@ export const listOauthTokens = operation({
   returns: z.array(z.object({ code: z.string(), expires: z.int().describe('Unix seconds') })),
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ actor, params: { apiId: id, clientId }, query: { p } }, tools: OauthTools) {
-    const { apiId } = await apiOf(tools, id, actor.orgId);
+    const { apiId } = await requireApi(tools, id, actor.orgId);
     if (!(await tools.oauthClients.get(apiId, clientId))) throw problem.client_not_found();
-    const asked = p < 1 ? pageOf(1, tokensAtMost) : pageOf(p, tokensOnPage);
-    return tools.oauthTokens.inForce(apiId, clientId, tools.clock.now(), asked);
+    const page = p < 1 ? pageOf(1, maxListedTokens) : pageOf(p, tokenPageSize);
+    return tools.oauthTokens.listValid(apiId, clientId, tools.clock.now(), page);
   },
 });
 
@@ -160,11 +160,11 @@ export const rotateOauthSecret = operation({
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ params: { apiID, keyName }, audit }, tools: OauthTools) {
     audit(keyName);
-    const { apiId, orgId } = await apiOf(tools, apiID);
+    const { apiId, orgId } = await requireApi(tools, apiID);
     audit(keyName, orgId);
     const client = await tools.oauthClients.rotate(apiId, keyName, createSecretText());
     if (!client) throw problem.client_not_found();
-    return shownClient(client);
+    return toClientView(client);
   },
 });
 

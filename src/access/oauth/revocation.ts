@@ -1,7 +1,7 @@
 import type { OauthCodeStore } from './code-store.ts';
-import type { OauthTokenStore, TokenKind } from './token-store.ts';
+import type { OauthTokenKind, OauthTokenStore } from './token-store.ts';
 
-export interface Revoked {
+export interface TokenToRevoke {
   readonly token: string;
   /** `access_token` or `refresh_token`; anything else means both. */
   readonly hint?: string | undefined;
@@ -13,14 +13,14 @@ export interface Revoked {
 export async function revokeToken(
   { oauthTokens }: { oauthTokens: OauthTokenStore },
   apiId: string,
-  { token, hint, clientId }: Revoked,
+  { token, hint, clientId }: TokenToRevoke,
 ): Promise<void> {
-  const meant = async (kind: TokenKind) => {
-    const found = await oauthTokens.find(apiId, kind, token);
-    return clientId === undefined || found?.clientId === clientId ? found : undefined;
+  const findOwnToken = async (kind: OauthTokenKind) => {
+    const stored = await oauthTokens.find(apiId, kind, token);
+    return clientId === undefined || stored?.clientId === clientId ? stored : undefined;
   };
-  if (hint !== 'refresh_token' && (await meant('access'))) await oauthTokens.remove(apiId, 'access', token);
-  const refresh = hint === 'access_token' ? undefined : await meant('refresh');
+  if (hint !== 'refresh_token' && (await findOwnToken('access'))) await oauthTokens.remove(apiId, 'access', token);
+  const refresh = hint === 'access_token' ? undefined : await findOwnToken('refresh');
   if (refresh) await oauthTokens.removeGrant(refresh.grantId);
 }
 

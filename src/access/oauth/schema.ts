@@ -4,11 +4,11 @@ import { readOnlyMembers } from '#base/members.ts';
 /** A program that obtains tokens for the users of an API, or for itself. */
 
 /** Schemes a browser would run instead of going there. */
-const running = /^(javascript|data|vbscript):/i;
+const scriptSchemes = /^(javascript|data|vbscript):/i;
 
 /** Parsers drop line breaks and control characters: `java\nscript:` is `javascript:` to a browser. */
 const isRedirect = (uri: string) =>
-  !/[\s\p{Cc}]/u.test(uri) && URL.canParse(uri) && !running.test(uri) && !uri.includes('#');
+  !/[\s\p{Cc}]/u.test(uri) && URL.canParse(uri) && !scriptSchemes.test(uri) && !uri.includes('#');
 
 /** Several are separated by commas. A token sent anywhere else would be stolen, so each must be a whole address. */
 const redirectUri = z
@@ -64,12 +64,12 @@ export interface StoredClient extends OauthClient {
 }
 
 /** As others see a client. */
-export const shownClient = ({ id: _id, org_id: _org, created_at: _at, ...client }: StoredClient): OauthClient =>
+export const toClientView = ({ id: _id, org_id: _org, created_at: _at, ...client }: StoredClient): OauthClient =>
   client as OauthClient;
 
 /** In lists secrets stay out of sight. */
-export function listedClient(client: StoredClient): OauthClient {
-  const shown = { ...shownClient(client), secret: '' };
+export function toListedClient(client: StoredClient): OauthClient {
+  const view = { ...toClientView(client), secret: '' };
   const registration = client.dcr_registration as object | null | undefined;
-  return registration ? { ...shown, dcr_registration: { ...registration, access_token: '' } } : shown;
+  return registration ? { ...view, dcr_registration: { ...registration, access_token: '' } } : view;
 }

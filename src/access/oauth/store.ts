@@ -5,12 +5,12 @@ import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { StoredClient } from './schema.ts';
 
-export type OauthClientStore = ReturnType<typeof oauthClientStore>;
+export type OauthClientStore = ReturnType<typeof createOauthClientStore>;
 
 const purpose = 'oauth client secret';
 
 /** Secrets are sealed in the record. */
-export function oauthClientStore(records: Records, vault: Vault) {
+export function createOauthClientStore(records: Records, vault: Vault) {
   const clients = createCollection<'oauth_clients', StoredClient>(
     records,
     'oauth_clients',
@@ -23,41 +23,41 @@ export function oauthClientStore(records: Records, vault: Vault) {
     }),
     problem.client_exists,
   );
-  const turned = (client: StoredClient, turn: (text: string, purpose: string) => string): StoredClient => ({
+  const mapSecrets = (client: StoredClient, transform: (text: string, purpose: string) => string): StoredClient => ({
     ...client,
-    secret: turn(client.secret, purpose),
-    ...withToken(client, turn),
+    secret: transform(client.secret, purpose),
+    ...mapRegistrationToken(client, transform),
   });
-  const sealed = (client: StoredClient) => turned(client, vault.seal);
-  const opened = (client: StoredClient) => turned(client, vault.open);
+  const seal = (client: StoredClient) => mapSecrets(client, vault.seal);
+  const open = (client: StoredClient) => mapSecrets(client, vault.open);
 
   async function get(apiId: string, clientId: string): Promise<StoredClient | undefined> {
-    const found = await clients.find({ api_id: apiId, client_id: clientId });
-    return found && opened(found);
+    const client = await clients.find({ api_id: apiId, client_id: clientId });
+    return client && open(client);
   }
 
   return {
     get,
 
-    async page(apiId: string, asked: PageRequest) {
-      const found = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, asked);
-      return { ...found, items: found.items.map(opened) };
+    async page(apiId: string, query: PageRequest) {
+      const result = await clients.page({ where: { api_id: apiId }, order: ['-created_at', '-id'] }, query);
+      return { ...result, items: result.items.map(open) };
     },
 
     count: (orgId: string) => clients.count({ org_id: orgId }),
 
     /** The clients with this id, one for each API it is known to; for the operator, in any organisation. */
-    async named(clientId: string, orgId?: string): Promise<StoredClient[]> {
+    async findByClientId(clientId: string, orgId?: string): Promise<StoredClient[]> {
       const where = { client_id: clientId, ...(orgId && { org_id: orgId }) };
-      return (await clients.all({ where, order: ['-created_at', '-id'] })).map(opened);
+      return (await clients.all({ where, order: ['-created_at', '-id'] })).map(open);
     },
 
     /** All of them, or none. */
-    async insert(...made: readonly StoredClient[]): Promise<void> {
+    async insert(...newClients: readonly StoredClient[]): Promise<void> {
       await records.write(async () => {
-        for (const client of made) {
+        for (const client of newClients) {
           if (await get(client.api_id, client.client_id)) throw problem.client_exists();
-          await clients.insert(sealed(client));
+          await clients.insert(seal(client));
         }
         records.markChanged('oauth');
       });
@@ -67,9 +67,9 @@ export function oauthClientStore(records: Records, vault: Vault) {
     async change(apiId: string, clientId: string, change: (client: StoredClient) => StoredClient) {
       return records.write(async () => {
         const where = { api_id: apiId, client_id: clientId };
-        const changed = await clients.change(where, client => sealed(change(opened(client))));
+        const changed = await clients.change(where, client => seal(change(open(client))));
         if (changed) records.markChanged('oauth');
-        return changed && opened(changed);
+        return changed && open(changed);
       });
     },
 
@@ -87,7 +87,7 @@ export function oauthClientStore(records: Records, vault: Vault) {
     },
 
     /** An API that is gone takes its clients with it. */
-    async forgetApi(apiId: string): Promise<void> {
+    async removeOfApi(apiId: string): Promise<void> {
       await records.write(async () => {
         if (await clients.remove({ api_id: apiId })) records.markChanged('oauth');
       });
@@ -103,8 +103,8 @@ export function oauthClientStore(records: Records, vault: Vault) {
 }
 
 /** The token of a client registered elsewhere is as good as its secret. */
-function withToken(client: StoredClient, turn: (text: string, purpose: string) => string): object {
+function mapRegistrationToken(client: StoredClient, transform: (text: string, purpose: string) => string): object {
   const registration = client.dcr_registration as { access_token?: string } | null | undefined;
   if (!registration?.access_token) return {};
-  return { dcr_registration: { ...registration, access_token: turn(registration.access_token, purpose) } };
+  return { dcr_registration: { ...registration, access_token: transform(registration.access_token, purpose) } };
 }

@@ -3,15 +3,15 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { PageRequest } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyOfKey, keyOfBody, shownHash } from '../keys/key-row.ts';
+import { displayHash, parseKeyBody, serializeKey } from '../keys/key-row.ts';
 import type { Key } from '../keys/schema.ts';
 
 /** Tokens the gateway issued. They are found by digest, and what can be read back is sealed. */
-export type OauthTokenStore = ReturnType<typeof oauthTokenStore>;
-export type TokenKind = 'access' | 'refresh';
+export type OauthTokenStore = ReturnType<typeof createOauthTokenStore>;
+export type OauthTokenKind = 'access' | 'refresh';
 
 /** Everything that goes back to one consent, and may end together. */
-export interface Grant {
+export interface OauthGrant {
   readonly orgId: string;
   readonly apiId: string;
   readonly clientId: string;
@@ -22,16 +22,16 @@ export interface Grant {
 }
 
 export interface NewToken {
-  readonly kind: TokenKind;
+  readonly kind: OauthTokenKind;
   readonly token: string;
   readonly expiresAtMs: number;
   /** What the holder may do. */
   readonly key: Key;
 }
 
-export interface StoredToken extends Grant {
+export interface StoredToken extends OauthGrant {
   readonly id: string;
-  readonly kind: TokenKind;
+  readonly kind: OauthTokenKind;
   readonly expiresAtMs: number;
   readonly used: boolean;
   readonly key: Key;
@@ -40,26 +40,26 @@ export interface StoredToken extends Grant {
 const purpose = 'oauth token';
 export const tokenDigest = (vault: Vault, token: string): string => vault.digest(token, purpose);
 /** Rows one sweep removes, so that it never holds the database for long. */
-const sweptAtOnce = 1000;
+const maxSweptRows = 1000;
 /** Of more than this, threads forget everything at once. */
-const toldAtOnce = 1000;
+const maxNotifiedTokens = 1000;
 
-export function oauthTokenStore(records: Records, vault: Vault, settings: Settings) {
-  const readable = settings['keys.at_rest'] === 'encrypted';
+export function createOauthTokenStore(records: Records, vault: Vault, settings: Settings) {
+  const storesTokens = settings['keys.at_rest'] === 'encrypted';
   const digestOf = (token: string) => tokenDigest(vault, token);
   const table = () => records.db.selectFrom('oauth_tokens');
 
   /** Threads that remember a removed token are told of it. */
-  async function removed(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
-    const gone = await query.execute();
-    if (gone.length > toldAtOnce) records.markChanged('oauth');
-    else for (const { digest } of gone) records.markChanged('oauth', digest);
-    return gone.length;
+  async function removeAndNotify(query: { execute(): Promise<{ digest: string }[]> }): Promise<number> {
+    const removedRows = await query.execute();
+    if (removedRows.length > maxNotifiedTokens) records.markChanged('oauth');
+    else for (const { digest } of removedRows) records.markChanged('oauth', digest);
+    return removedRows.length;
   }
-  const deletion = () => records.db.deleteFrom('oauth_tokens').returning('digest');
+  const deleteTokens = () => records.db.deleteFrom('oauth_tokens').returning('digest');
 
   return {
-    async insert(grant: Grant, tokens: readonly NewToken[], nowMs: number): Promise<void> {
+    async insert(grant: OauthGrant, tokens: readonly NewToken[], nowMs: number): Promise<void> {
       const rows = tokens.map(({ kind, token, expiresAtMs, key }) => ({
         id: createDatabaseId(nowMs),
         org_id: grant.orgId,
@@ -73,13 +73,13 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
         created_at: nowMs,
         expires_at: expiresAtMs,
         used_at: 0,
-        sealed: readable ? vault.seal(token, purpose) : vault.seal(shownHash(token, settings), purpose),
-        body: bodyOfKey(key, vault),
+        sealed: storesTokens ? vault.seal(token, purpose) : vault.seal(displayHash(token, settings), purpose),
+        body: serializeKey(key, vault),
       }));
       await records.db.insertInto('oauth_tokens').values(rows).execute();
     },
 
-    async find(apiId: string, kind: TokenKind, token: string): Promise<StoredToken | undefined> {
+    async find(apiId: string, kind: OauthTokenKind, token: string): Promise<StoredToken | undefined> {
       const row = await table()
         .selectAll()
         .where('digest', '=', digestOf(token))
@@ -98,7 +98,7 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
           kind,
           expiresAtMs: Number(row.expires_at),
           used: Number(row.used_at) > 0,
-          key: keyOfBody(row.body, vault),
+          key: parseKeyBody(row.body, vault),
         }
       );
     },
@@ -115,27 +115,33 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
     },
 
     /** Ends what goes back to a consent; the access tokens only, where the rest goes on. */
-    removeGrant: (grantId: string, kind?: TokenKind): Promise<number> =>
+    removeGrant: (grantId: string, kind?: OauthTokenKind): Promise<number> =>
       records.write(() => {
-        const query = deletion().where('grant_id', '=', grantId);
-        return removed(kind ? query.where('kind', '=', kind) : query);
+        const query = deleteTokens().where('grant_id', '=', grantId);
+        return removeAndNotify(kind ? query.where('kind', '=', kind) : query);
       }),
 
-    remove: (apiId: string, kind: TokenKind, token: string): Promise<number> =>
+    remove: (apiId: string, kind: OauthTokenKind, token: string): Promise<number> =>
       records.write(() =>
-        removed(deletion().where('digest', '=', digestOf(token)).where('api_id', '=', apiId).where('kind', '=', kind)),
+        removeAndNotify(
+          deleteTokens().where('digest', '=', digestOf(token)).where('api_id', '=', apiId).where('kind', '=', kind),
+        ),
       ),
 
     removeOfClient: (apiId: string, clientId: string): Promise<number> =>
-      records.write(() => removed(deletion().where('api_id', '=', apiId).where('client_id', '=', clientId))),
+      records.write(() =>
+        removeAndNotify(deleteTokens().where('api_id', '=', apiId).where('client_id', '=', clientId)),
+      ),
 
     /** What a user's client had before it asked again. */
     removeOfOwner: (owner: string, apiId: string, clientId: string): Promise<number> =>
       records.write(() =>
-        removed(deletion().where('owner', '=', owner).where('client_id', '=', clientId).where('api_id', '=', apiId)),
+        removeAndNotify(
+          deleteTokens().where('owner', '=', owner).where('client_id', '=', clientId).where('api_id', '=', apiId),
+        ),
       ),
 
-    async countInForce(apiId: string, clientId: string, nowMs: number): Promise<number> {
+    async countValid(apiId: string, clientId: string, nowMs: number): Promise<number> {
       const counted = table()
         .select(it => it.fn.countAll<number>().as('total'))
         .where('api_id', '=', apiId)
@@ -146,8 +152,8 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
     },
 
     /** Access tokens in force, newest first, as `code` and Unix seconds. */
-    async inForce(apiId: string, clientId: string, nowMs: number, { page, size }: PageRequest) {
-      const asked = table()
+    async listValid(apiId: string, clientId: string, nowMs: number, { page, size }: PageRequest) {
+      const query = table()
         .select(['sealed', 'expires_at'])
         .where('api_id', '=', apiId)
         .where('client_id', '=', clientId)
@@ -155,7 +161,7 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
         .where('expires_at', '>', nowMs)
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc');
-      const rows = await asked
+      const rows = await query
         .limit(size)
         .offset((page - 1) * size)
         .execute();
@@ -167,9 +173,9 @@ export function oauthTokenStore(records: Records, vault: Vault, settings: Settin
 
     /** Forgets some of what has expired; true when there may be more. */
     async sweep(nowMs: number): Promise<boolean> {
-      const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(sweptAtOnce);
+      const old = table().select('id').where('expires_at', '<', nowMs).orderBy('expires_at').limit(maxSweptRows);
       const { numDeletedRows } = await records.db.deleteFrom('oauth_tokens').where('id', 'in', old).executeTakeFirst();
-      return numDeletedRows >= sweptAtOnce;
+      return numDeletedRows >= maxSweptRows;
     },
   };
 }

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { policyArbitrary } from '../../../tests/arbitraries/access.ts';
 import type { Key } from '../keys/schema.ts';
-import { type Right, rightOn, type Session } from '../keys/session.ts';
-import { type Applied, applyPolicies } from './apply-policies.ts';
+import { findRight, type Right, type Session } from '../keys/session.ts';
+import { type AppliedPolicies, applyPolicies } from './apply-policies.ts';
 import type { Policy } from './schema.ts';
 
 const orgId = 'org';
@@ -16,7 +16,7 @@ function apply(policies: readonly Policy[], key: Key = {}) {
   return applyPolicies({ apply_policies: [...lookup.keys()], ...key }, lookup, { orgId });
 }
 
-function applied(policies: readonly Policy[], key?: Key): Applied {
+function applied(policies: readonly Policy[], key?: Key): AppliedPolicies {
   const result = apply(policies, key);
   assert.ok(result.ok, result.ok ? '' : result.message);
   return result;
@@ -69,12 +69,12 @@ test('smoothing travels with the rate that wins', () => {
     { ...onA, rate: 10, per: 1, smoothing },
     { ...onA, rate: 5, per: 1 },
   ]);
-  assert.equal(rightOn(session, 'a')?.limits.rate?.smoothing?.threshold, 1);
+  assert.equal(findRight(session, 'a')?.limits.rate?.smoothing?.threshold, 1);
   const other = applied([
     { ...onA, rate: 10, per: 1, smoothing },
     { ...onA, rate: 50, per: 1 },
   ]);
-  assert.equal(rightOn(other.session, 'a')?.limits.rate?.smoothing, undefined);
+  assert.equal(findRight(other.session, 'a')?.limits.rate?.smoothing, undefined);
 });
 
 test('lists of two policies on one API are united', () => {
@@ -82,7 +82,7 @@ test('lists of two policies on one API are united', () => {
     { access_rights: { a: { versions: ['v1'] } } },
     { access_rights: { a: { versions: ['v2'] } } },
   ]);
-  assert.deepEqual(rightOn(session, 'a')?.versions, ['v1', 'v2']);
+  assert.deepEqual(findRight(session, 'a')?.versions, ['v1', 'v2']);
 });
 
 test('a per_api policy leaves the key itself without limits, unless it speaks of one API only', () => {
@@ -97,7 +97,7 @@ test('a per_api policy leaves the key itself without limits, unless it speaks of
 test('rights the policies grant replace those of the key', () => {
   const { session } = applied([onA], { access_rights: { b: {}, a: { versions: ['old'] } } });
   assert.deepEqual([...session.rights.keys()], ['a']);
-  assert.deepEqual(rightOn(session, 'a')?.versions, []);
+  assert.deepEqual(findRight(session, 'a')?.versions, []);
 });
 
 test('an API no policy grants is dropped, though one limits it', () => {
@@ -149,7 +149,7 @@ test('parts may come from different policies', () => {
 test('endpoint rates belong to the rate part', () => {
   const endpoints = [{ path: '/x', methods: [{ name: 'GET', limit: { rate: 1, per: 1 } }] }];
   const partitioned = (partitions: Policy['partitions']) =>
-    rightOn(applied([{ access_rights: { a: { endpoints } }, partitions }]).session, 'a')?.endpoints.length;
+    findRight(applied([{ access_rights: { a: { endpoints } }, partitions }]).session, 'a')?.endpoints.length;
   assert.equal(partitioned({ acl: true }), 0);
   assert.equal(partitioned({ acl: true, rate_limit: true }), 1);
 });
@@ -332,7 +332,7 @@ test('a policy that is gone is passed over among others', () => {
 
 test('a key without rights calls every API where the settings allow it', () => {
   const result = applyPolicies({}, new Map(), { orgId, allowMasterKeys: true });
-  assert.ok(result.ok && rightOn(result.session, 'any'));
+  assert.ok(result.ok && findRight(result.session, 'any'));
 });
 
 test('the single policy id counts only where no list is given', () => {

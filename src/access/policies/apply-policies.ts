@@ -1,27 +1,27 @@
 import { z } from 'zod';
 import { type AccessRight, type AccessRights, type ApiLimit, type Key, limitIsSet } from '../keys/schema.ts';
-import { isRecord, type Session, sessionOf } from '../keys/session.ts';
+import { compileKeySession, isRecord, type Session } from '../keys/session.ts';
 import {
   type DepthPart,
   freerDepth,
   freerQuota,
   freerRate,
   freerThrottle,
-  mergedAccess,
+  mergeAccess,
   type QuotaPart,
   type RatePart,
   type ThrottlePart,
   union,
   unionOfEndpoints,
 } from './merge-policies.ts';
-import { governs, idOf, isPartitioned, isPerApi, Policy, rightsOf, stateOf } from './schema.ts';
+import { governs, isPartitioned, isPerApi, Policy, policyIdOf, rightsOf, stateOf } from './schema.ts';
 
 /** Finds policies by the ids keys name them by; a Map will do. */
 export interface PolicyLookup {
   get(id: string): Policy | undefined;
 }
 
-export interface ApplicationOptions {
+export interface ApplyPoliciesOptions {
   /** Organisation of the API or of the surface asked; policies of any other are refused. */
   readonly orgId: string;
   /** Whether a key without rights may call every API. */
@@ -37,15 +37,15 @@ const faults = {
   nothing_granted: 'key has no valid policies to be applied',
   no_access_rights: 'keys must have at least one Access Rights record set',
 };
-export type ApplicationFault = keyof typeof faults;
+export type PolicyFault = keyof typeof faults;
 
-export interface Refused<Reason extends string> {
+export interface Rejection<Reason extends string> {
   readonly ok: false;
   readonly reason: Reason;
   readonly message: string;
 }
 
-export interface Applied {
+export interface AppliedPolicies {
   readonly ok: true;
   /** The key in its wire form with what its policies make of it. */
   readonly key: Key;
@@ -54,9 +54,9 @@ export interface Applied {
   readonly policies: readonly Policy[];
 }
 
-export type Application = Applied | Refused<ApplicationFault>;
+export type ApplyPoliciesResult = AppliedPolicies | Rejection<PolicyFault>;
 
-const refuse = (reason: ApplicationFault, of = ''): Refused<ApplicationFault> => ({
+const refuse = (reason: PolicyFault, of = ''): Rejection<PolicyFault> => ({
   ok: false,
   reason,
   message: of ? `${faults[reason]}: ${JSON.stringify(of)}` : faults[reason],
@@ -82,7 +82,7 @@ interface Grant {
   grantedBy?: string;
 }
 
-type Root = Pick<Grant, 'rate' | 'throttle' | 'quota' | 'depth'>;
+type RootLimits = Pick<Grant, 'rate' | 'throttle' | 'quota' | 'depth'>;
 
 const ratePart = ({ rate = 0, per = 0, smoothing = null }: ApiLimit): RatePart => ({ rate, per, smoothing });
 const throttlePart = (limit: ApiLimit): ThrottlePart => ({
@@ -95,7 +95,7 @@ const quotaPart = ({ quota_max = 0, quota_renewal_rate = 0 }: ApiLimit): QuotaPa
 });
 const depthPart = ({ max_query_depth = 0 }: ApiLimit): DepthPart => ({ max_query_depth });
 
-function mergeLimits(into: Grant | Root, policy: Policy, limit: ApiLimit): void {
+function mergeLimits(into: Grant | RootLimits, policy: Policy, limit: ApiLimit): void {
   if (governs(policy, 'rate_limit')) {
     into.rate = freerRate(into.rate, ratePart(limit));
     into.throttle = freerThrottle(into.throttle, throttlePart(limit));
@@ -106,28 +106,28 @@ function mergeLimits(into: Grant | Root, policy: Policy, limit: ApiLimit): void 
 
 function mergeRight(grant: Grant, policy: Policy, apiId: string, right: AccessRight): void {
   if (governs(policy, 'acl')) {
-    grant.access = mergedAccess(grant.access, right);
-    grant.grantedBy = idOf(policy);
+    grant.access = mergeAccess(grant.access, right);
+    grant.grantedBy = policyIdOf(policy);
   }
   if (governs(policy, 'rate_limit')) grant.endpoints = unionOfEndpoints(grant.endpoints, right.endpoints);
   const own = isPerApi(policy) && limitIsSet(right.limit) ? right.limit : undefined;
   mergeLimits(grant, policy, own ?? policy);
-  if (isPerApi(policy)) grant.scope = own || grant.scope !== undefined ? apiId : idOf(policy);
+  if (isPerApi(policy)) grant.scope = own || grant.scope !== undefined ? apiId : policyIdOf(policy);
 }
 
 /** The limits of the key itself, without the parts its policies govern. */
-function rootOf(key: Key, policies: readonly Policy[]): Root {
-  const governed = (part: 'rate_limit' | 'quota' | 'complexity') => policies.some(policy => governs(policy, part));
+function initialKeyLimits(key: Key, policies: readonly Policy[]): RootLimits {
+  const isGoverned = (part: 'rate_limit' | 'quota' | 'complexity') => policies.some(policy => governs(policy, part));
   return {
-    ...(governed('rate_limit') ? {} : { rate: ratePart(key), throttle: throttlePart(key) }),
-    ...(governed('quota') ? {} : { quota: quotaPart(key) }),
-    ...(governed('complexity') ? {} : { depth: depthPart(key) }),
+    ...(isGoverned('rate_limit') ? {} : { rate: ratePart(key), throttle: throttlePart(key) }),
+    ...(isGoverned('quota') ? {} : { quota: quotaPart(key) }),
+    ...(isGoverned('complexity') ? {} : { depth: depthPart(key) }),
   };
 }
 
 /** Walks the policies in order; says what each API gets, and what the key itself is left with. */
-function merge(key: Key, policies: readonly Policy[]): { root: Root; grants: Map<string, Grant> } {
-  const root = rootOf(key, policies);
+function merge(key: Key, policies: readonly Policy[]): { root: RootLimits; grants: Map<string, Grant> } {
+  const root = initialKeyLimits(key, policies);
   const grants = new Map<string, Grant>();
   for (const policy of policies) {
     const rights = Object.entries(rightsOf(policy));
@@ -138,15 +138,15 @@ function merge(key: Key, policies: readonly Policy[]): { root: Root; grants: Map
     }
     if (isPerApi(policy)) continue;
     if (rights.length > 0) mergeLimits(root, policy, policy);
-    else overwrite(root, policy);
+    else overwriteLimits(root, policy);
   }
   const [single, ...others] = [...grants.values()].filter(({ rate, quota, depth }) => rate ?? quota ?? depth);
   if (single?.access && single.rate && single.quota && single.depth && others.length === 0)
-    Object.assign(root, partsOf(single));
+    Object.assign(root, definedParts(single));
   return { root, grants };
 }
 
-const partsOf = ({ rate, throttle, quota, depth }: Root): Root => ({
+const definedParts = ({ rate, throttle, quota, depth }: RootLimits): RootLimits => ({
   ...(rate && { rate }),
   ...(throttle && { throttle }),
   ...(quota && { quota }),
@@ -154,13 +154,13 @@ const partsOf = ({ rate, throttle, quota, depth }: Root): Root => ({
 });
 
 /** A policy without rights sets the limits of the key itself. */
-function overwrite(root: Root, policy: Policy): void {
-  const own: Root = {};
+function overwriteLimits(root: RootLimits, policy: Policy): void {
+  const own: RootLimits = {};
   mergeLimits(own, policy, policy);
   Object.assign(root, own);
 }
 
-const limitOf = ({ rate, throttle, quota, depth }: Root): ApiLimit => ({
+const toApiLimit = ({ rate, throttle, quota, depth }: RootLimits): ApiLimit => ({
   ...(rate ?? ratePart({})),
   ...(throttle ?? throttlePart({})),
   ...(quota ?? quotaPart({})),
@@ -168,14 +168,14 @@ const limitOf = ({ rate, throttle, quota, depth }: Root): ApiLimit => ({
 });
 
 /** The rights the policies grant; parts no policy governs on an API come from the key itself. */
-function grantedRights(key: Key, root: Root, grants: Map<string, Grant>): AccessRights {
+function buildRights(key: Key, root: RootLimits, grants: Map<string, Grant>): AccessRights {
   const granted = [...grants].filter(([, { access }]) => access);
   const sources = new Set(granted.map(([, { scope, grantedBy }]) => scope ?? grantedBy));
   return Object.fromEntries(
     granted.map(([apiId, grant]) => {
       const { quota_renews, quota_remaining } = key.access_rights?.[apiId]?.limit ?? {};
       const limit: ApiLimit = {
-        ...limitOf({ ...root, ...partsOf(grant) }),
+        ...toApiLimit({ ...root, ...definedParts(grant) }),
         ...(quota_renews !== undefined && { quota_renews }),
         ...(quota_remaining !== undefined && { quota_remaining }),
       };
@@ -186,30 +186,30 @@ function grantedRights(key: Key, root: Root, grants: Map<string, Grant>): Access
   );
 }
 
-const newest = (texts: readonly (string | undefined)[]): string =>
+const latestTimestamp = (texts: readonly (string | undefined)[]): string =>
   texts.map(text => text ?? '').reduce((one, other) => (Number(other) > Number(one) ? other : one));
 
 /** Everything else policies say of a key. */
-function furtherMembers(key: Key, policies: readonly Policy[]): Key {
-  const lasting = policies.findLast(policy => policy.post_expiry_action);
+function mergeOtherMembers(key: Key, policies: readonly Policy[]): Key {
+  const withExpiryAction = policies.findLast(policy => policy.post_expiry_action);
   const shared = policies.filter(policy => !isPerApi(policy));
   const metas = policies.map(policy => policy.meta_data).filter(isRecord);
   return {
     is_inactive: policies.some(policy => stateOf(policy) === 'deny'),
     tags: policies.reduce((tags, policy) => union(tags, policy.tags), union(key.tags, [])),
     ...(metas.length > 0 && { meta_data: Object.assign({}, isRecord(key.meta_data) ? key.meta_data : {}, ...metas) }),
-    last_updated: newest([key.last_updated, ...policies.map(policy => policy.last_updated)]),
+    last_updated: latestTimestamp([key.last_updated, ...policies.map(policy => policy.last_updated)]),
     hmac_enabled: key.hmac_enabled === true || shared.some(policy => policy.hmac_enabled),
     ...(shared.some(policy => policy.enable_http_signature_validation) && { enable_http_signature_validation: true }),
-    ...(lasting && {
-      post_expiry_action: lasting.post_expiry_action,
-      post_expiry_grace_period: lasting.post_expiry_grace_period ?? 0,
+    ...(withExpiryAction && {
+      post_expiry_action: withExpiryAction.post_expiry_action,
+      post_expiry_grace_period: withExpiryAction.post_expiry_grace_period ?? 0,
     }),
   };
 }
 
 /** A key no policy governs: its rights are its own, and one with limits counts by itself. */
-function applyNone(key: Key, { allowMasterKeys = false }: ApplicationOptions): Application {
+function applyWithoutPolicies(key: Key, { allowMasterKeys = false }: ApplyPoliciesOptions): ApplyPoliciesResult {
   const rights = Object.entries(key.access_rights ?? {});
   if (rights.length === 0 && !allowMasterKeys) return refuse('no_access_rights');
   const scoped = rights.map(([apiId, right]) => [
@@ -217,26 +217,28 @@ function applyNone(key: Key, { allowMasterKeys = false }: ApplicationOptions): A
     limitIsSet(right.limit) ? { ...right, allowance_scope: apiId } : right,
   ]);
   const effective: Key = { ...key, access_rights: Object.fromEntries(scoped) };
-  return { ok: true, key: effective, session: sessionOf(effective), policies: [] };
+  return { ok: true, key: effective, session: compileKeySession(effective), policies: [] };
 }
 
-interface Named {
+interface PolicySource {
   readonly ids: readonly string[];
   readonly lookup: PolicyLookup;
 }
 
 /** The policies a key names, or the ones its meta data carries whole, which replace them. */
-function named(key: Key, policies: PolicyLookup, orgId: string): Named | Refused<ApplicationFault> {
-  const carried = isRecord(key.meta_data) ? key.meta_data.policies : undefined;
-  if (!Array.isArray(carried) || carried.length === 0) return { ids: policyIdsOf(key), lookup: policies };
-  const read = z.array(Policy).safeParse(carried);
-  if (!read.success || read.data.some(policy => !idOf(policy))) return refuse('policies_malformed');
-  const lookup = new Map(read.data.map(policy => [idOf(policy), { ...policy, org_id: policy.org_id || orgId }]));
+function selectPolicySource(key: Key, policies: PolicyLookup, orgId: string): PolicySource | Rejection<PolicyFault> {
+  const embedded = isRecord(key.meta_data) ? key.meta_data.policies : undefined;
+  if (!Array.isArray(embedded) || embedded.length === 0) return { ids: policyIdsOf(key), lookup: policies };
+  const parsed = z.array(Policy).safeParse(embedded);
+  if (!parsed.success || parsed.data.some(policy => !policyIdOf(policy))) return refuse('policies_malformed');
+  const lookup = new Map(
+    parsed.data.map(policy => [policyIdOf(policy), { ...policy, org_id: policy.org_id || orgId }]),
+  );
   return { ids: [...lookup.keys()], lookup };
 }
 
 /** Finds the policies and refuses those that cannot stand together. A missing one among several is passed over. */
-function found({ ids, lookup }: Named, orgId: string): Policy[] | Refused<ApplicationFault> {
+function findPolicies({ ids, lookup }: PolicySource, orgId: string): Policy[] | Rejection<PolicyFault> {
   const policies: Policy[] = [];
   for (const id of new Set(ids)) {
     const policy = lookup.get(id);
@@ -251,15 +253,20 @@ function found({ ids, lookup }: Named, orgId: string): Policy[] | Refused<Applic
 }
 
 /** Makes of a key and its policies what the gateway enforces. */
-export function applyPolicies(key: Key, policies: PolicyLookup, options: ApplicationOptions): Application {
-  const wanted = named(key, policies, options.orgId);
-  if ('ok' in wanted) return wanted;
-  if (wanted.ids.length === 0) return applyNone(key, options);
-  const governing = found(wanted, options.orgId);
+export function applyPolicies(key: Key, policies: PolicyLookup, options: ApplyPoliciesOptions): ApplyPoliciesResult {
+  const source = selectPolicySource(key, policies, options.orgId);
+  if ('ok' in source) return source;
+  if (source.ids.length === 0) return applyWithoutPolicies(key, options);
+  const governing = findPolicies(source, options.orgId);
   if ('ok' in governing) return governing;
   const { root, grants } = merge(key, governing);
-  const rights = grantedRights(key, root, grants);
+  const rights = buildRights(key, root, grants);
   if (Object.keys(rights).length === 0) return refuse('nothing_granted');
-  const effective: Key = { ...key, ...limitOf(root), ...furtherMembers(key, governing), access_rights: rights };
-  return { ok: true, key: effective, session: sessionOf(effective, governing.map(idOf)), policies: governing };
+  const effective: Key = { ...key, ...toApiLimit(root), ...mergeOtherMembers(key, governing), access_rights: rights };
+  return {
+    ok: true,
+    key: effective,
+    session: compileKeySession(effective, governing.map(policyIdOf)),
+    policies: governing,
+  };
 }

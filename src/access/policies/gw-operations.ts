@@ -3,33 +3,37 @@ import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
-import { policyAnywhere } from './find-policy.ts';
-import { checkedPolicy, newPolicy } from './new-policy.ts';
+import { findPolicyInAnyOrganisation } from './find-policy.ts';
+import { checkPolicy, newPolicy } from './new-policy.ts';
 import type { PolicyTools } from './operations.ts';
 import { problem } from './problems.ts';
-import { fullPolicy, idOf, Policy, PolicyOfAnyId } from './schema.ts';
+import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
 /** Policies as a script handles them, which holds the gateway's secret and stands above organisations. */
 export interface GatewayPolicyTools extends PolicyTools, OwnerTools {}
 
-type Sent = z.output<typeof PolicyOfAnyId>;
+type PolicyBody = z.output<typeof PolicyOfAnyId>;
 const declared = { surface: 'gateway', noun: 'policies', permission: 'secret' } as const;
 const params = z.object({ policyID: z.string().describe('Public or database id') });
 const query = z.object({
   org_id: z.string().optional().describe('The organisation, where several have a policy with this id'),
 });
 
-async function policyNamed(tools: GatewayPolicyTools, id: string, orgId: string | undefined): Promise<StoredPolicy> {
-  const policy = await policyAnywhere(tools, id, orgId);
+async function requirePolicy(tools: GatewayPolicyTools, id: string, orgId: string | undefined): Promise<StoredPolicy> {
+  const policy = await findPolicyInAnyOrganisation(tools, id, orgId);
   if (!policy) throw problem.not_found();
   return policy;
 }
 
 /** A policy sent without a name keeps the one it has, or is called by its id. */
-function checked(body: Sent, { id, name }: Pick<StoredPolicy, 'id' | 'name'>, { settings }: GatewayPolicyTools) {
+function checkNamedPolicy(
+  body: PolicyBody,
+  { id, name }: Pick<StoredPolicy, 'id' | 'name'>,
+  { settings }: GatewayPolicyTools,
+) {
   if (!settings['policies.allow_unsafe_ids'] && !Policy.shape.id.safeParse(id).success) throw problem.id_unusable();
-  return checkedPolicy({ ...body, name: body.name?.trim() ? body.name : name }, settings);
+  return checkPolicy({ ...body, name: body.name?.trim() ? body.name : name }, settings);
 }
 
 export const listGatewayPolicies = operation({
@@ -53,7 +57,7 @@ export const getGatewayPolicy = operation({
   returns: PolicyOfAnyId,
   problems: [problem.not_found, problem.several],
   handle: async ({ params: { policyID }, query: { org_id } }, tools: GatewayPolicyTools) =>
-    fullPolicy(await policyNamed(tools, policyID, org_id)),
+    fullPolicy(await requirePolicy(tools, policyID, org_id)),
 });
 
 export const createGatewayPolicy = operation({
@@ -66,10 +70,10 @@ export const createGatewayPolicy = operation({
   returns: modifiedAnswer,
   problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
   async handle({ body, audit }, tools: GatewayPolicyTools) {
-    const id = idOf(body);
+    const id = policyIdOf(body);
     if (id === '') throw problem.id_missing();
     audit(id);
-    const next = checked(body, { id, name: id }, tools);
+    const next = checkNamedPolicy(body, { id, name: id }, tools);
     const orgId = await ownerOf(tools, body.org_id ?? '');
     audit(id, orgId);
     await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
@@ -90,15 +94,15 @@ export const updateGatewayPolicy = operation({
   problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists],
   async handle({ params: { policyID }, query: { org_id }, body, audit }, tools: GatewayPolicyTools) {
     audit(policyID);
-    const known = await policyNamed(tools, policyID, org_id || body.org_id);
-    audit(known.id, known.org_id);
-    const own = [known.id, known._id];
-    if ([body.id, body._id].some(sent => sent && !own.includes(sent))) throw problem.id_mismatch();
-    const next = checked(body, known, tools);
+    const existing = await requirePolicy(tools, policyID, org_id || body.org_id);
+    audit(existing.id, existing.org_id);
+    const ownIds = [existing.id, existing._id];
+    if ([body.id, body._id].some(sent => sent && !ownIds.includes(sent))) throw problem.id_mismatch();
+    const next = checkNamedPolicy(body, existing, tools);
     const last_updated = String(toUnixSeconds(tools.clock.now()));
     const changed = await tools.policies.change(
-      known.org_id,
-      known._id,
+      existing.org_id,
+      existing._id,
       ({ _id, id, org_id: owner, date_created }) => ({
         ...next,
         _id,
@@ -125,10 +129,10 @@ export const deleteGatewayPolicy = operation({
   problems: [problem.not_found, problem.several],
   async handle({ params: { policyID }, query: { org_id }, audit }, tools: GatewayPolicyTools) {
     audit(policyID);
-    const known = await policyNamed(tools, policyID, org_id);
-    audit(known.id, known.org_id);
-    if (!(await tools.policies.remove(known.org_id, known._id))) throw problem.not_found();
-    return modified(known.id, 'deleted');
+    const existing = await requirePolicy(tools, policyID, org_id);
+    audit(existing.id, existing.org_id);
+    if (!(await tools.policies.remove(existing.org_id, existing._id))) throw problem.not_found();
+    return modified(existing.id, 'deleted');
   },
 });
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AccessRight } from '../keys/schema.ts';
-import { freerRate, larger, mergedAccess, unionOfEndpoints } from './merge-policies.ts';
+import { freerRate, largerLimit, mergeAccess, unionOfEndpoints } from './merge-policies.ts';
 
 const merged = (...rights: AccessRight[]): AccessRight =>
-  rights.reduce((one: AccessRight | undefined, other) => mergedAccess(one, other), undefined) ?? {};
+  rights.reduce((one: AccessRight | undefined, other) => mergeAccess(one, other), undefined) ?? {};
 
 test('versions are united', () => {
   assert.deepEqual(merged({ versions: ['v1'] }, { versions: ['v2', 'v1'] }, { versions: null }).versions, ['v1', 'v2']);
@@ -114,7 +114,7 @@ for (const [a, b, expected] of [
   [-1, -5, -1],
 ] as const) {
   test(`the larger of ${a} and ${b} is ${expected}`, () => {
-    assert.equal(larger(a, b), expected);
-    assert.equal(larger(b, a), expected);
+    assert.equal(largerLimit(a, b), expected);
+    assert.equal(largerLimit(b, a), expected);
   });
 }

@@ -1,4 +1,4 @@
-import type { AccessRight, AllowedUrl, ApiLimit, Endpoint, FieldAccess, GraphqlType } from '../keys/schema.ts';
+import type { AccessRight, AllowedUrl, ApiLimit, EndpointLimits, FieldAccess, GraphqlType } from '../keys/schema.ts';
 import { smoothingOf } from '../keys/session.ts';
 
 /** How two policies on one key are merged: of two limits the freer one, of two lists both. */
@@ -9,7 +9,7 @@ export type QuotaPart = Required<Pick<ApiLimit, 'quota_max' | 'quota_renewal_rat
 export type DepthPart = Required<Pick<ApiLimit, 'max_query_depth'>>;
 
 /** Larger is freer, the first difference decides. A rate of 0, or per 0, is not set; below 0 it is unlimited. */
-function freedom({ rate = 0, per = 0, smoothing }: RatePart): number[] {
+function rankRate({ rate = 0, per = 0, smoothing }: RatePart): number[] {
   const kind = rate < 0 ? 2 : rate > 0 && per > 0 ? 1 : 0;
   const { threshold = Infinity, step = 0, delaySeconds = 0, trigger = 0 } = smoothingOf(smoothing) ?? {};
   return [kind, kind === 1 ? rate / per : 0, rate, per, threshold, step, -delaySeconds, trigger];
@@ -17,15 +17,15 @@ function freedom({ rate = 0, per = 0, smoothing }: RatePart): number[] {
 
 export function freerRate(a: RatePart | undefined, b: RatePart): RatePart {
   if (!a) return b;
-  const ofB = freedom(b);
-  const difference = freedom(a)
+  const ofB = rankRate(b);
+  const difference = rankRate(a)
     .map((value, place) => (value === ofB[place] ? 0 : value - ofB[place]!))
     .find(each => each !== 0);
   return (difference ?? 0) >= 0 ? a : b;
 }
 
 /** The larger, where anything below 0 stands for unlimited. */
-export function larger(a: number, b: number): number {
+export function largerLimit(a: number, b: number): number {
   if (a < 0 !== b < 0) return Math.min(a, b);
   return Math.max(a, b);
 }
@@ -33,7 +33,7 @@ export function larger(a: number, b: number): number {
 export function freerQuota(a: QuotaPart | undefined, b: QuotaPart): QuotaPart {
   return a
     ? {
-        quota_max: larger(a.quota_max, b.quota_max),
+        quota_max: largerLimit(a.quota_max, b.quota_max),
         quota_renewal_rate: Math.max(a.quota_renewal_rate, b.quota_renewal_rate),
       }
     : b;
@@ -49,7 +49,7 @@ export function freerThrottle(a: ThrottlePart | undefined, b: ThrottlePart): Thr
 }
 
 export function freerDepth(a: DepthPart | undefined, b: DepthPart): DepthPart {
-  return a ? { max_query_depth: larger(a.max_query_depth, b.max_query_depth) } : b;
+  return a ? { max_query_depth: largerLimit(a.max_query_depth, b.max_query_depth) } : b;
 }
 
 type List<Item> = readonly Item[] | null | undefined;
@@ -65,8 +65,8 @@ function unionBy<Item>(
 ) {
   const byName = new Map<string, Item>();
   for (const item of [...(a ?? []), ...(b ?? [])]) {
-    const met = byName.get(nameOf(item));
-    byName.set(nameOf(item), met === undefined ? item : merge(met, item));
+    const existing = byName.get(nameOf(item));
+    byName.set(nameOf(item), existing === undefined ? item : merge(existing, item));
   }
   return [...byName.values()];
 }
@@ -97,11 +97,11 @@ const unionOfFields = (a: List<FieldAccess>, b: List<FieldAccess>): FieldAccess[
     ({ type_name, field_name }) => JSON.stringify([type_name ?? '', field_name ?? '']),
     (one, other) => ({
       ...one,
-      limits: { max_query_depth: larger(one.limits?.max_query_depth ?? 0, other.limits?.max_query_depth ?? 0) },
+      limits: { max_query_depth: largerLimit(one.limits?.max_query_depth ?? 0, other.limits?.max_query_depth ?? 0) },
     }),
   );
 
-export const unionOfEndpoints = (a: List<Endpoint>, b: List<Endpoint>): Endpoint[] =>
+export const unionOfEndpoints = (a: List<EndpointLimits>, b: List<EndpointLimits>): EndpointLimits[] =>
   unionBy(
     a,
     b,
@@ -118,7 +118,7 @@ export const unionOfEndpoints = (a: List<Endpoint>, b: List<Endpoint>): Endpoint
   );
 
 /** What two policies allow on one API; its limits are merged apart. */
-export function mergedAccess(a: AccessRight | undefined, b: AccessRight): AccessRight {
+export function mergeAccess(a: AccessRight | undefined, b: AccessRight): AccessRight {
   if (!a) return b;
   return {
     ...b,

@@ -2,38 +2,38 @@ import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { check, type Fault, invalid } from '#operations/validation-error.ts';
-import { Policy, rightsOf, storedPolicy } from './schema.ts';
+import { normalizePolicy, Policy, rightsOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
 /** Bounds of what the indexes hold. */
-const nameAtMost = 300;
-const idAtMost = 128;
-const rightsAtMost = 1000;
-const apiIdAtMost = 256;
-const authTypeAtMost = 100;
+const maxNameLength = 300;
+const maxIdLength = 128;
+const maxAccessRights = 1000;
+const maxApiIdLength = 256;
+const maxAuthTypeLength = 100;
 
 /** Ids that a path would not reach the policy by. */
-const unreachable = ['.', '..', 'search'];
+const unroutableIds = ['.', '..', 'search'];
 
 /** What is wrong with a policy beyond the shape of its members. */
-function faultsOf(policy: Policy): Fault[] {
+function findPolicyFaults(policy: Policy): Fault[] {
   const { name = '', auth_type = '' } = policy;
   const apiIds = Object.keys(rightsOf(policy));
   const rules: [broken: boolean, path: string, message: string][] = [
     [name.trim() === '', 'name', 'is required'],
-    [name.length > nameAtMost, 'name', `may have at most ${nameAtMost} characters`],
-    [auth_type.length > authTypeAtMost, 'auth_type', `may have at most ${authTypeAtMost} characters`],
-    [apiIds.length > rightsAtMost, 'access_rights', `may name at most ${rightsAtMost} APIs`],
+    [name.length > maxNameLength, 'name', `may have at most ${maxNameLength} characters`],
+    [auth_type.length > maxAuthTypeLength, 'auth_type', `may have at most ${maxAuthTypeLength} characters`],
+    [apiIds.length > maxAccessRights, 'access_rights', `may name at most ${maxAccessRights} APIs`],
     [
-      apiIds.some(apiId => apiId === '' || apiId.length > apiIdAtMost),
+      apiIds.some(apiId => apiId === '' || apiId.length > maxApiIdLength),
       'access_rights',
-      `an API id must have 1 to ${apiIdAtMost} characters`,
+      `an API id must have 1 to ${maxApiIdLength} characters`,
     ],
     ...(['_id', 'id'] as const).flatMap((path): typeof rules => {
       const id = policy[path] ?? '';
       return [
-        [id.length > idAtMost, path, `may have at most ${idAtMost} characters`],
-        [unreachable.includes(id), path, `may not be ${id}`],
+        [id.length > maxIdLength, path, `may have at most ${maxIdLength} characters`],
+        [unroutableIds.includes(id), path, `may not be ${id}`],
       ];
     }),
   ];
@@ -41,20 +41,20 @@ function faultsOf(policy: Policy): Fault[] {
 }
 
 /** A policy somebody sent, as it will be kept, with a name. */
-export function checkedPolicy(
+export function checkPolicy(
   sent: Policy,
   settings: Settings,
   prefix = '',
 ): Policy & Pick<StoredPolicy, 'name' | 'state'> {
   if (!settings['policies.allow_unsafe_ids']) check(Policy, sent, prefix);
-  const faults = faultsOf(sent);
+  const faults = findPolicyFaults(sent);
   if (faults.length > 0)
     throw invalid(faults.map(({ path, message }) => ({ path: [prefix, path].filter(Boolean).join('.'), message })));
-  return { ...storedPolicy(sent), name: sent.name!.toWellFormed() } as Policy & Pick<StoredPolicy, 'name' | 'state'>;
+  return { ...normalizePolicy(sent), name: sent.name!.toWellFormed() } as Policy & Pick<StoredPolicy, 'name' | 'state'>;
 }
 
 /** A policy nobody has yet. The ids it brings are kept. */
-export function newPolicy(checked: ReturnType<typeof checkedPolicy>, orgId: string, nowMs: number): StoredPolicy {
+export function newPolicy(checked: ReturnType<typeof checkPolicy>, orgId: string, nowMs: number): StoredPolicy {
   const _id = checked._id || createDatabaseId(nowMs);
   return {
     ...checked,

@@ -6,7 +6,7 @@ import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
-import { checkedPolicy, newPolicy } from './new-policy.ts';
+import { checkPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
 import { fullPolicy, PolicyOfAnyId, policyStates } from './schema.ts';
 import { type PolicySearch, type PolicyStore, policySorts } from './store.ts';
@@ -23,11 +23,16 @@ const policyList = z.object({ Data: z.array(PolicyOfAnyId).nullable(), Pages: z.
 const declared = { surface: 'dashboard', noun: 'policies' } as const;
 const active = z.string().optional().describe('Any value restricts the list to active policies');
 
-async function found({ policies, settings, ownership }: PolicyTools, actor: Actor, p: number, asked: PolicySearch) {
+async function searchVisible(
+  { policies, settings, ownership }: PolicyTools,
+  actor: Actor,
+  p: number,
+  filters: PolicySearch,
+) {
   const hidden = await ownership.hiddenFrom(actor);
   const page = pageOf(p, settings['management.page_size']);
-  const narrowed = { ...asked, hiddenApis: hidden.apiIds };
-  const { items, pages, total } = await policies.search(actor.orgId, narrowed, page);
+  const visibleFilters = { ...filters, hiddenApis: hidden.apiIds };
+  const { items, pages, total } = await policies.search(actor.orgId, visibleFilters, page);
   return { items: items.map(it => fullPolicy(withoutHidden(it, hidden))), pages, total };
 }
 
@@ -42,7 +47,7 @@ export const listPolicies = operation({
   returns: policyList,
   async handle({ actor, query }, tools: PolicyTools) {
     const states = query.active === undefined ? {} : { states: ['active'] as const };
-    const { items, pages } = await found(tools, actor, query.p, states);
+    const { items, pages } = await searchVisible(tools, actor, query.p, states);
     return { Data: items, Pages: pages };
   },
 });
@@ -82,7 +87,7 @@ export const searchPolicies = operation({
     const states = policyStates.filter(
       it => (query.active === undefined || it === 'active') && (query.state ?? it) === it,
     );
-    const { items, pages, total } = await found(tools, actor, query.p, {
+    const { items, pages, total } = await searchVisible(tools, actor, query.p, {
       q: query.q,
       policyIds: query.policy_ids,
       ...(states.length < policyStates.length ? { states } : {}),
@@ -112,7 +117,7 @@ export const getPolicy = operation({
   },
 });
 
-async function visiblePolicy({ policies, ownership }: PolicyTools, actor: Actor, policyId: string) {
+async function requireVisiblePolicy({ policies, ownership }: PolicyTools, actor: Actor, policyId: string) {
   const policy = await policies.get(actor.orgId, policyId);
   if (!policy || !isVisible(policy, await ownership.hiddenFrom(actor))) throw problem.not_found();
   return policy;
@@ -129,7 +134,7 @@ export const createPolicy = operation({
   returns: statusAnswer,
   problems: [problem.name_exists, problem.id_exists],
   async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyTools) {
-    const policy = newPolicy(checkedPolicy(body, settings), actor.orgId, clock.now());
+    const policy = newPolicy(checkPolicy(body, settings), actor.orgId, clock.now());
     await refuseHiddenRights({ ownership }, actor, policy);
     audit(policy.id);
     await policies.insert(policy);
@@ -151,8 +156,8 @@ export const updatePolicy = operation({
   async handle({ actor, params: { policyId }, body, audit }, tools: PolicyTools) {
     const { policies, clock, settings } = tools;
     audit(policyId);
-    const next = checkedPolicy(body, settings);
-    await refuseHiddenRights(tools, actor, next, await visiblePolicy(tools, actor, policyId));
+    const next = checkPolicy(body, settings);
+    await refuseHiddenRights(tools, actor, next, await requireVisiblePolicy(tools, actor, policyId));
     const changed = await policies.change(actor.orgId, policyId, ({ _id, id, org_id, date_created }) => {
       for (const [member, kept] of Object.entries({ _id, id })) {
         const sent = next[member];
@@ -178,7 +183,7 @@ export const deletePolicy = operation({
   async handle({ actor, params: { policyId }, audit }, tools: PolicyTools) {
     const { policies } = tools;
     audit(policyId);
-    await refuseHiddenRights(tools, actor, await visiblePolicy(tools, actor, policyId));
+    await refuseHiddenRights(tools, actor, await requireVisiblePolicy(tools, actor, policyId));
     if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
     return done('Data deleted');
   },

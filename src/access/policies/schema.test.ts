@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { policyArbitrary } from '../../../tests/arbitraries/access.ts';
-import { fullPolicy, governs, Policy, PolicyOfAnyId, stateOf, storedPolicy, warnings } from './schema.ts';
+import { fullPolicy, governs, normalizePolicy, Policy, PolicyOfAnyId, policyWarnings, stateOf } from './schema.ts';
 
 const documented = `_id id access_rights active date_created hmac_enabled is_inactive key_expires_in last_updated
   max_query_depth meta_data name org_id partitions per quota_max quota_renewal_rate rate smoothing tags throttle_interval
@@ -75,7 +75,7 @@ for (const [given, state, active, inactive] of [
 ] as const) {
   test(`${JSON.stringify(given)} is the state ${state}, and the flags follow`, () => {
     assert.equal(stateOf(given), state);
-    const kept = storedPolicy(given);
+    const kept = normalizePolicy(given);
     assert.deepEqual([kept.state, kept.active, kept.is_inactive], [state, active, inactive]);
   });
 }
@@ -85,22 +85,22 @@ test('an unknown state is refused', () => {
 });
 
 test('rights may be sent as a list, which the map overrules', () => {
-  const listed = storedPolicy(Policy.parse({ access_rights_array: [{ api_id: 'a', api_name: 'A' }] }));
+  const listed = normalizePolicy(Policy.parse({ access_rights_array: [{ api_id: 'a', api_name: 'A' }] }));
   assert.deepEqual(listed.access_rights, { a: { api_id: 'a', api_name: 'A' } });
   assert.equal('access_rights_array' in listed, false);
-  const both = storedPolicy({ access_rights: { b: {} }, access_rights_array: [{ api_id: 'a' }] });
+  const both = normalizePolicy({ access_rights: { b: {} }, access_rights_array: [{ api_id: 'a' }] });
   assert.deepEqual(Object.keys(both.access_rights ?? {}), ['b']);
   assert.deepEqual(fullPolicy(both).access_rights_array, [{ api_id: 'b' }]);
   assert.equal(faultsOf({ access_rights_array: [{ api_name: 'A' }] }).length, 1);
 });
 
 test('the id falls back to the database id', () => {
-  assert.equal(storedPolicy({ _id: 'db' }).id, 'db');
-  assert.equal(storedPolicy({ _id: 'db', id: 'own' }).id, 'own');
+  assert.equal(normalizePolicy({ _id: 'db' }).id, 'db');
+  assert.equal(normalizePolicy({ _id: 'db', id: 'own' }).id, 'own');
 });
 
 test('smoothing keeps the bounds of keys, and may be null', () => {
   assert.deepEqual(faultsOf({ smoothing: { trigger: 0.001 } }), ['smoothing.trigger: must be a multiple of 0.01']);
   assert.deepEqual(faultsOf({ smoothing: null, tags: null, meta_data: null, partitions: null }), []);
-  assert.equal(warnings({ rate: 1, smoothing: { enabled: true, delay: 1, step: 1, threshold: 5 } }).length, 1);
+  assert.equal(policyWarnings({ rate: 1, smoothing: { enabled: true, delay: 1, step: 1, threshold: 5 } }).length, 1);
 });

@@ -10,23 +10,23 @@ import {
   smoothingWarnings,
 } from '../keys/schema.ts';
 import {
-  amount,
-  type Full,
-  filled,
-  flag,
-  listOf,
-  mapOf,
-  member,
+  type FullObject,
+  fillZeros,
+  flagRule,
+  intRule,
+  nullableList,
+  nullableMap,
+  numberRule,
   objectRule,
-  text,
-  whole,
+  textRule,
+  wireMember,
 } from '../keys/schema-fields.ts';
 
 const parts = ['acl', 'complexity', 'quota', 'rate_limit'] as const;
 const noPartitions = { acl: false, complexity: false, per_api: false, quota: false, rate_limit: false };
 
 export const Partitions = z
-  .looseObject({ acl: flag, complexity: flag, per_api: flag, quota: flag, rate_limit: flag })
+  .looseObject({ acl: flagRule, complexity: flagRule, per_api: flagRule, quota: flagRule, rate_limit: flagRule })
   .partial()
   .refine(given => !given.per_api || !parts.some(part => given[part]), {
     path: ['per_api'],
@@ -45,60 +45,72 @@ const flagsOf: Record<PolicyState, { active: boolean; is_inactive: boolean }> = 
 };
 
 const idMessage = 'may hold letters, digits, ".", "_", "-" and "~" only';
-const publicId = text.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
+const publicId = textRule.regex(/^[A-Za-z0-9._~-]*$/, idMessage);
 const RightOfArray = AccessRight.extend({ api_id: z.string().min(1, 'must name an API') });
 
 /** The members every policy shows, in the order it shows them. */
-const members = {
-  _id: member(publicId, '', 'Database id.'),
-  id: member(publicId, '', 'Public id; the database id where none was chosen.'),
-  access_rights: member(mapOf(AccessRight), {}, 'What keys of this policy may call, by API id.'),
-  access_rights_array: member(listOf(RightOfArray), [], 'The same rights as a list; may be sent instead of the map.'),
-  active: member(flag, true, 'Whether new keys may use the policy. Follows from state.'),
-  auth_type: member(text, 'other', 'How the APIs of the policy know their callers.'),
-  auth_types: member(listOf(text), [], 'The same, where the APIs agree on several ways.'),
-  date_created: member(text, zeroTime, 'When the policy was made; set by the server.'),
-  graphql_enabled: member(flag, false, 'Whether the policy is about GraphQL APIs.'),
-  hmac_enabled: member(flag, false, 'Lets keys of this policy sign their requests.'),
-  is_inactive: member(flag, false, 'Refuses all keys of the policy. Follows from state.'),
-  key_expires_in: member(whole, 0, 'Seconds a key made with this policy lives; 0 is for ever.'),
-  last_updated: member(text, '0', 'Unix time of the last change, as text; set by the server.'),
-  max_query_depth: member(whole, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
-  meta_data: member(mapOf(z.unknown()), {}, 'Data merged into the meta data of keys.'),
-  name: member(text, '', 'A name for people.'),
-  org_id: member(text, '', 'Organisation that owns the policy.'),
-  partitions: member(
+const policyMembers = {
+  _id: wireMember(publicId, '', 'Database id.'),
+  id: wireMember(publicId, '', 'Public id; the database id where none was chosen.'),
+  access_rights: wireMember(nullableMap(AccessRight), {}, 'What keys of this policy may call, by API id.'),
+  access_rights_array: wireMember(
+    nullableList(RightOfArray),
+    [],
+    'The same rights as a list; may be sent instead of the map.',
+  ),
+  active: wireMember(flagRule, true, 'Whether new keys may use the policy. Follows from state.'),
+  auth_type: wireMember(textRule, 'other', 'How the APIs of the policy know their callers.'),
+  auth_types: wireMember(nullableList(textRule), [], 'The same, where the APIs agree on several ways.'),
+  date_created: wireMember(textRule, zeroTime, 'When the policy was made; set by the server.'),
+  graphql_enabled: wireMember(flagRule, false, 'Whether the policy is about GraphQL APIs.'),
+  hmac_enabled: wireMember(flagRule, false, 'Lets keys of this policy sign their requests.'),
+  is_inactive: wireMember(flagRule, false, 'Refuses all keys of the policy. Follows from state.'),
+  key_expires_in: wireMember(intRule, 0, 'Seconds a key made with this policy lives; 0 is for ever.'),
+  last_updated: wireMember(textRule, '0', 'Unix time of the last change, as text; set by the server.'),
+  max_query_depth: wireMember(intRule, 0, 'Deepest GraphQL query allowed; 0 or less is any.'),
+  meta_data: wireMember(nullableMap(z.unknown()), {}, 'Data merged into the meta data of keys.'),
+  name: wireMember(textRule, '', 'A name for people.'),
+  org_id: wireMember(textRule, '', 'Organisation that owns the policy.'),
+  partitions: wireMember(
     Partitions.nullable(),
     noPartitions,
     'Which parts of a key the policy governs; none chosen is all.',
   ),
-  per: member(amount, 0, 'Seconds of the rate window.'),
-  quota_max: member(whole, 0, 'Requests per quota period; -1 is any number.'),
-  quota_renewal_rate: member(whole, 0, 'Seconds of the quota period; -1 never renews.'),
-  rate: member(amount, 0, 'Requests allowed in each rate window; below 0 is any number.'),
-  smoothing: member(Smoothing.nullable(), noSmoothing, 'Moves the rate in steps between a threshold and its maximum.'),
-  state: member(
+  per: wireMember(numberRule, 0, 'Seconds of the rate window.'),
+  quota_max: wireMember(intRule, 0, 'Requests per quota period; -1 is any number.'),
+  quota_renewal_rate: wireMember(intRule, 0, 'Seconds of the quota period; -1 never renews.'),
+  rate: wireMember(numberRule, 0, 'Requests allowed in each rate window; below 0 is any number.'),
+  smoothing: wireMember(
+    Smoothing.nullable(),
+    noSmoothing,
+    'Moves the rate in steps between a threshold and its maximum.',
+  ),
+  state: wireMember(
     z.enum(policyStates),
     'active',
     'active: keys work. draft: keys work, none can be made. deny: keys are refused.',
   ),
-  tags: member(listOf(text), [], 'Tags added to the analytics of keys.'),
-  throttle_interval: member(amount, 0, 'Seconds between two tries of a request held back.'),
-  throttle_retry_limit: member(whole, 0, 'Tries of a request held back; -1 refuses at once.'),
+  tags: wireMember(nullableList(textRule), [], 'Tags added to the analytics of keys.'),
+  throttle_interval: wireMember(numberRule, 0, 'Seconds between two tries of a request held back.'),
+  throttle_retry_limit: wireMember(intRule, 0, 'Tries of a request held back; -1 refuses at once.'),
 };
 
 /** Members only policies that use them show. */
-const further = {
-  enable_http_signature_validation: member(flag, false, 'Lets keys of this policy sign with a certificate.'),
-  post_expiry_action: member(z.enum(['', 'retain', 'delete']), '', 'What becomes of a key’s record once it expired.'),
-  post_expiry_grace_period: member(whole, 0, 'Seconds an expired record is retained; -1 is for ever.'),
+const optionalMembers = {
+  enable_http_signature_validation: wireMember(flagRule, false, 'Lets keys of this policy sign with a certificate.'),
+  post_expiry_action: wireMember(
+    z.enum(['', 'retain', 'delete']),
+    '',
+    'What becomes of a key’s record once it expired.',
+  ),
+  post_expiry_grace_period: wireMember(intRule, 0, 'Seconds an expired record is retained; -1 is for ever.'),
 };
 
 /**
  * A policy as callers send it: everything may be left out. Scripts write members of keys into policies, and exports carry
  * names of earlier versions: legacy members.
  */
-export const Policy = legacyMembers(objectRule({ ...members, ...further }), [
+export const Policy = legacyMembers(objectRule({ ...policyMembers, ...optionalMembers }), [
   'allowance',
   'expires',
   'graphql_access_rights',
@@ -110,10 +122,10 @@ export const Policy = legacyMembers(objectRule({ ...members, ...further }), [
 export type Policy = z.infer<typeof Policy>;
 
 /** The same where the settings allow ids of any characters. */
-export const PolicyOfAnyId = Policy.extend({ _id: text.optional(), id: text.optional() });
+export const PolicyOfAnyId = Policy.extend({ _id: textRule.optional(), id: textRule.optional() });
 
 /** A policy as readers see it. */
-export type FullPolicy = Full<typeof members>;
+export type FullPolicy = FullObject<typeof policyMembers>;
 
 /** The one state a policy is in, whichever way its author said so. */
 export function stateOf({ state, active, is_inactive }: Policy): PolicyState {
@@ -123,7 +135,7 @@ export function stateOf({ state, active, is_inactive }: Policy): PolicyState {
 }
 
 /** The id keys name the policy by. */
-export const idOf = (policy: Policy): string => policy.id || policy._id || '';
+export const policyIdOf = (policy: Policy): string => policy.id || policy._id || '';
 
 /** The rights of a policy: the map, or the list where no map was sent. */
 export function rightsOf(policy: Policy): AccessRights {
@@ -132,17 +144,17 @@ export function rightsOf(policy: Policy): AccessRights {
 }
 
 /** A policy as it is kept: one form of its rights, and state and flags that agree. */
-export function storedPolicy(policy: Policy): Policy {
+export function normalizePolicy(policy: Policy): Policy {
   const { access_rights_array: _list, ...rest } = policy;
   const state = stateOf(policy);
-  return { ...rest, id: idOf(policy), access_rights: rightsOf(policy), state, ...flagsOf[state] };
+  return { ...rest, id: policyIdOf(policy), access_rights: rightsOf(policy), state, ...flagsOf[state] };
 }
 
 /** Every documented member of the policy, with its zero where nothing was set. */
 export function fullPolicy(policy: Policy): FullPolicy {
-  const stored = storedPolicy(policy);
+  const stored = normalizePolicy(policy);
   const list = Object.entries(stored.access_rights ?? {}).map(([apiId, right]) => ({ ...right, api_id: apiId }));
-  const full = filled(members, { ...stored, access_rights_array: list });
+  const full = fillZeros(policyMembers, { ...stored, access_rights_array: list });
   full.partitions = { ...noPartitions, ...full.partitions };
   return full;
 }
@@ -156,6 +168,6 @@ export const isPerApi = (policy: Policy): boolean => policy.partitions?.per_api 
 export const isPartitioned = (policy: Policy): boolean => parts.some(part => policy.partitions?.[part] === true);
 
 /** What is accepted but will not do what its author hopes. */
-export function warnings(policy: Policy): string[] {
+export function policyWarnings(policy: Policy): string[] {
   return [...smoothingWarnings(policy), ...rightsWarnings(policy.access_rights)];
 }

@@ -10,9 +10,9 @@ import type { Records } from '#storage/records.ts';
 import type { FindApis } from '../api-lookup.ts';
 import { problem } from './problems.ts';
 import { type Policy, type PolicyState, rightsOf } from './schema.ts';
-import { policyTopic } from './topic.ts';
+import { policyChangeName } from './topic.ts';
 
-export type PolicyStore = ReturnType<typeof policyStore>;
+export type PolicyStore = ReturnType<typeof createPolicyStore>;
 
 /** A policy as it is kept: what the server sets is there. */
 export type StoredPolicy = Policy & {
@@ -39,16 +39,20 @@ export interface PolicySearch {
 }
 
 /** Rows of one insert: both engines bound the values of a statement. */
-const rowsAtOnce = 1000;
+const maxRowsPerInsert = 1000;
 
-const newest = ['-created_at', '-id'] as const;
-const orders = {
+const newestFirst = ['-created_at', '-id'] as const;
+const sortOrders = {
   date_created: ['created_at', 'id'],
   name: ['name_fold', 'policy_id', 'id'],
   state: ['state', 'id'],
 } as const;
 
-export function policyStore(records: Records, findApis: FindApis, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
+export function createPolicyStore(
+  records: Records,
+  findApis: FindApis,
+  checkObjectLimit: CheckObjectLimit = noObjectLimit,
+) {
   const policies = createCollection<'policies', StoredPolicy>(
     records,
     'policies',
@@ -66,21 +70,21 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
   );
 
   /** Both ids name a policy, so neither may be one that another policy answers to. */
-  async function refuseTaken({ _id, id, org_id, name }: StoredPolicy, known?: string): Promise<void> {
+  async function refuseTaken({ _id, id, org_id, name }: StoredPolicy, ownId?: string): Promise<void> {
     const others = await records.db
       .selectFrom('policies')
       .select(['id', 'policy_id', 'name'])
       .where('org_id', '=', org_id)
       .where(it => it.or([it('policy_id', 'in', [id, _id]), it('id', 'in', [id, _id]), it('name', '=', name)]))
       .execute();
-    for (const other of others.filter(it => it.id !== known)) {
+    for (const other of others.filter(it => it.id !== ownId)) {
       if (other.name === name) throw problem.name_exists({ detail: { name } });
       throw problem.id_exists({ detail: { id: [other.id, other.policy_id].includes(id) ? id : _id } });
     }
   }
 
   /** How callers of its APIs show who they are; what the author said stands where no API is known. */
-  async function withAuth(policy: StoredPolicy): Promise<StoredPolicy> {
+  async function withAuthTypes(policy: StoredPolicy): Promise<StoredPolicy> {
     const apis = await findApis(policy.org_id, Object.keys(rightsOf(policy)));
     const types = [...new Set([...apis.values()].map(api => api.authType))];
     if (types.length === 0) return { ...policy, auth_type: policy.auth_type || 'other' };
@@ -94,32 +98,32 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
     const rows = Object.keys(rightsOf(policy))
       .filter(Boolean)
       .map(apiId => ({ org_id: policy.org_id, api_id: apiId, policy: policy._id }));
-    for (let at = 0; at < rows.length; at += rowsAtOnce)
+    for (let at = 0; at < rows.length; at += maxRowsPerInsert)
       await records.db
         .insertInto('policy_apis')
-        .values(rows.slice(at, at + rowsAtOnce))
+        .values(rows.slice(at, at + maxRowsPerInsert))
         .execute();
   }
 
   /** Keys name a policy by either of its ids. */
-  function touch(...changed: readonly StoredPolicy[]): void {
+  function markChanged(...changed: readonly StoredPolicy[]): void {
     for (const { org_id, id, _id } of changed)
-      for (const name of [id, _id]) records.markChanged('policies', policyTopic(org_id, name));
+      for (const name of [id, _id]) records.markChanged('policies', policyChangeName(org_id, name));
   }
 
   async function replace(policy: StoredPolicy): Promise<StoredPolicy> {
-    const next = await withAuth(policy);
+    const next = await withAuthTypes(policy);
     await policies.replace({ id: next._id }, next);
     await indexApis(next);
-    touch(next);
+    markChanged(next);
     return next;
   }
 
-  const naming = (orgId: string, apiId: string) =>
+  const listGranting = (orgId: string, apiId: string) =>
     policies.all({
       where: { org_id: orgId },
-      filter: query => query.where(grants(orgId, [apiId])),
-      order: newest,
+      filter: query => query.where(grantsAny(orgId, [apiId])),
+      order: newestFirst,
     });
 
   const get = async (orgId: string, id: string) =>
@@ -130,14 +134,17 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
     get,
 
     /** Those of any organisation that have this id: for the operator only. */
-    anywhere: (id: string) =>
-      policies.all({ filter: query => query.where(sql<SqlBool>`(policy_id = ${id} or id = ${id})`), order: newest }),
+    findInAllOrganisations: (id: string) =>
+      policies.all({
+        filter: query => query.where(sql<SqlBool>`(policy_id = ${id} or id = ${id})`),
+        order: newestFirst,
+      }),
 
     /** Of every organisation, newest first: for the operator only. */
-    all: () => policies.all({ order: newest }),
+    all: () => policies.all({ order: newestFirst }),
 
     /** Those of these ids that exist, each under the id it was asked by. */
-    async named(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredPolicy>> {
+    async findByIds(orgId: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredPolicy>> {
       if (ids.length === 0) return new Map();
       const rows = await records.db
         .selectFrom('policies')
@@ -145,28 +152,30 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
         .where('org_id', '=', orgId)
         .where(it => it.or([it('policy_id', 'in', ids), it('id', 'in', ids)]))
         .execute();
-      const found = rows.map(policies.parse);
-      const asked = ids.map(id => [id, found.find(it => it.id === id) ?? found.find(it => it._id === id)] as const);
-      return new Map(asked.filter((pair): pair is [string, StoredPolicy] => pair[1] !== undefined));
+      const candidates = rows.map(policies.parse);
+      const pairs = ids.map(
+        id => [id, candidates.find(it => it.id === id) ?? candidates.find(it => it._id === id)] as const,
+      );
+      return new Map(pairs.filter((pair): pair is [string, StoredPolicy] => pair[1] !== undefined));
     },
 
     count: (orgId: string) => policies.count({ org_id: orgId }),
 
-    search: (orgId: string, { sort, ...asked }: PolicySearch, page: PageRequest) =>
-      policies.page(searchListing(orgId, asked, sort ? orders[sort] : newest), page),
+    search: (orgId: string, { sort, ...filters }: PolicySearch, page: PageRequest) =>
+      policies.page(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst), page),
 
     /** The query behind a page, for tests that promise an index. */
-    searchQuery: (orgId: string, { sort, ...asked }: PolicySearch) =>
-      policies.listing(searchListing(orgId, asked, sort ? orders[sort] : newest)),
+    searchQuery: (orgId: string, { sort, ...filters }: PolicySearch) =>
+      policies.listing(buildSearch(orgId, filters, sort ? sortOrders[sort] : newestFirst)),
 
     async insert(policy: StoredPolicy): Promise<StoredPolicy> {
       return records.write(async () => {
         await refuseTaken(policy);
         await checkObjectLimit(policy.org_id, orgId => policies.count({ org_id: orgId }));
-        const next = await withAuth(policy);
+        const next = await withAuthTypes(policy);
         await policies.insert(next);
         await indexApis(next);
-        touch(next);
+        markChanged(next);
         return next;
       });
     },
@@ -174,28 +183,28 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
     /** Reads, changes and writes back as one. */
     async change(orgId: string, id: string, change: (policy: StoredPolicy) => StoredPolicy) {
       return records.write(async () => {
-        const known = await get(orgId, id);
-        if (!known) return undefined;
-        const next = await policies.change({ id: known._id }, async policy => {
-          const changed = await withAuth(change(policy));
+        const existing = await get(orgId, id);
+        if (!existing) return undefined;
+        const next = await policies.change({ id: existing._id }, async policy => {
+          const changed = await withAuthTypes(change(policy));
           await refuseTaken(changed, changed._id);
           return changed;
         });
         if (!next) return undefined;
         await indexApis(next);
-        touch(known, next);
+        markChanged(existing, next);
         return next;
       });
     },
 
     async remove(orgId: string, id: string): Promise<boolean> {
       return records.write(async () => {
-        const known = await get(orgId, id);
-        if (!known) return false;
+        const existing = await get(orgId, id);
+        if (!existing) return false;
         // The policy first, as a change takes it first: two in another order would wait for each other.
-        if (!(await policies.remove({ id: known._id }))) return false;
-        await records.db.deleteFrom('policy_apis').where('policy', '=', known._id).execute();
-        touch(known);
+        if (!(await policies.remove({ id: existing._id }))) return false;
+        await records.db.deleteFrom('policy_apis').where('policy', '=', existing._id).execute();
+        markChanged(existing);
         return true;
       });
     },
@@ -204,9 +213,9 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
      * Takes an API that is gone out of all rights. A policy keeps its last right: one without any would no longer say
      * what its keys may call.
      */
-    async forgetApi(orgId: string, apiId: string): Promise<void> {
+    async removeApi(orgId: string, apiId: string): Promise<void> {
       await records.write(async () => {
-        for (const policy of await naming(orgId, apiId)) {
+        for (const policy of await listGranting(orgId, apiId)) {
           const { [apiId]: _gone, ...rest } = rightsOf(policy);
           if (Object.keys(rest).length > 0) await replace({ ...policy, access_rights: rest });
         }
@@ -214,45 +223,45 @@ export function policyStore(records: Records, findApis: FindApis, checkObjectLim
     },
 
     /** Learns how an API that was made or changed knows its callers. */
-    async apiChanged(orgId: string, apiId: string): Promise<void> {
+    async refreshAuthTypes(orgId: string, apiId: string): Promise<void> {
       await records.write(async () => {
-        for (const policy of await naming(orgId, apiId)) await replace(policy);
+        for (const policy of await listGranting(orgId, apiId)) await replace(policy);
       });
     },
   };
 }
 
-const grants = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>
+const grantsAny = (orgId: string, apiIds: readonly string[]): Expression<SqlBool> =>
   sql<SqlBool>`id in (select policy from policy_apis where org_id = ${orgId} and api_id in (${sql.join(apiIds)}))`;
 
 /** Grants none of these APIs, or another one too. */
 function grantsMoreThan(orgId: string, apiIds: readonly string[]): Expression<SqlBool> {
   const others = sql`select policy from policy_apis where org_id = ${orgId} and api_id not in (${sql.join(apiIds)})`;
-  return sql<SqlBool>`(not ${grants(orgId, apiIds)} or id in (${others}))`;
+  return sql<SqlBool>`(not ${grantsAny(orgId, apiIds)} or id in (${others}))`;
 }
 
 /** The index holds everything a text is looked for in, so that only the policies found are read whole. */
-function saying(orgId: string, text: string): Expression<SqlBool> {
+function matchesText(orgId: string, text: string): Expression<SqlBool> {
   const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
   return sql<SqlBool>`id in (select id from policies where org_id = ${orgId} and (
     name_fold like ${pattern} escape '\\' or lower(policy_id) like ${pattern} escape '\\' or id = ${text}))`;
 }
 
-function searchListing<Order>(orgId: string, asked: Omit<PolicySearch, 'sort'>, order: Order) {
-  const { q, policyIds, states, apiIds, authType, hiddenApis } = asked;
+function buildSearch<Order>(orgId: string, filters: Omit<PolicySearch, 'sort'>, order: Order) {
+  const { q, policyIds, states, apiIds, authType, hiddenApis } = filters;
   const filter = (query: Query): Query => {
-    let narrowed = query;
-    if (q) narrowed = narrowed.where(saying(orgId, q));
-    if (hiddenApis && hiddenApis.length > 0) narrowed = narrowed.where(grantsMoreThan(orgId, hiddenApis));
-    if (apiIds) narrowed = narrowed.where(grants(orgId, apiIds));
+    let filtered = query;
+    if (q) filtered = filtered.where(matchesText(orgId, q));
+    if (hiddenApis && hiddenApis.length > 0) filtered = filtered.where(grantsMoreThan(orgId, hiddenApis));
+    if (apiIds) filtered = filtered.where(grantsAny(orgId, apiIds));
     if (policyIds) {
       const ids = sql.join(policyIds);
-      narrowed = narrowed.where(sql<SqlBool>`(policy_id in (${ids}) or id in (${ids}))`);
+      filtered = filtered.where(sql<SqlBool>`(policy_id in (${ids}) or id in (${ids}))`);
     }
     if (states)
-      narrowed = narrowed.where(states.length > 0 ? sql<SqlBool>`state in (${sql.join(states)})` : sql<SqlBool>`1 = 0`);
-    if (authType !== undefined) narrowed = narrowed.where(sql<SqlBool>`auth_type = ${authType}`);
-    return narrowed;
+      filtered = filtered.where(states.length > 0 ? sql<SqlBool>`state in (${sql.join(states)})` : sql<SqlBool>`1 = 0`);
+    if (authType !== undefined) filtered = filtered.where(sql<SqlBool>`auth_type = ${authType}`);
+    return filtered;
   };
   return { where: { org_id: orgId }, filter, order };
 }

@@ -1,2 +1,2 @@
 /** What a change of a policy is known by, among the changes traffic hears of. */
-export const policyTopic = (orgId: string, id: string): string => `${orgId}/${id}`;
+export const policyChangeName = (orgId: string, id: string): string => `${orgId}/${id}`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FindApi, publicApiId } from '#access/api-lookup.ts';
+import { type FindApi, resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
@@ -40,7 +40,8 @@ export const listUptime = operation({
     const from = query.from * 1000;
     const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;
     if (to < from) throw invalid([{ path: 'to', message: 'must not be before from' }]);
-    const apiId = query.api_id === undefined ? undefined : await publicApiId(tools.findApi, actor.orgId, query.api_id);
+    const apiId =
+      query.api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, query.api_id);
     const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
     const asked = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
     const found = await tools.uptime.page(asked, pageOf(query.p, tools.settings['management.page_size']));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { createPublicId } from '#base/ids.ts';
 import { type Bench, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
@@ -38,7 +38,7 @@ describe('all ways in together', () => {
   });
 
   async function credentials(): Promise<Record<string, string>> {
-    const access = tokenOf(orgId, createPublicId());
+    const access = formatKeyId(orgId, createPublicId());
     const client = { id: 'shop', org_id: orgId, api_id: 'bench', client_id: 'shop', secret: 's', redirect_uri: '' };
     const rest = { policy_id: '', description: '', client_name: '', meta_data: {}, created_at: '2030-01-01T00:00:00Z' };
     await bench.oauthClients.insert({ ...client, ...rest });

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import type { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
-import { type ApplicationFault, applyPolicies, policyIdsOf, type Refused } from '#access/policies/apply-policies.ts';
-import { policyTopic } from '#access/policies/topic.ts';
+import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
+import { policyChangeName } from '#access/policies/topic.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { KnownKey } from './key-cache.ts';
 
 type Tools = Pick<StepServices, 'keyCache' | 'settings'>;
-export type Governed = KnownKey | Refused<ApplicationFault>;
-export const isRefused = (governed: Governed): governed is Refused<ApplicationFault> => 'reason' in governed;
+export type Governed = KnownKey | Rejection<PolicyFault>;
+export const isRefused = (governed: Governed): governed is Rejection<PolicyFault> => 'reason' in governed;
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 /** The key of somebody known to others. The hash makes a key id of any name; it protects nothing. */
 export const keyIdOfIdentity = (orgId: string, ...identity: readonly string[]): string =>
-  tokenOf(orgId, identity.map(md5).join(''));
+  formatKeyId(orgId, identity.map(md5).join(''));
 
 /** What is known of a caller who has no key of their own, from what they showed. */
 export interface Derived {
@@ -65,6 +65,6 @@ export async function governed(services: Tools, orgId: string, keyId: string, ke
     session: application.session,
     written: key,
     madeAt: 0,
-    policies: ids.map(id => policyTopic(orgId, id)),
+    policies: ids.map(id => policyChangeName(orgId, id)),
   };
 }

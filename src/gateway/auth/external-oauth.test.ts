@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { maxConnectionsPerPool } from '#base/http-client/pool.ts';
 import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
 import { mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
@@ -12,7 +12,7 @@ import type { Api } from '../routing/api.ts';
 
 const now = startMs / 1000;
 const rsa = rsaPair();
-const idOf = (identity: string) => tokenOf(orgId, createHash('md5').update(identity).digest('hex'));
+const idOf = (identity: string) => formatKeyId(orgId, createHash('md5').update(identity).digest('hex'));
 
 async function listening(server: Server): Promise<string> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createSecretKey } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { type Bench, errorBody, openBench, orgId, startMs, stepsOf } from '../../../tests/support/step-harness.ts';
 import { jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import type { Api } from '../routing/api.ts';
@@ -9,7 +9,7 @@ import type { Api } from '../routing/api.ts';
 const rights = { bench: { versions: ['Default'] } };
 const rsa = rsaPair();
 const now = startMs / 1000;
-const sessionId = (identity: string) => tokenOf(orgId, createHash('md5').update(identity).digest('hex'));
+const sessionId = (identity: string) => formatKeyId(orgId, createHash('md5').update(identity).digest('hex'));
 const source = Buffer.from(pemOf(rsa.publicKey)).toString('base64');
 const central = { enable_jwt: true, jwt_signing_method: 'rsa', jwt_source: source, jwt_default_policies: ['base'] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyDigest } from '#access/keys/key-row.ts';
-import { policyTopic } from '#access/policies/topic.ts';
+import { policyChangeName } from '#access/policies/topic.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
@@ -77,7 +77,7 @@ describe('keys in the memory of a thread', () => {
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 5);
     await bench.policies.change(orgId, 'gold', it => ({ ...it, rate: 7 }));
     bench.tools.keyCache.changed(
-      [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyTopic(orgId, id) })),
+      [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyChangeName(orgId, id) })),
     );
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 7);
     assert.equal(find(other), kept);
@@ -87,7 +87,7 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key({ apply_policies: ['later'] });
     assert.equal(await find(keyId), undefined);
     await bench.policy({ id: 'later', access_rights: { bench: {} } });
-    bench.tools.keyCache.changed([{ topic: 'policies', id: policyTopic(orgId, 'later') }]);
+    bench.tools.keyCache.changed([{ topic: 'policies', id: policyChangeName(orgId, 'later') }]);
     assert.equal((await find(keyId))?.keyId, keyId);
   });
 

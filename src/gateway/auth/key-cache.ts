@@ -1,11 +1,11 @@
 import { keyOwner } from '#access/keys/counters.ts';
-import { keyDigest, keyIdsOf, keyOfBody, shownHash } from '#access/keys/key-row.ts';
+import { displayHash, keyDigest, keyIdsOf, parseKeyBody } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { Session } from '#access/keys/session.ts';
 import type { KeyKind } from '#access/keys/store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import type { Policy } from '#access/policies/schema.ts';
-import { policyTopic } from '#access/policies/topic.ts';
+import { policyChangeName } from '#access/policies/topic.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { Lru } from '#base/lru.ts';
@@ -166,7 +166,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   function governed(row: FoundKeyRow, keyId: string): MaybePromise<Remembered | undefined> {
     const known = keys.get(row.digest);
     if (known) return known;
-    const key = keyOfBody(row.body, vault);
+    const key = parseKeyBody(row.body, vault);
     const named = policyIdsOf(key);
     return after(policiesOf(row.org_id, named), lookup => applied(row, keyId, key, lookup));
   }
@@ -194,7 +194,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
       session,
       written: key,
       madeAt: Math.floor(Number(row.created_at) / 1000),
-      policies: policyIdsOf(key).map(id => policyTopic(orgId, id)),
+      policies: policyIdsOf(key).map(id => policyChangeName(orgId, id)),
     };
   }
 
@@ -202,7 +202,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     const found = new Map<string, Policy>();
     const missing: string[] = [];
     for (const id of ids) {
-      const policy = policies.get(policyTopic(orgId, id));
+      const policy = policies.get(policyChangeName(orgId, id));
       if (policy) found.set(id, policy);
       else if (policy === undefined) missing.push(id);
     }
@@ -212,7 +212,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
       for (const id of missing) {
         const policy = rows.find(it => it.id === id) ?? rows.find(it => it._id === id);
         if (policy) found.set(id, policy);
-        remember(() => policies.set(policyTopic(orgId, id), policy ?? null));
+        remember(() => policies.set(policyChangeName(orgId, id), policy ?? null));
       }
       return found;
     });
@@ -227,7 +227,7 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     policies: policiesOf,
     edition: reads.generation,
     // Callers choose what they present, and how much of it.
-    hashOf: text => shownHash(text.slice(0, longestKey), settings),
+    hashOf: text => displayHash(text.slice(0, longestKey), settings),
     ownerOf: keyId => keyOwner(keyDigest(vault, keyId)),
     changed(changes) {
       const told = changes?.filter(({ topic }) => topics.has(topic));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { type Bench, errorBody, openBench, orgId, startMs } from '../../../tests/support/step-harness.ts';
 import { ecPair, jwkOf, mint, type Publisher, pemOf, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import type { Api } from '../routing/api.ts';
@@ -55,7 +55,7 @@ describe('OpenID Connect', () => {
     for (const token of [idToken(), idToken({ aud: ['other', 'shop'] }), idToken({}, 'ES256')]) {
       const { status, call } = await send(api, token);
       assert.equal(status, 0);
-      assert.equal(call.keyId, tokenOf(orgId, md5('ann')));
+      assert.equal(call.keyId, formatKeyId(orgId, md5('ann')));
       assert.equal(call.authMethod, 'oidc');
       assert.deepEqual([call.session?.alias, call.session?.policyIds], ['shop:ann', ['shop-policy']]);
       assert.deepEqual(call.session?.metaData, { GwJWTSessionID: call.keyId, ClientID: 'shop' });
@@ -67,7 +67,7 @@ describe('OpenID Connect', () => {
 
   test('one user through two clients has two sessions where the API wants that', async () => {
     const api = await compile({}, { segregate_by_client: true });
-    assert.equal((await send(api, idToken())).call.keyId, tokenOf(orgId, md5('shop') + md5('ann')));
+    assert.equal((await send(api, idToken())).call.keyId, formatKeyId(orgId, md5('shop') + md5('ann')));
   });
 
   test('scopes decide where there are any', async () => {
@@ -127,7 +127,7 @@ describe('OpenID Connect', () => {
   test('a policy that is missing or cannot be applied: 403', async () => {
     const api = await compile();
     const missing = await send(api, idToken({ aud: 'gone' }));
-    const key = bench.tools.keyCache.hashOf(tokenOf(orgId, md5('ann')));
+    const key = bench.tools.keyCache.hashOf(formatKeyId(orgId, md5('ann')));
     assert.deepEqual(
       [missing.status, missing.body, missing.events],
       [

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readToken } from '#access/keys/ids.ts';
+import { parseKeyToken } from '#access/keys/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -61,7 +61,7 @@ export function signatureCheck(
 function namesOf(presented: string, { keyId, session }: KnownKey): string[] {
   const names = [presented, keyId].flatMap(text => [
     text.startsWith(session.orgId) ? text.slice(session.orgId.length) : text,
-    readToken(text)?.id ?? text,
+    parseKeyToken(text)?.id ?? text,
     text,
   ]);
   return [...new Set(names)].filter(Boolean);

@@ -1,5 +1,5 @@
 import { quotaCounter } from '#access/keys/counters.ts';
-import { rightOn, type Session } from '#access/keys/session.ts';
+import { findRight, type Session } from '#access/keys/session.ts';
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
@@ -33,7 +33,7 @@ export const keyLimits: Step = {
       request(call) {
         if (call.skipsAuth || skipsLimits(call)) return undefined;
         const { session } = call;
-        const right = session && rightOn(session, model.identity.id);
+        const right = session && findRight(session, model.identity.id);
         if (!right) return undefined;
         const limits = plan.of(right);
         const owner = ownerOf(call, session);

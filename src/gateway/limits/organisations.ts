@@ -1,6 +1,6 @@
 import { keyDigest } from '#access/keys/key-row.ts';
 import type { Key } from '#access/keys/schema.ts';
-import { type Session, sessionOf } from '#access/keys/session.ts';
+import { compileKeySession, type Session } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
 import { createReadGuard } from '#base/read-guard.ts';
 import type { Vault } from '#base/vault.ts';
@@ -36,7 +36,7 @@ export function organisationsOf(store: Pick<AccessStore, 'keys'>, vault: Vault):
       const digest = keyDigest(vault, orgId);
       const keep = (rows: Awaited<ReturnType<AccessStore['keys']>>) => {
         const row = rows.find(it => it.kind === 'organisation' && it.org_id === orgId);
-        const session = row && sessionOf(JSON.parse(row.body) as Key);
+        const session = row && compileKeySession(JSON.parse(row.body) as Key);
         remember(() => known.set(orgId, { digest, session }));
         return session;
       };

@@ -1,5 +1,5 @@
 import { endpointCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
-import type { Limits, RateLimit, Right } from '#access/keys/session.ts';
+import type { KeyLimits, RateLimit, Right } from '#access/keys/session.ts';
 import type { Window } from '#storage/shared/shared.ts';
 import { plainSpelling } from '../http/path.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
@@ -35,7 +35,7 @@ export interface ChosenRate {
   readonly plan: RatePlan;
 }
 
-export function ratePlan(rates: RateCounting, { rate, perSeconds, smoothing }: RateLimit, limits: Limits): RatePlan {
+export function ratePlan(rates: RateCounting, { rate, perSeconds, smoothing }: RateLimit, limits: KeyLimits): RatePlan {
   const { throttle } = limits;
   const counted = rates.window(rate, perSeconds);
   // A call that is held tries again: only the try that succeeds may count.

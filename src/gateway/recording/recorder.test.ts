@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sessionOf } from '#access/keys/session.ts';
+import { compileKeySession } from '#access/keys/session.ts';
 import { type Batch, eachRecord } from '#analytics/batch.ts';
 import type { LogEntry } from '#analytics/log-store.ts';
 import { logEntry } from '#analytics/logged-call.ts';
@@ -75,7 +75,7 @@ function recorded(it: Exchange, settings: Partial<Record<SettingName, string>> =
 const text = (base64: string) => Buffer.from(base64, 'base64').toString();
 
 test('a call is written down with everything its record shows, its key by hash only', () => {
-  const session = sessionOf(
+  const session = compileKeySession(
     { alias: 'shop', oauth_client_id: 'client', tags: ['vip'], meta_data: { gw_developer_id: 'd1' } },
     ['gold'],
   );
@@ -250,7 +250,7 @@ test('detailed recording keeps both texts without the credentials in them', () =
 });
 
 test('detailed recording is also asked for by a key, holds back no body that streams, and has a bound', () => {
-  const session = sessionOf({ enable_detailed_recording: true }, []);
+  const session = compileKeySession({ enable_detailed_recording: true }, []);
   async function* chunks() {
     yield Buffer.from('streamed');
   }

@@ -1,4 +1,4 @@
-import { policyTopic } from '#access/policies/topic.ts';
+import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { referencedHandlers } from '#definition/facets/event-handlers.ts';
 import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
@@ -79,7 +79,7 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     const names = ({ model, orgId }: Api) =>
       (organisations.size > 0 && isOf(organisations)(orgId)) ||
       (certificates.size > 0 && certificatesNamed(model).some(isOf(certificates))) ||
-      (policies.size > 0 && policiesNamed(model).some(id => isOf(policies)(policyTopic(orgId, id))));
+      (policies.size > 0 && policiesNamed(model).some(id => isOf(policies)(policyChangeName(orgId, id))));
     return [...current.apis.values()].filter(names).map(api => api.databaseId);
   }
 

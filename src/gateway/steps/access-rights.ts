@@ -1,4 +1,4 @@
-import { rightOn } from '#access/keys/session.ts';
+import { findRight } from '#access/keys/session.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 import { hasOwnVersions } from '../routing/versions.ts';
@@ -14,7 +14,7 @@ export const accessRights: Step = {
       request(call) {
         if (call.skipsAuth) return undefined;
         const { session } = call;
-        const right = session && rightOn(session, id);
+        const right = session && findRight(session, id);
         if (!right) return refuse(call, 'api_not_granted');
         const granted = !versioned || session.everyApi || right.versions.includes(call.versionName);
         return granted ? undefined : refuse(call, 'api_not_granted');

@@ -1,4 +1,4 @@
-import { type Right, rightOn } from '#access/keys/session.ts';
+import { findRight, type Right } from '#access/keys/session.ts';
 import { Lru } from '#base/lru.ts';
 import { plainSpelling } from '../http/path.ts';
 import { type MatchMode, pathPattern } from '../pipeline/endpoint-match.ts';
@@ -24,7 +24,7 @@ export const allowedUrls: Step = {
     const prepared = new WeakMap<Right, (call: Exchange) => boolean>();
     return {
       request(call) {
-        const right = call.skipsAuth || !call.session ? undefined : rightOn(call.session, id);
+        const right = call.skipsAuth || !call.session ? undefined : findRight(call.session, id);
         if (!right || right.allowedUrls.length === 0) return undefined;
         let allows = prepared.get(right);
         if (!allows) {

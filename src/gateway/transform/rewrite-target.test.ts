@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sessionOf } from '#access/keys/session.ts';
+import { compileKeySession } from '#access/keys/session.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { modelOfClassic } from '#definition/model.ts';
@@ -25,7 +25,7 @@ function filled(target: string, { captures = [], meta = {} }: Given = {}): Rewri
   const call = {
     listenPath: '/shop/',
     context: {},
-    session: sessionOf({ meta_data: meta }, []),
+    session: compileKeySession({ meta_data: meta }, []),
   } as unknown as Exchange;
   const text = (group: number) => ['', ...captures][group] ?? '';
   return rewriteTarget(target, captures.length, context)(call, { text, asValue: text });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { sessionOf } from '#access/keys/session.ts';
+import { compileKeySession } from '#access/keys/session.ts';
 import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -14,7 +14,7 @@ const settings = readSettings({ flags: { 'secrets.values': JSON.stringify(values
 const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
 const services = { secrets, isContextName: (_name: string): boolean => true };
 const call = (context?: Record<string, unknown>, meta_data?: Record<string, unknown>) =>
-  ({ context, session: meta_data && sessionOf({ meta_data }, []) }) as Exchange;
+  ({ context, session: meta_data && compileKeySession({ meta_data }, []) }) as Exchange;
 const filled = (text: string, of: Exchange) => variables(text, services)(of);
 
 test('text without variables stays as it is', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '#access/policies/schema.ts';
+import { policyIdOf } from '#access/policies/schema.ts';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
@@ -69,7 +69,7 @@ export const createPlan = operation({
     const names = { CID: body.CID ?? createSortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
     const plan = withChange({ ...newPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
     const policy = newPlanPolicy(plan, provider.MetaData.PoliciesTags);
-    const ReferenceID = idOf(await reach(provider, tools, plane => plane.createPolicy(policy)));
+    const ReferenceID = policyIdOf(await reach(provider, tools, plane => plane.createPolicy(policy)));
     try {
       const made = await records.write(async () => {
         await portal.providers.hold(provider.ID);

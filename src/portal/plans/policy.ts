@@ -1,4 +1,4 @@
-import { idOf, type Policy } from '#access/policies/schema.ts';
+import { type Policy, policyIdOf } from '#access/policies/schema.ts';
 import { newPlan, type StoredPlan } from './schema.ts';
 
 /** A plan as the limits policy of its provider, and back. */
@@ -47,7 +47,7 @@ export const fromPlanPolicy = (policy: Policy) => {
   const quota = whole(policy.quota_max);
   return {
     Name: policy.name ?? '',
-    ReferenceID: idOf(policy),
+    ReferenceID: policyIdOf(policy),
     RateLimit: rate,
     Per: whole(policy.per) > 0 ? whole(policy.per) : newPlan.Per,
     UnlimitedRateLimit: rate <= 0,

@@ -1,5 +1,5 @@
 import type { AccessRights } from '#access/keys/schema.ts';
-import { idOf, type Policy, rightsOf } from '#access/policies/schema.ts';
+import { type Policy, policyIdOf, rightsOf } from '#access/policies/schema.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import type { ApiDetail, StoredProduct } from './schema.ts';
 
@@ -78,7 +78,7 @@ export function detailsOf(
 /** What a stored policy says of its product. */
 export const fromPolicy = (policy: Policy) => ({
   Name: policy.name ?? '',
-  ReferenceID: idOf(policy),
+  ReferenceID: policyIdOf(policy),
   AuthType: policy.auth_type ?? '',
   AuthTypes: policy.auth_types ?? [],
 });

@@ -1,5 +1,5 @@
 import type { Policy } from '#access/policies/schema.ts';
-import { idOf, rightsOf, stateOf } from '#access/policies/schema.ts';
+import { policyIdOf, rightsOf, stateOf } from '#access/policies/schema.ts';
 import { createSortableId } from '#base/ids.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import { fromPlanPolicy, isPlanPolicy } from '../plans/policy.ts';
@@ -51,7 +51,7 @@ async function fetchAll(
 ): Promise<Fetched> {
   const wanted = new Set(MetaData.PoliciesTags);
   const tagged = (policy: Policy) => wanted.size === 0 || policy.tags?.some(tag => wanted.has(tag));
-  const policies = (await plane.policies()).filter(policy => idOf(policy) && tagged(policy));
+  const policies = (await plane.policies()).filter(policy => policyIdOf(policy) && tagged(policy));
   const products = policies.filter(isProductPolicy);
   const apiIds = new Set(products.flatMap(policy => Object.keys(rightsOf(policy))));
   return { products, plans: policies.filter(isPlanPolicy), apis: await plane.apis([...apiIds]) };
@@ -61,11 +61,11 @@ const isOffered = (policy: Policy) => stateOf(policy) === 'active';
 
 /** Pairs what is known with what was found, by the id keys name the policy by. */
 function matched<Doc extends { ReferenceID: string }>(known: readonly Doc[], policies: readonly Policy[]) {
-  const byId = new Map(policies.map(policy => [idOf(policy), policy]));
+  const byId = new Map(policies.map(policy => [policyIdOf(policy), policy]));
   const had = new Set(known.map(doc => doc.ReferenceID));
   return {
     kept: known.filter(doc => doc.ReferenceID !== '').map(doc => ({ doc, policy: byId.get(doc.ReferenceID) })),
-    fresh: policies.filter(policy => !had.has(idOf(policy))),
+    fresh: policies.filter(policy => !had.has(policyIdOf(policy))),
   };
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { basicUser } from '#access/keys/lookup.ts';
+import { findBasicUser } from '#access/keys/lookup.ts';
 import type { Key } from '#access/keys/schema.ts';
 import type { StoredKey } from '#access/keys/store.ts';
 import type { StoredToken } from '#access/oauth/token-store.ts';
@@ -80,7 +80,7 @@ const byRefreshToken: GrantWay = async (services, asking) => {
  * to the password ends.
  */
 async function keyOfOwner(services: ProviderTools, asking: Asking, { owner, grantId, key: kept }: StoredToken) {
-  const user = await services.keys.byRow(owner);
+  const user = await services.keys.findByRowId(owner);
   if (!user || isOutOfUse(user.key, services.clock.now()) || proofOf(user.key) !== proofIn(kept)) {
     await services.oauthTokens.removeGrant(grantId);
     return undefined;
@@ -100,7 +100,7 @@ const byPassword: GrantWay = async (services, asking) => {
   const scope = scopeOf(parameters.scope);
   if (typeof scope !== 'string') return scope;
   const { keys, passwords, clock, records, oauthTokens } = services;
-  const user = await basicUser(keys, provider.orgId, username);
+  const user = await findBasicUser(keys, provider.orgId, username);
   const { password: kept = '', hash_type: hashType = '' } = user?.key.basic_auth_data ?? {};
   const stored = kept === '' ? undefined : { hash: kept, hashType };
   const right = await passwords.matches({
@@ -142,7 +142,7 @@ function rulesOf(user: Key): Key | undefined {
 /** The user's record tells which token each client has, by its hash. */
 async function noteToken({ keys, policies }: ProviderTools, user: StoredKey, clientId: string, token: string) {
   await keys.change(user, async previous => {
-    const named = await policies.named(user.orgId, policyIdsOf(previous));
+    const named = await policies.findByIds(user.orgId, policyIdsOf(previous));
     const key = { ...previous, oauth_keys: { ...previous.oauth_keys, [clientId]: keys.hashOf(token) } };
     return { key, policyIds: [...named.values()].map(policy => policy.id) };
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { tokenOf } from '#access/keys/ids.ts';
+import { formatKeyId } from '#access/keys/ids.ts';
 import { Key } from '#access/keys/schema.ts';
 import { isRecord } from '#access/keys/session.ts';
-import type { Grant, NewToken } from '#access/oauth/token-store.ts';
+import type { NewToken, OauthGrant } from '#access/oauth/token-store.ts';
 import { applyPolicies, policyIdsOf } from '#access/policies/apply-policies.ts';
 import { stateOf } from '#access/policies/schema.ts';
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
@@ -54,7 +54,7 @@ export async function keyFor(services: ProviderTools, { provider, client }: Omit
 
 /** Why a key would open nothing, if it would not. */
 async function faultOf({ policies, settings }: ProviderTools, orgId: string, key: Key): Promise<string | undefined> {
-  const found = await policies.named(orgId, policyIdsOf(key));
+  const found = await policies.findByIds(orgId, policyIdsOf(key));
   if ([...found.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
   const applied = applyPolicies(key, found, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
   return applied.ok ? undefined : applied.message;
@@ -74,7 +74,7 @@ export function readRules(text: string): Key | undefined | Denied {
 }
 
 export interface Wanted {
-  readonly grant: Grant;
+  readonly grant: OauthGrant;
   readonly key: Key;
   readonly withRefresh: boolean;
   /** Unix seconds; the token does not outlive it. */
@@ -92,7 +92,7 @@ export async function issue(
   const nowMs = clock.now();
   const longest = toUnixSeconds(nowMs) + settings['oauth.token_seconds'];
   const expires = until === undefined ? longest : Math.min(longest, until);
-  const accessToken = tokenOf(grant.orgId, createPublicId());
+  const accessToken = formatKeyId(grant.orgId, createPublicId());
   const refreshToken = withRefresh ? createSecretText() : undefined;
   const access: NewToken = {
     kind: 'access',
@@ -114,7 +114,7 @@ export async function issue(
   return { accessToken, refreshToken, expiresIn: expires - toUnixSeconds(nowMs), scope: grant.scope };
 }
 
-export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope: string, owner = ''): Grant => ({
+export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope: string, owner = ''): OauthGrant => ({
   orgId: provider.orgId,
   apiId: provider.apiId,
   clientId: client.client_id,

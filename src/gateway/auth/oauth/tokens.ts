@@ -1,4 +1,4 @@
-import { keyOfBody } from '#access/keys/key-row.ts';
+import { parseKeyBody } from '#access/keys/key-row.ts';
 import { isRecord } from '#access/keys/session.ts';
 import { tokenDigest } from '#access/oauth/token-store.ts';
 import type { Clock } from '#base/clock.ts';
@@ -78,7 +78,7 @@ export function oauthTokensOf({
     const [row] = await store.oauthTokens(digest);
     if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + unknownForMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
-    const known = await governed({ keyCache, settings }, orgId, presented, keyOfBody(row.body, vault));
+    const known = await governed({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(known)) {
       log.warn({ client: row.client_id, org: orgId, reason: known.message }, 'an access token cannot be used');
       return undefined;
