@@ -261,7 +261,7 @@ async function openListeners(
       tools: typedTools,
       authenticate,
       writeAudit,
-      refuseHidden: tools.ownership.refuseHidden,
+      refuseHidden: tools.ownership.rejectHidden,
       log: around.log,
       version,
       bodyBytes: settings['management.body_bytes'],

@@ -8,8 +8,8 @@ import { createPolicyStore } from '#access/policies/store.ts';
 import { logStore } from '#analytics/log-store.ts';
 import { uptimeStore } from '#analytics/uptime/store.ts';
 import { usageStore } from '#analytics/usage-store.ts';
-import { knownApis } from '#apis/api/api-lookup.ts';
-import { apiStore } from '#apis/api/store.ts';
+import { createApiLookup } from '#apis/api/api-lookup.ts';
+import { createApiStore } from '#apis/api/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import type { Clock } from '#base/clock.ts';
@@ -48,9 +48,9 @@ export function openTools(
   const organisations = organisationStore(records);
   const grants = createGrantStore(records, meta, settings);
   const users = userStore(records, vault);
-  const apis = apiStore(records, vault);
+  const apis = createApiStore(records, vault);
   const ownership = createOwnership(records, settings);
-  const known = knownApis(apis);
+  const known = createApiLookup(apis);
   const checkObjectLimit =
     (name: BoundName): CheckObjectLimit =>
     (orgId, count) =>
@@ -87,11 +87,11 @@ export function openTools(
     oauthTokens: createOauthTokenStore(records, vault, settings),
     oauthCodes: createOauthCodeStore(records, vault),
     counting,
-    forgetApi: async (orgId: string, apiId: string) => {
+    onApiDeleted: async (orgId: string, apiId: string) => {
       await policies.removeApi(orgId, apiId);
       await oauthClients.removeOfApi(apiId);
     },
-    apiChanged: policies.refreshAuthTypes,
+    onApiChanged: policies.refreshAuthTypes,
     usage: usageStore(records),
     logs: logStore(records),
     uptime: uptimeStore(records),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
-import { modelOfOas } from '#definition/model.ts';
+import { convertToClassic, convertToOas } from '#definition/convert.ts';
+import { oasToModel } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 import { corpus, type Sample } from './corpus/corpus.ts';
 import type { Bag } from './corpus/pieces.ts';
@@ -27,7 +27,7 @@ function authored(document: Bag): unknown {
 const extensionOf = (document: Bag) =>
   document['x-gw-api-gateway'] as { info: { id: string }; upstream: { url: string } };
 
-const endpointsOf = (document: OasDefinition) => modelOfOas(document).versions[0]!.endpoints;
+const endpointsOf = (document: OasDefinition) => oasToModel(document).versions[0]!.endpoints;
 
 function runs(engine: EngineName, whole: boolean): void {
   describe(`documents of the world (${engine})`, () => {
@@ -111,9 +111,9 @@ function runs(engine: EngineName, whole: boolean): void {
           if (!whole) return;
           await exported(id, document);
           await patched(sample, id, document);
-          const classic = classicOfOas(document as OasDefinition);
+          const classic = convertToClassic(document as OasDefinition);
           assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });
-          const home = oasOfClassic(classic);
+          const home = convertToOas(classic);
           const { 'x-gw-api-gateway': _, ...openApi } = document;
           assert.partialDeepStrictEqual(home, openApi);
           assert.deepEqual(endpointsOf(home), endpointsOf(document as OasDefinition));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
 import { type ClassicDefinition, checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
+import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import { features } from '#definition/definition.ts';
-import { type Model, modelOfClassic, modelOfOas, type VersionModel } from '#definition/model.ts';
+import { classicToModel, type Model, oasToModel, type VersionModel } from '#definition/model.ts';
 import { checkOas, type OasDefinition } from '#definition/oas.ts';
 import { order } from '#gateway/steps/order.ts';
 import {
@@ -114,7 +114,7 @@ test('every feature of endpoints has an example, in every form that can say it',
 });
 
 const modelOf = (definition: JsonObject, form: Form): Model =>
-  form === 'classic' ? modelOfClassic(definition as ClassicDefinition) : modelOfOas(definition as OasDefinition);
+  form === 'classic' ? classicToModel(definition as ClassicDefinition) : oasToModel(definition as OasDefinition);
 
 /** What the OpenAPI form says in its own way, or need not say. */
 const ownWords = new Set(['isOas', 'label', 'useExtendedPaths', 'cachedPaths']);
@@ -134,17 +134,17 @@ function told(model: Model): unknown {
 for (const file of definitionFiles.filter(it => it.endsWith(endings.classic)))
   test(`${file} becomes an OpenAPI document and comes home without loss`, () => {
     const classic = readExample(file) as ClassicDefinition;
-    const document = oasOfClassic(classic);
+    const document = convertToOas(classic);
     assert.deepEqual(checkOas(document), { ok: true, definition: document });
-    const home = classicOfOas(document);
+    const home = convertToClassic(document);
     assert.deepEqual(checkClassic(home), { ok: true, definition: home });
-    assert.deepEqual(told(modelOfClassic(home)), told(modelOfClassic(classic)));
+    assert.deepEqual(told(classicToModel(home)), told(classicToModel(classic)));
   });
 
 for (const file of definitionFiles.filter(it => it.endsWith(endings.oas)))
   test(`${file} becomes a classic definition and comes home without loss`, () => {
     const document = readExample(file) as OasDefinition;
-    const classic = classicOfOas(document);
+    const classic = convertToClassic(document);
     assert.deepEqual(checkClassic(classic), { ok: true, definition: classic });
-    assert.deepEqual(told(modelOfOas(oasOfClassic(classic))), told(modelOfOas(document)));
+    assert.deepEqual(told(oasToModel(convertToOas(classic))), told(oasToModel(document)));
   });

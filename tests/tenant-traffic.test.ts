@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { connect } from 'node:tls';
-import { summaryOf } from '../src/apis/api/rules.ts';
+import { summarize } from '../src/apis/api/rules.ts';
 import type { StoredApi } from '../src/apis/api/schema.ts';
 import { onEveryEngine, type TestApp } from './support/app.ts';
 import { makeAuthority, makeServerCertificate } from './support/certificates.ts';
@@ -42,7 +42,7 @@ async function force(app: TestApp, tenant: Tenant, definition: Definition): Prom
       kind: 'classic';
     };
     const written = { kind: 'classic', definition: { ...before, ...definition } } as const;
-    await tools.apis.replace({ ...kept, ...written, summary: summaryOf(written, kept.wrapper) } as StoredApi);
+    await tools.apis.replace({ ...kept, ...written, summary: summarize(written, kept.wrapper) } as StoredApi);
     records.markChanged('apis', kept.id);
   });
   return id;

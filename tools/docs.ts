@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { settingNames, toEnvironmentName, toFlagName } from '#base/settings.ts';
 import { settingsTable } from '#base/settings-table.ts';
 import { notEnforced } from '#definition/not-enforced.ts';
-import { rows } from '#definition/rows.ts';
+import { listReferenceRows } from '#definition/rows.ts';
 import { refusals } from '#gateway/pipeline/refusals.ts';
 import type { AnyOperation, SurfaceName } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
@@ -66,7 +66,7 @@ const shownDefault = (value: unknown): string | number | boolean =>
   typeof value === 'object' && value !== null ? `\`${JSON.stringify(value)}\`` : ((value ?? '') as string);
 
 function definitionPage(): string {
-  const parts = [...Map.groupBy(rows(), it => it.facet)].map(([facet, fields]) => {
+  const parts = [...Map.groupBy(listReferenceRows(), it => it.facet)].map(([facet, fields]) => {
     const lines = fields.map(it =>
       row(
         it.field,

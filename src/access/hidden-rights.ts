@@ -37,6 +37,6 @@ export async function refuseHiddenRights(
   actor: Actor,
   ...granting: readonly RightsHolder[]
 ): Promise<void> {
-  const hidden = await ownership.hiddenFrom(actor);
+  const hidden = await ownership.findHidden(actor);
   if (granting.some(it => grantsHidden(it, hidden))) throw apis.api_not_owned();
 }

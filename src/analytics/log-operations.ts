@@ -42,7 +42,7 @@ export const listLogs = operation({
     const found = await tools.logs.page(
       {
         orgId: actor.orgId,
-        hiddenApis: (await tools.ownership.hiddenFrom(actor)).apiIds,
+        hiddenApis: (await tools.ownership.findHidden(actor)).apiIds,
         from: start * 1000,
         to: end * 1000 + 999,
         apiId: api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, api_id),

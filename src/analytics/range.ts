@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 
 /** Days as paths name them: from one to another, both included, in UTC. */
 
@@ -30,7 +30,7 @@ export interface Range {
 export function rangeOf(given: RangeParams): Range {
   const from = startOf(given.startYear, given.startMonth, given.startDay);
   const last = startOf(given.endYear, given.endMonth, given.endDay);
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   if (from === undefined) faults.push({ path: 'startDay', message: 'the month has no such day' });
   if (last === undefined) faults.push({ path: 'endDay', message: 'the month has no such day' });
   if (from !== undefined && last !== undefined && last < from)

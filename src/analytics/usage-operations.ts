@@ -61,7 +61,7 @@ async function answer(
       ...filter,
       ...range,
       orgId: actor.orgId,
-      hiddenApis: (await ownership.hiddenFrom(actor)).apiIds,
+      hiddenApis: (await ownership.findHidden(actor)).apiIds,
       version: query.api_version,
       groups: [...new Set(all)],
       order: query.by,

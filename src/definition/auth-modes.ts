@@ -1,3 +1,3 @@
 /** The order is the one in which several ways in are gone through. */
-export const authModes = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oidc', 'custom', 'token'] as const;
-export type AuthMode = (typeof authModes)[number];
+export const authMethods = ['oauth', 'externalOAuth', 'basic', 'hmac', 'jwt', 'oidc', 'custom', 'token'] as const;
+export type AuthMethod = (typeof authMethods)[number];

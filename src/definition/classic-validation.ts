@@ -1,18 +1,18 @@
 import { isIP } from 'node:net';
 import type { ClassicDefinition } from './classic.ts';
 import { features } from './definition.ts';
-import { settledClassic } from './model.ts';
-import { openFault } from './path-template.ts';
+import { normalizeClassic } from './model.ts';
+import { findPathTemplateError } from './path-template.ts';
 import type { Fault } from './validation-error.ts';
 
 /** What a classic definition must keep to beyond the shape of its members. */
 type Bag = Record<string, unknown>;
-type Law = (definition: ClassicDefinition) => Fault[];
+type Check = (definition: ClassicDefinition) => Fault[];
 
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
-const modes: readonly (readonly [mode: string, switches: readonly string[]])[] = [
+const authMethodSwitches: readonly (readonly [mode: string, switches: readonly string[]])[] = [
   ['authToken', ['use_standard_auth']],
   ['jwt', ['enable_jwt']],
   ['hmac', ['enable_signature_checking']],
@@ -21,9 +21,9 @@ const modes: readonly (readonly [mode: string, switches: readonly string[]])[] =
   ['coprocess', ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth']],
 ];
 
-const someSource: Law = given => {
-  const definition = settledClassic(given);
-  return modes.flatMap(([mode, switches]) => {
+const checkAuthSources: Check = given => {
+  const definition = normalizeClassic(given);
+  return authMethodSwitches.flatMap(([mode, switches]) => {
     const on = !definition.use_keyless && switches.some(name => definition[name] === true);
     const { disable_header, use_param, use_cookie } = bag(bag(definition.auth_configs)[mode]);
     if (!on || disable_header !== true || use_param === true || use_cookie === true) return [];
@@ -40,7 +40,7 @@ export function isAddressRange(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-const addresses: Law = definition =>
+const checkIpRanges: Check = definition =>
   [
     ['allowed_ips', 'enable_ip_whitelisting'],
     ['blacklisted_ips', 'enable_ip_blacklisting'],
@@ -54,15 +54,15 @@ const addresses: Law = definition =>
         ),
   );
 
-const listenPath: Law = ({ proxy, domain }) => [
+const checkListenPath: Check = ({ proxy, domain }) => [
   ...(/\s/.test(proxy?.listen_path ?? '') ? [{ path: 'proxy.listen_path', message: 'must not hold spaces' }] : []),
-  ...openFaults('proxy.listen_path', proxy?.listen_path, '/'),
-  ...openFaults('domain', domain, ''),
-  ...portFaults('domain', domain),
+  ...checkPathTemplate('proxy.listen_path', proxy?.listen_path, '/'),
+  ...checkPathTemplate('domain', domain, ''),
+  ...checkHostPort('domain', domain),
 ];
 
 /** Requests are matched by their host without its port, so that a route with a port in its host answers none. */
-export const portFaults = (path: string, host: unknown): Fault[] =>
+export const checkHostPort = (path: string, host: unknown): Fault[] =>
   /:\d*$/.test(String(host ?? '').replaceAll(/\{[^}]*\}+/g, 'x'))
     ? [{ path, message: 'must not hold a port: a port of its own is that of the listener' }]
     : [];
@@ -72,18 +72,18 @@ const methodName = /^(?!(?:any|all)$)[A-Za-z]+(?:-[A-Za-z]+)*$/i;
 const listNames = Object.values(features).flatMap(({ classic }) => classic ?? []);
 
 /** An entry that fits no request: in a block list it would leave open what it names. */
-const endpointEntries: Law = ({ version_data }) =>
+const checkEndpointLists: Check = ({ version_data }) =>
   Object.entries(bag(bag(version_data).versions)).flatMap(([version, settings]) =>
     listNames.flatMap(name =>
       list(bag(bag(settings).extended_paths)[name]).flatMap((entry, at) =>
         typeof entry === 'string'
           ? []
-          : entryFaults(`version_data.versions.${version}.extended_paths.${name}[${at}]`, bag(entry)),
+          : checkEndpointEntry(`version_data.versions.${version}.extended_paths.${name}[${at}]`, bag(entry)),
       ),
     ),
   );
 
-function entryFaults(place: string, { path, method, method_actions }: Bag): Fault[] {
+function checkEndpointEntry(place: string, { path, method, method_actions }: Bag): Fault[] {
   const named = Object.keys(bag(method_actions)).map(name => [`${place}.method_actions`, name] as const);
   const given = typeof method === 'string' && method !== '' ? [[`${place}.method`, method] as const] : [];
   const wrong = [...given, ...named].filter(([, name]) => !methodName.test(name));
@@ -97,17 +97,17 @@ function entryFaults(place: string, { path, method, method_actions }: Bag): Faul
 }
 
 /** A place with parameters in it that calls cannot be compared with. */
-export function openFaults(path: string, text: unknown, divider: '/' | ''): Fault[] {
-  const message = openFault(String(text ?? ''), divider);
+export function checkPathTemplate(path: string, text: unknown, divider: '/' | ''): Fault[] {
+  const message = findPathTemplateError(String(text ?? ''), divider);
   return message === undefined ? [] : [{ path, message }];
 }
 
-const ownPort: Law = ({ protocol, listen_port }) =>
+const checkListenPort: Check = ({ protocol, listen_port }) =>
   (protocol === 'tcp' || protocol === 'tls') && !listen_port
     ? [{ path: 'listen_port', message: `is needed by a ${protocol} service` }]
     : [];
 
-const someTarget: Law = ({ proxy }) => {
+const checkTargets: Check = ({ proxy }) => {
   const { enable_load_balancing, target_list, service_discovery } = bag(proxy);
   const discovered = bag(service_discovery).use_discovery_service === true;
   return enable_load_balancing === true && !discovered && list(target_list).length === 0
@@ -115,7 +115,7 @@ const someTarget: Law = ({ proxy }) => {
     : [];
 };
 
-const sourceNames: Law = ({ graphql }) => {
+const checkDataSourceNames: Check = ({ graphql }) => {
   const seen = new Set<string>();
   return list(bag(bag(graphql).engine).data_sources).flatMap((source, at) => {
     const name = String(bag(source).name ?? '')
@@ -129,22 +129,22 @@ const sourceNames: Law = ({ graphql }) => {
   });
 };
 
-const upstreamAuth: Law = ({ upstream_auth }) => {
+const checkUpstreamAuth: Check = ({ upstream_auth }) => {
   const { enabled, basic_auth, oauth } = bag(upstream_auth);
   return enabled === true && bag(basic_auth).enabled === true && bag(oauth).enabled === true
     ? [{ path: 'upstream_auth', message: 'basic and OAuth authentication cannot both be enabled' }]
     : [];
 };
 
-const laws: readonly Law[] = [
-  someSource,
-  addresses,
-  listenPath,
-  endpointEntries,
-  ownPort,
-  someTarget,
-  sourceNames,
-  upstreamAuth,
+const checks: readonly Check[] = [
+  checkAuthSources,
+  checkIpRanges,
+  checkListenPath,
+  checkEndpointLists,
+  checkListenPort,
+  checkTargets,
+  checkDataSourceNames,
+  checkUpstreamAuth,
 ];
 
-export const classicLaws: Law = definition => laws.flatMap(law => law(definition));
+export const validateClassic: Check = definition => checks.flatMap(law => law(definition));

@@ -5,7 +5,7 @@ import type { Fault } from './validation-error.ts';
 
 const faultsIn = (value: unknown): Fault[] => {
   const checked = checkClassic(value);
-  return checked.ok ? [] : checked.faults;
+  return checked.ok ? [] : checked.errors;
 };
 
 const sample = {

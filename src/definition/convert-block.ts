@@ -1,155 +1,171 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, deleteAt, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
-import type { Facet, Fields, Row, Side, Values } from './facet.ts';
+import type { DefinitionFormat, Facet, Fields, Row, Values } from './facet.ts';
 import type { Anchors } from './read-fields.ts';
-import { completed, idle, readFacet, readRow, resolved, spokenPath } from './read-fields.ts';
+import { firstSetPath, isNoop, readFacet, readRow, resolvePath, withDerivedValues } from './read-fields.ts';
 
 /**
  * Turns what one form says into what the other says, row by row. What the other form cannot say, and what nobody has
  * declared, travels along in a bag named after the form it came from, and is put back on the way home: no conversion
  * loses anything.
  */
-export const bagName = { classic: 'x-gw-classic', oas: 'x-gw-oas' } as const;
+export const carryOverKey = { classic: 'x-gw-classic', oas: 'x-gw-oas' } as const;
 
-export interface Passage {
-  readonly from: Side;
-  readonly to: Side;
+export interface ConversionContext {
+  readonly from: DefinitionFormat;
+  readonly to: DefinitionFormat;
   readonly source: JsonObject;
   /** What is left of the source once the other form has said it. */
   readonly rest: JsonObject;
   readonly target: JsonObject;
-  readonly anchors: Readonly<Record<Side, Anchors>>;
+  readonly anchors: Readonly<Record<DefinitionFormat, Anchors>>;
 }
 
 type Block = Pick<Facet<Fields>, 'rows' | 'lens' | 'name'>;
 
-export function convertBlock(block: Block, passage: Passage): void {
-  const { from, to, target, anchors } = passage;
-  const raw = rawOf(block.rows, passage);
-  const values = completed(block, from, raw);
-  const carries = saidAlready(block, values, passage) ? [] : (block.lens?.carries ?? []);
-  const isHome = (row: Row) => row[to] !== null && spokenPath(row[to], target, anchors[to]) !== undefined;
-  const home = block.rows.filter(isHome);
-  const fresh = block.rows.filter(row => !isHome(row) && writes(row, carries, values, row[to]?.absent, passage));
-  for (const row of fresh) writeRow(row, values[row.name], passage);
-  if (fresh.length > 0) writeSwitch(block, values, passage);
-  const whole = () => readFacet(block as Facet<Fields>, to, target, anchors[to]);
+export function convertBlock(block: Block, context: ConversionContext): void {
+  const { from, to, target, anchors } = context;
+  const raw = readRaw(block.rows, context);
+  const values = withDerivedValues(block, from, raw);
+  const carries = isAlreadyExpressed(block, values, context) ? [] : (block.lens?.carries ?? []);
+  const isAlreadySet = (row: Row) => row[to] !== null && firstSetPath(row[to], target, anchors[to]) !== undefined;
+  const alreadySet = block.rows.filter(isAlreadySet);
+  const newRows = block.rows.filter(
+    row => !isAlreadySet(row) && needsWrite(row, carries, values, row[to]?.absent, context),
+  );
+  for (const row of newRows) writeRow(row, values[row.name], context);
+  if (newRows.length > 0) writeSwitch(block, values, context);
+  const readTarget = () => readFacet(block as Facet<Fields>, to, target, anchors[to]);
   // What came home in the bag is left alone where, beside what was just written, it says the same in its own words.
-  const before = whole();
-  for (const row of home)
-    if (writes(row, carries, values, before[row.name], passage)) writeRow(row, values[row.name], passage);
-  const said = whole();
-  for (const row of block.rows) settle(row, raw, said, passage);
+  const before = readTarget();
+  for (const row of alreadySet)
+    if (needsWrite(row, carries, values, before[row.name], context)) writeRow(row, values[row.name], context);
+  const converted = readTarget();
+  for (const row of block.rows) removeConverted(row, raw, converted, context);
 }
 
 /** Takes from the rest what the target now says, provided that all of it was said. */
-function settle(row: Row, raw: Values, said: Values, { from, to, source, rest, anchors }: Passage): void {
-  const path = row[from] && spokenPath(row[from], source, anchors[from]);
+function removeConverted(
+  row: Row,
+  raw: Values,
+  converted: Values,
+  { from, to, source, rest, anchors }: ConversionContext,
+): void {
+  const path = row[from] && firstSetPath(row[from], source, anchors[from]);
   if (!path) return;
   const entriesCarryTheirOwnRest = row.items !== undefined && row[to] !== null;
-  const carried = idle(row, raw) || isDeepStrictEqual(raw[row.name], said[row.name]);
-  if (entriesCarryTheirOwnRest || (carried && isExact(row, from, raw[row.name], getAt(source, path))))
+  const isCarriedOver = isNoop(row, raw) || isDeepStrictEqual(raw[row.name], converted[row.name]);
+  if (entriesCarryTheirOwnRest || (isCarriedOver && isExact(row, from, raw[row.name], getAt(source, path))))
     deleteAt(rest, path);
 }
 
 /** Whether our own value is all there is to the wire's: no unknown members, no other way of writing it. */
-function isExact(row: Row, side: Side, value: unknown, wire: unknown): boolean {
-  const again = row.items
-    ? arrayOrEmpty(value).map(item => writtenItem(row.items!.rows, side, objectOrEmpty(item)))
-    : row[side]!.write(value);
-  return isDeepStrictEqual(again, wire);
+function isExact(row: Row, format: DefinitionFormat, value: unknown, wire: unknown): boolean {
+  const encoded = row.items
+    ? arrayOrEmpty(value).map(item => encodeItem(row.items!.rows, format, objectOrEmpty(item)))
+    : row[format]!.write(value);
+  return isDeepStrictEqual(encoded, wire);
 }
 
 /** Whether what came home in the bag says it all, in more words than this form has. */
-function saidAlready({ rows, lens, name }: Block, values: Values, { from, to, target, anchors }: Passage): boolean {
-  const said = readFacet({ rows, name, ...(lens ? { lens } : {}) } as Facet<Fields>, to, target, anchors[to]);
+function isAlreadyExpressed(
+  { rows, lens, name }: Block,
+  values: Values,
+  { from, to, target, anchors }: ConversionContext,
+): boolean {
+  const current = readFacet({ rows, name, ...(lens ? { lens } : {}) } as Facet<Fields>, to, target, anchors[to]);
   const here = rows.filter(row => row[from]);
   const carried = here.filter(row => lens?.carries.includes(row.name));
-  return (carried.length > 0 ? carried : here).every(row => isDeepStrictEqual(said[row.name], values[row.name]));
+  return (carried.length > 0 ? carried : here).every(row => isDeepStrictEqual(current[row.name], values[row.name]));
 }
 
-const rawOf = (rows: readonly Row[], { from, source, anchors }: Passage): Values =>
+const readRaw = (rows: readonly Row[], { from, source, anchors }: ConversionContext): Values =>
   Object.fromEntries(rows.map(row => [row.name, readRow(row, from, source, anchors[from])]));
 
 /** A row is written where what the other form says already, be it by silence, means something else. */
-function writes(
+function needsWrite(
   row: Row,
   carries: readonly string[],
   values: Values,
-  said: unknown,
-  { from, to, source, anchors }: Passage,
+  current: unknown,
+  { from, to, source, anchors }: ConversionContext,
 ): boolean {
   const there = row[to];
-  if (!there || !resolved(there.paths[0]!, anchors[to])) return false;
+  if (!there || !resolvePath(there.paths[0]!, anchors[to])) return false;
   const here = row[from];
   if (!here && (!carries.includes(row.name) || isZeroValue(values[row.name]))) return false;
-  if (idle(row, values) && !(here && spokenPath(here, source, anchors[from]))) return false;
-  return !isDeepStrictEqual(values[row.name], said);
+  if (isNoop(row, values) && !(here && firstSetPath(here, source, anchors[from]))) return false;
+  return !isDeepStrictEqual(values[row.name], current);
 }
 
-function writeRow(row: Row, value: unknown, passage: Passage): void {
-  const { from, to, source, target, anchors } = passage;
-  const path = resolved(row[to]!.paths[0]!, anchors[to])!;
+function writeRow(row: Row, value: unknown, context: ConversionContext): void {
+  const { from, to, source, target, anchors } = context;
+  const path = resolvePath(row[to]!.paths[0]!, anchors[to])!;
   if (!row.items) {
     setAt(target, path, row[to]!.write(value));
     return;
   }
-  const here = row[from] && spokenPath(row[from], source, anchors[from]);
+  const here = row[from] && firstSetPath(row[from], source, anchors[from]);
   const rows = row.items.rows;
-  const one = (item: unknown) =>
-    here ? convertItem(rows, from, to, objectOrEmpty(item)) : writtenItem(rows, to, objectOrEmpty(item));
+  const convertOne = (item: unknown) =>
+    here ? convertItem(rows, from, to, objectOrEmpty(item)) : encodeItem(rows, to, objectOrEmpty(item));
   const items = here ? getAt(source, here) : value;
-  const turned =
+  const converted =
     row.items.kind === 'list'
-      ? arrayOrEmpty(items).map(one)
-      : Object.fromEntries(Object.entries(objectOrEmpty(items)).map(([name, item]) => [name, one(item)]));
-  setAt(target, path, turned);
+      ? arrayOrEmpty(items).map(convertOne)
+      : Object.fromEntries(Object.entries(objectOrEmpty(items)).map(([name, item]) => [name, convertOne(item)]));
+  setAt(target, path, converted);
 }
 
 /** An OpenAPI block that says anything says whether it is on. */
-function writeSwitch(block: Block, values: Values, { to, target, anchors }: Passage): void {
+function writeSwitch(block: Block, values: Values, { to, target, anchors }: ConversionContext): void {
   const path = block.rows.find(({ name }) => name === 'enabled')?.[to]?.paths[0];
-  const place = path && resolved(path, anchors[to]);
+  const place = path && resolvePath(path, anchors[to]);
   if (to === 'oas' && place && getAt(target, place) === undefined) setAt(target, place, values.enabled);
 }
 
 /** One entry of a list or map, with a bag of its own. */
 export function convertItem(
   rows: readonly Row[],
-  from: Side,
-  to: Side,
+  from: DefinitionFormat,
+  to: DefinitionFormat,
   item: JsonObject,
   lens?: Block['lens'],
 ): JsonObject {
-  const passage = depart(from, to, item, {});
-  convertBlock({ name: '', rows, ...(lens ? { lens } : {}) }, passage);
+  const context = startConversion(from, to, item, {});
+  convertBlock({ name: '', rows, ...(lens ? { lens } : {}) }, context);
   const enabled = rows.find(({ name }) => name === 'enabled');
-  if (to === 'oas' && enabled?.oas) passage.target.enabled ??= readRow(enabled, from, item, {});
-  return arrive(passage);
+  if (to === 'oas' && enabled?.oas) context.target.enabled ??= readRow(enabled, from, item, {});
+  return finishConversion(context);
 }
 
-function writtenItem(rows: readonly Row[], side: Side, values: JsonObject): JsonObject {
+function encodeItem(rows: readonly Row[], format: DefinitionFormat, values: JsonObject): JsonObject {
   const item: JsonObject = {};
-  for (const row of rows) if (row[side]) setAt(item, row[side].paths[0]!, row[side].write(values[row.name]));
+  for (const row of rows) if (row[format]) setAt(item, row[format].paths[0]!, row[format].write(values[row.name]));
   return item;
 }
 
-export function depart(from: Side, to: Side, source: JsonObject, anchors: Partial<Record<Side, Anchors>>): Passage {
+export function startConversion(
+  from: DefinitionFormat,
+  to: DefinitionFormat,
+  source: JsonObject,
+  anchors: Partial<Record<DefinitionFormat, Anchors>>,
+): ConversionContext {
   const rest = structuredClone(source);
-  const home = rest[bagName[to]];
-  delete rest[bagName[to]];
+  const carriedOver = rest[carryOverKey[to]];
+  delete rest[carryOverKey[to]];
   return {
     from,
     to,
     source,
     rest,
-    target: isObject(home) ? home : {},
+    target: isObject(carriedOver) ? carriedOver : {},
     anchors: { classic: anchors.classic ?? {}, oas: anchors.oas ?? {} },
   };
 }
 
-export function arrive({ from, rest, target }: Passage): JsonObject {
-  if (!isZeroValue(rest)) target[bagName[from]] = rest;
+export function finishConversion({ from, rest, target }: ConversionContext): JsonObject {
+  if (!isZeroValue(rest)) target[carryOverKey[from]] = rest;
   return target;
 }

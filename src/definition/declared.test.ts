@@ -98,7 +98,7 @@ for (const [kind, paths] of Object.entries(specified))
     for (const path of paths.split(/\s+/)) {
       const checked = checkClassic(holding(path, wrong[kind]));
       assert.ok(!checked.ok, `${path} is not checked`);
-      assert.equal(checked.faults[0]!.path, path.replaceAll('[]', '[0]'));
+      assert.equal(checked.errors[0]!.path, path.replaceAll('[]', '[0]'));
     }
   });
 

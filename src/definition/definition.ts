@@ -67,7 +67,7 @@ export const facets = {
 
 /** What the classic form says again for each version. */
 export const versionFacets = {
-  version: version.version,
+  version: version.versionSettings,
   requestHeaders: version.requestHeaders,
   responseHeaders: version.responseHeaders,
   requestSizeLimit: version.requestSizeLimit,

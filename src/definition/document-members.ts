@@ -13,41 +13,41 @@ export const extensionName = 'x-gw-api-gateway';
 /** The member that holds the streams. */
 export const streamingName = 'x-gw-streaming';
 
-const ownNames: readonly string[] = [extensionName, streamingName];
+const extensionNames: readonly string[] = [extensionName, streamingName];
 
 /** Members of the gateway's part that are not OpenAPI's too: at the top of the document they would have no effect. */
-const misplaced = ['server', 'upstream', 'middleware'];
+const misplacedNames = ['server', 'upstream', 'middleware'];
 
 /**
  * Unknown members at the top of an OpenAPI document. Most of it is the author's, and documents of the world are sloppy: only
  * names that can but be meant for the gateway are refused, those that begin with `x-gw` and the members of its part.
  */
-function documentFaults(document: unknown): Fault[] {
+function findMisplacedMembers(document: unknown): Fault[] {
   if (!isObject(document)) return [];
   return Object.keys(document).flatMap(name => {
-    const isOurs = /^x-gw/i.test(name) && !ownNames.includes(name);
-    if (!isOurs && !misplaced.includes(name)) return [];
-    const guess = isOurs ? closestMatch(name, ownNames) : `${extensionName}.${name}`;
+    const isOurs = /^x-gw/i.test(name) && !extensionNames.includes(name);
+    if (!isOurs && !misplacedNames.includes(name)) return [];
+    const guess = isOurs ? closestMatch(name, extensionNames) : `${extensionName}.${name}`;
     return [{ path: name, message: formatUnknownMember({ path: name, name, nearest: guess }) }];
   });
 }
 
 /** What the gateway's own OpenAPI document says in its operations. */
-const publishedName = 'x-gw-permission';
+const permissionName = 'x-gw-permission';
 
 /** The same inside paths and operations, where a rule for the gateway would have no effect. */
-function pathFaults(document: unknown): Fault[] {
+function findPathExtensions(document: unknown): Fault[] {
   if (!isObject(document) || !isObject(document.paths)) return [];
   return Object.entries(document.paths).flatMap(([path, item]) => [
-    ...ownNamesIn(item, ['paths', path]),
-    ...(isObject(item) ? methods.flatMap(method => ownNamesIn(item[method], ['paths', path, method])) : []),
+    ...findGatewayNames(item, ['paths', path]),
+    ...(isObject(item) ? methods.flatMap(method => findGatewayNames(item[method], ['paths', path, method])) : []),
   ]);
 }
 
-function ownNamesIn(value: unknown, place: readonly string[]): Fault[] {
+function findGatewayNames(value: unknown, place: readonly string[]): Fault[] {
   if (!isObject(value)) return [];
   return Object.keys(value)
-    .filter(name => /^x-gw/i.test(name) && name !== publishedName)
+    .filter(name => /^x-gw/i.test(name) && name !== permissionName)
     .map(name => ({
       path: formatMemberPath([...place, name]),
       message: `no such member; did you mean ${extensionName}.middleware.operations?`,
@@ -61,13 +61,13 @@ export function checkDocumentMembers(
   unknownMembers: UnknownMembers,
   unknownNames: readonly Fault[] = [],
 ): DefinitionMembers {
-  const faults = [...documentFaults(given), ...pathFaults(given), ...unknownNames];
+  const faults = [...findMisplacedMembers(given), ...findPathExtensions(given), ...unknownNames];
   const members = checkDefinitionMembers(schema, given, unknownMembers, faults);
-  return { ...members, value: keepAuthored(given, members.value) };
+  return { ...members, value: keepAuthorValues(given, members.value) };
 }
 
-function keepAuthored(given: unknown, checked: unknown): unknown {
+function keepAuthorValues(given: unknown, checked: unknown): unknown {
   if (!isObject(given) || !isObject(checked)) return checked;
-  const changed = ownNames.filter(name => name in checked && checked[name] !== given[name]);
+  const changed = extensionNames.filter(name => name in checked && checked[name] !== given[name]);
   return changed.length === 0 ? given : { ...given, ...Object.fromEntries(changed.map(name => [name, checked[name]])) };
 }

@@ -36,7 +36,7 @@ function documentOf(part: { operations?: object; authentication?: object }, more
 const block = { block: { enabled: true } };
 const faultsOf = (document: object): readonly Fault[] => {
   const checked = checkOas(document);
-  return checked.ok ? [] : checked.faults;
+  return checked.ok ? [] : checked.errors;
 };
 
 describe('names inside documents', () => {
@@ -114,7 +114,7 @@ describe('names inside documents', () => {
     const checked = checkStreams(document);
     assert.ok(!checked.ok);
     assert.deepEqual(
-      checked.faults.map(({ path }) => path),
+      checked.errors.map(({ path }) => path),
       [`${gateway}.middleware.operations.listOrder`],
     );
   });

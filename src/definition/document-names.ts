@@ -3,8 +3,8 @@ import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import { formatMemberPath } from '#base/members.ts';
 import { extensionName } from './document-members.ts';
-import { operationsOf } from './endpoints/paths.ts';
-import { ownSchemeNames } from './security-requirements.ts';
+import { listOperations } from './endpoints/paths.ts';
+import { gatewaySchemeNames } from './security-requirements.ts';
 import { schemesPath } from './security-schemes.ts';
 import type { Fault } from './validation-error.ts';
 
@@ -22,30 +22,34 @@ const maxComparedLength = 100;
  */
 export function findUnknownNames(document: unknown): Fault[] {
   if (!isObject(document) || !isObject(document[extensionName])) return [];
-  return [...unknownOperations(document), ...unknownSchemes(document), ...unknownRequirements(document)].slice(
-    0,
-    maxUnknownNames,
-  );
+  return [
+    ...findUnknownOperations(document),
+    ...findUnknownSchemes(document),
+    ...findUnknownRequirements(document),
+  ].slice(0, maxUnknownNames);
 }
 
-function unknownOperations(document: JsonObject): Fault[] {
-  const known = operationsOf(document.paths).map(({ id }) => id);
-  return unknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
+function findUnknownOperations(document: JsonObject): Fault[] {
+  const known = listOperations(document.paths).map(({ id }) => id);
+  return findUnknownEntries(document, ['middleware', 'operations'], known, 'the document has no operation of this id');
 }
 
-const undeclared = 'is not one of components.securitySchemes';
+const undeclaredMessage = 'is not one of components.securitySchemes';
 
 /** A document without schemes asks for a key, whatever the entries are called. */
-function unknownSchemes(document: JsonObject): Fault[] {
+function findUnknownSchemes(document: JsonObject): Fault[] {
   const known = Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes'])));
   if (known.length === 0) return [];
-  return unknownEntries(document, schemesPath, known, undeclared);
+  return findUnknownEntries(document, schemesPath, known, undeclaredMessage);
 }
 
 /** Requirements of the gateway's own part: each name is a scheme of the document, or one that OpenAPI cannot name. */
-function unknownRequirements(document: JsonObject): Fault[] {
+function findUnknownRequirements(document: JsonObject): Fault[] {
   const path = ['server', 'authentication', 'security'];
-  const known = [...Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes']))), ...ownSchemeNames];
+  const known = [
+    ...Object.keys(objectOrEmpty(getAt(document, ['components', 'securitySchemes']))),
+    ...gatewaySchemeNames,
+  ];
   const suggest = createSuggester(known);
   return arrayOrEmpty(getAt(document[extensionName], path)).flatMap((names, index) =>
     arrayOrEmpty(names).flatMap((name, position) =>
@@ -54,7 +58,7 @@ function unknownRequirements(document: JsonObject): Fault[] {
         : [
             {
               path: formatMemberPath([extensionName, ...path, index, position]),
-              message: `${undeclared}${suggest(name)}`,
+              message: `${undeclaredMessage}${suggest(name)}`,
             },
           ],
     ),
@@ -62,7 +66,7 @@ function unknownRequirements(document: JsonObject): Fault[] {
 }
 
 /** Entries that say nothing configure nothing: they may stay. */
-function unknownEntries(document: JsonObject, path: JsonPath, known: readonly string[], message: string): Fault[] {
+function findUnknownEntries(document: JsonObject, path: JsonPath, known: readonly string[], message: string): Fault[] {
   const names = new Set(known);
   const suggest = createSuggester(known);
   return Object.entries(objectOrEmpty(getAt(document[extensionName], path)))

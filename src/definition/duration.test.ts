@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { durationMs, isoOf, shorthandOf } from './duration.ts';
+import { formatIsoDuration, formatShorthand, parseDurationMs } from './duration.ts';
 
 test('ISO 8601 and shorthand say the same thing', () => {
   for (const [text, ms] of [
@@ -14,19 +14,19 @@ test('ISO 8601 and shorthand say the same thing', () => {
     ['', 0],
     ['0', 0],
   ] as const)
-    assert.equal(durationMs(text), ms, text);
+    assert.equal(parseDurationMs(text), ms, text);
 });
 
 test('what is not a length of time is not read as one', () => {
   for (const text of ['soon', '10', '-1s', 'P', 'PT', 'P1DT', '1h banana', '99999999999999h', '1 m'])
-    assert.equal(durationMs(text), undefined, text);
+    assert.equal(parseDurationMs(text), undefined, text);
 });
 
 test('a written duration reads back as itself in both notations', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 1e12 }), ms => {
-      assert.equal(durationMs(shorthandOf(ms)), ms);
-      assert.equal(durationMs(isoOf(ms)), ms);
+      assert.equal(parseDurationMs(formatShorthand(ms)), ms);
+      assert.equal(parseDurationMs(formatIsoDuration(ms)), ms);
     }),
   );
 });

@@ -5,10 +5,10 @@ import type { z } from 'zod';
  * our own name, a rule with its default, what it means, and where it stands in both forms. Checking, the model,
  * both conversions, the JSON Schemas and the documentation are walks over these rows.
  */
-export type Side = 'classic' | 'oas';
+export type DefinitionFormat = 'classic' | 'oas';
 
 /** Where and how a field stands in one form. What is left out is the plain case: the value as the rule has it. */
-export interface Wire {
+export interface FieldCodec {
   /** Dotted path below the facet, or from the top of the form with a leading `/`; several: the first is written, all are read. */
   readonly path: string | readonly string[];
   readonly schema?: z.ZodType;
@@ -19,15 +19,15 @@ export interface Wire {
 }
 
 /** Left out: the field's own name. `null`: this form cannot say it. */
-export type Place = string | readonly string[] | Wire | null;
+export type FieldLocation = string | readonly string[] | FieldCodec | null;
 
 interface FieldBase {
   readonly about: string;
-  readonly classic?: Place;
-  readonly oas?: Place;
+  readonly classic?: FieldLocation;
+  readonly oas?: FieldLocation;
   /** For an `enabled` field: the neighbours of which one at least must say something for it to mean anything. */
   readonly needs?: readonly string[];
-  readonly reads?: Reads;
+  readonly reads?: Interpolation;
   readonly secret?: Secrecy;
 }
 
@@ -37,7 +37,7 @@ interface FieldBase {
  * A list: of each object, the members of these names may name a secret. Left out: it names nothing, and a text that names a
  * secret is an error.
  */
-export type Reads = 'secret' | 'variables' | 'secret or variables' | 'nothing' | readonly string[];
+export type Interpolation = 'secret' | 'variables' | 'secret or variables' | 'nothing' | readonly string[];
 
 /**
  * Whether the value lets others in: it is then sealed in the database and masked for readers. `all`: every text in it.
@@ -69,7 +69,7 @@ export type ValueOf<F> = F extends { rule: infer Rule extends z.ZodType }
 export type ValuesOf<T extends Fields> = { -readonly [K in keyof T]: ValueOf<T[K]> };
 
 /** A wire with nothing left out. Paths are lists of segments; a first segment with `@` is an anchor. */
-export interface SettledWire {
+export interface ResolvedCodec {
   readonly paths: readonly (readonly string[])[];
   readonly schema: z.ZodType | undefined;
   readonly absent: unknown;
@@ -82,28 +82,28 @@ export interface Row {
   readonly about: string;
   readonly rule: z.ZodType | undefined;
   readonly items: { readonly kind: 'list' | 'map'; readonly rows: readonly Row[] } | undefined;
-  readonly fallback: unknown;
+  readonly defaultValue: unknown;
   readonly needs: readonly string[];
-  readonly reads: Reads | undefined;
+  readonly reads: Interpolation | undefined;
   readonly secret: Secrecy | undefined;
-  readonly classic: SettledWire | null;
-  readonly oas: SettledWire | null;
+  readonly classic: ResolvedCodec | null;
+  readonly oas: ResolvedCodec | null;
 }
 
 /** Several: the first is written, all are read. */
-export type Base = string | readonly string[] | null;
+export type FacetLocation = string | readonly string[] | null;
 
-export interface FacetGiven<T extends Fields> {
+export interface FacetOptions<T extends Fields> {
   readonly name: string;
   readonly about: string;
   /** Where the facet stands: a dotted path, `''` for the top, an anchor such as `@version`, or `null` for nowhere. */
-  readonly classic: Base;
-  readonly oas: Base;
+  readonly classic: FacetLocation;
+  readonly oas: FacetLocation;
   readonly fields: T;
   /** For the fields that say nothing of it themselves. */
-  readonly reads?: Reads;
+  readonly reads?: Interpolation;
   /** Carried over only while it is on: off, it waits in the bag of its form, so that it stays off. */
-  readonly onlyWhenOn?: true;
+  readonly convertsOnlyWhenEnabled?: true;
   /** Fields of one form that say together what other fields of the other form say. */
   readonly lens?: Lens;
 }
@@ -114,64 +114,76 @@ export interface Lens {
   /** The one-sided fields this lens carries over. */
   readonly carries: readonly string[];
   /** Completes what was read from one form, so that the fields of the other form are filled too. */
-  readonly complete: (values: Values, from: Side) => Values;
+  readonly complete: (values: Values, from: DefinitionFormat) => Values;
 }
 
-export interface Facet<T extends Fields = Fields> extends FacetGiven<T> {
+export interface Facet<T extends Fields = Fields> extends FacetOptions<T> {
   readonly rows: readonly Row[];
 }
 
-export function facet<const T extends Fields>(given: FacetGiven<T>): Facet<T> {
-  return { ...given, rows: rowsOf(given.fields, given.classic, given.oas, given.reads) };
+export function facet<const T extends Fields>(options: FacetOptions<T>): Facet<T> {
+  return { ...options, rows: buildRows(options.fields, options.classic, options.oas, options.reads) };
 }
 
-function rowsOf(fields: Fields, classic: Base, oas: Base, reads: Reads | undefined): Row[] {
-  return Object.entries(fields).map(([name, field]) => rowOf(name, field, classic, oas, reads));
+function buildRows(
+  fields: Fields,
+  classic: FacetLocation,
+  oas: FacetLocation,
+  reads: Interpolation | undefined,
+): Row[] {
+  return Object.entries(fields).map(([name, field]) => buildRow(name, field, classic, oas, reads));
 }
 
-function rowOf(name: string, field: Field, classic: Base, oas: Base, above: Reads | undefined): Row {
+function buildRow(
+  name: string,
+  field: Field,
+  classic: FacetLocation,
+  oas: FacetLocation,
+  inherited: Interpolation | undefined,
+): Row {
   const rule = 'rule' in field ? field.rule : undefined;
   const items =
     'list' in field
-      ? { kind: 'list' as const, rows: rowsOf(field.list, '', '', above) }
+      ? { kind: 'list' as const, rows: buildRows(field.list, '', '', inherited) }
       : 'map' in field
-        ? { kind: 'map' as const, rows: rowsOf(field.map, '', '', above) }
+        ? { kind: 'map' as const, rows: buildRows(field.map, '', '', inherited) }
         : undefined;
-  const fallback = rule ? rule.parse(undefined) : items?.kind === 'map' ? {} : [];
-  const settle = (place: Place | undefined, base: Base) => settledWire(name, place, base, fallback);
+  const defaultValue = rule ? rule.parse(undefined) : items?.kind === 'map' ? {} : [];
+  const resolve = (location: FieldLocation | undefined, base: FacetLocation) =>
+    resolveCodec(name, location, base, defaultValue);
   return {
     name,
     about: field.about,
     rule,
     items,
-    fallback,
+    defaultValue,
     needs: field.needs ?? [],
-    reads: field.reads ?? above,
+    reads: field.reads ?? inherited,
     secret: field.secret,
-    classic: settle(field.classic, classic),
-    oas: settle(field.oas, oas),
+    classic: resolve(field.classic, classic),
+    oas: resolve(field.oas, oas),
   };
 }
 
-const same = (value: unknown) => value;
+const identity = (value: unknown) => value;
 
-function settledWire(name: string, place: Place | undefined, base: Base, fallback: unknown) {
-  if (place === null || (place === undefined && base === null)) return null;
-  const wire: Wire = isWire(place) ? place : { path: place ?? name };
-  const bases = many(base ?? '');
+function resolveCodec(name: string, location: FieldLocation | undefined, base: FacetLocation, defaultValue: unknown) {
+  if (location === null || (location === undefined && base === null)) return null;
+  const codec: FieldCodec = isCodec(location) ? location : { path: location ?? name };
+  const bases = toList(base ?? '');
   return {
-    paths: many(wire.path).flatMap(path =>
-      path.startsWith('/') ? [segments(path.slice(1))] : bases.map(above => segments(joined(above, path))),
+    paths: toList(codec.path).flatMap(path =>
+      path.startsWith('/') ? [splitPath(path.slice(1))] : bases.map(above => splitPath(joinPath(above, path))),
     ),
-    schema: wire.schema,
-    absent: 'absent' in wire ? wire.absent : fallback,
-    read: wire.read ?? same,
-    write: wire.write ?? same,
+    schema: codec.schema,
+    absent: 'absent' in codec ? codec.absent : defaultValue,
+    read: codec.read ?? identity,
+    write: codec.write ?? identity,
   };
 }
 
-const isWire = (place: Place | undefined): place is Wire =>
-  typeof place === 'object' && place !== null && !Array.isArray(place);
-const many = (one: string | readonly string[]) => (typeof one === 'string' ? [one] : one);
-const joined = (base: string, path: string) => (base === '' ? path : `${base}.${path}`);
-const segments = (path: string) => path.split('.');
+const isCodec = (location: FieldLocation | undefined): location is FieldCodec =>
+  typeof location === 'object' && location !== null && !Array.isArray(location);
+const toList = (one: string | readonly string[]) => (typeof one === 'string' ? [one] : one);
+const joinPath = (base: string, path: string) => (base === '' ? path : `${base}.${path}`);
+const splitPath = (path: string) => path.split('.');

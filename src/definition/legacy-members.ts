@@ -1,4 +1,4 @@
-import type { Side } from './facet.ts';
+import type { DefinitionFormat } from './facet.ts';
 
 /**
  * Legacy members: exports of other installations carry them, and they mean nothing here. They are kept, returned and
@@ -11,7 +11,7 @@ interface LegacyPlace {
 
 const authConfigs = ['jwt', 'basic', 'coprocess', 'hmac', 'oauth', 'oidc'];
 
-export const legacyPlaces: Readonly<Record<Side, readonly LegacyPlace[]>> = {
+export const legacyPlaces: Readonly<Record<DefinitionFormat, readonly LegacyPlace[]>> = {
   classic: [
     {
       path: [],

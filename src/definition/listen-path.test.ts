@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { listenPathSpelling } from './listen-path.ts';
+import { normalizeListenPath } from './listen-path.ts';
 
 const spellings: readonly [written: string, spelled: string][] = [
   ['', '/'],
@@ -18,13 +18,13 @@ const spellings: readonly [written: string, spelled: string][] = [
   ['/{id:[a-z|é]{2}}/x', '/{id:[a-z|é]{2}}/x'],
 ];
 for (const [written, spelled] of spellings)
-  test(`${JSON.stringify(written)} is ${spelled}`, () => assert.equal(listenPathSpelling(written), spelled));
+  test(`${JSON.stringify(written)} is ${spelled}`, () => assert.equal(normalizeListenPath(written), spelled));
 
 test('what is spelled right stays as it is', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), path => {
-      const spelled = listenPathSpelling(path);
-      assert.equal(listenPathSpelling(spelled), spelled);
+      const spelled = normalizeListenPath(path);
+      assert.equal(normalizeListenPath(spelled), spelled);
     }),
   );
 });

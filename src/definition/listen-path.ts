@@ -6,17 +6,17 @@ const unreserved = /[A-Za-z0-9\-._~]/;
  * A listen path in the one spelling that paths of calls have when they are looked up: it begins with a slash, has no empty
  * or dotted segments, and escapes exactly what has to be. Segments with parameters are patterns, and stay as they are.
  */
-export function listenPathSpelling(path: string): string {
-  const kept: string[] = [];
+export function normalizeListenPath(path: string): string {
+  const segments: string[] = [];
   for (const segment of path.toWellFormed().split('/')) {
-    const spelled = segment.includes('{') ? segment : segmentSpelling(segment);
-    if (spelled === '..') kept.pop();
-    else if (spelled !== '' && spelled !== '.') kept.push(spelled);
+    const normalized = segment.includes('{') ? segment : normalizeSegment(segment);
+    if (normalized === '..') segments.pop();
+    else if (normalized !== '' && normalized !== '.') segments.push(normalized);
   }
-  return `/${kept.join('/')}${kept.length > 0 && /\/\.{0,2}$/.test(path) ? '/' : ''}`;
+  return `/${segments.join('/')}${segments.length > 0 && /\/\.{0,2}$/.test(path) ? '/' : ''}`;
 }
 
-const segmentSpelling = (segment: string) =>
+const normalizeSegment = (segment: string) =>
   segment.replaceAll(mustEscape, encodeURIComponent).replaceAll(/%[0-9A-Fa-f]{2}/g, written => {
     const character = String.fromCharCode(Number.parseInt(written.slice(1), 16));
     return unreserved.test(character) ? character : written.toUpperCase();

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import type { JsonObject } from '#base/json-tree.ts';
 import { formatMemberPath, isClosed, isNullAbsent } from '#base/members.ts';
 import { checkClassic, classicSchema } from './classic.ts';
-import { classicOfOas, oasOfClassic } from './convert.ts';
+import { convertToClassic, convertToOas } from './convert.ts';
 import { legacyPlaces } from './legacy-members.ts';
 import type { UnknownMembers } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { checkOas, oasSchema } from './oas.ts';
-import { jsonSchema } from './schema.ts';
+import { definitionSchema } from './schema.ts';
 import { checkStreams, streamsSchema } from './streams.ts';
-import type { Checked } from './validation-error.ts';
+import type { CheckResult } from './validation-error.ts';
 
 type Path = readonly (string | number)[];
 
@@ -45,7 +45,7 @@ function holding([first, ...rest]: Path, value: unknown): unknown {
 
 interface Form {
   readonly schema: z.ZodType;
-  readonly check: (value: unknown, unknownMembers?: UnknownMembers) => Checked<unknown>;
+  readonly check: (value: unknown, unknownMembers?: UnknownMembers) => CheckResult<unknown>;
   /** How many objects it has at least, so that a walk that finds none is seen. */
   readonly least: number;
 }
@@ -55,8 +55,8 @@ const forms: Record<'classic' | 'oas' | 'streams', Form> = {
   streams: { schema: streamsSchema, check: checkStreams, least: 100 },
 };
 
-const faultsAt = (checked: Checked<unknown>, path: string) =>
-  (checked.ok ? [] : checked.faults).filter(fault => fault.path === path).map(({ message }) => message);
+const faultsAt = (checked: CheckResult<unknown>, path: string) =>
+  (checked.ok ? [] : checked.errors).filter(fault => fault.path === path).map(({ message }) => message);
 
 /** A declared name with two letters swapped or one more at the end, such that it is nearest to itself alone. */
 const misspelt = (name: string) => `${name}q`;
@@ -111,8 +111,8 @@ describe('unknown members of definitions', () => {
   });
 
   test('a misplaced member is led to its place', () => {
-    const told = (checked: Checked<unknown>) =>
-      checked.ok ? [] : checked.faults.map(it => `${it.path}: ${it.message}`);
+    const told = (checked: CheckResult<unknown>) =>
+      checked.ok ? [] : checked.errors.map(it => `${it.path}: ${it.message}`);
     assert.deepEqual(told(checkClassic({ ...classic, custom_middleware_: {} })), [
       'custom_middleware_: no such member; did you mean custom_middleware?',
     ]);
@@ -195,7 +195,7 @@ describe('unknown members of definitions', () => {
     const places = legacyPlaces.classic.flatMap(({ path, names }) => names.map(name => [...path, name].join('.')));
     const handler = 'event_handlers.events.QuotaExceeded[0].handler_meta';
     assert.deepEqual(listed.toSorted(), [...places, `${handler}.api_model`, `${handler}.org_id`].toSorted());
-    const home = classicOfOas(oasOfClassic(checked.definition)) as JsonObject;
+    const home = convertToClassic(convertToOas(checked.definition)) as JsonObject;
     assert.partialDeepStrictEqual(home.auth_configs, given.auth_configs);
     assert.deepEqual((home.proxy as JsonObject).transport, { dial_timeout: 3 });
   });
@@ -223,7 +223,7 @@ describe('unknown members of definitions', () => {
       definition: slug,
       warnings: [{ path: 'x-gw-api-gateway.server.slug', message: 'legacy member: kept, without effect' }],
     });
-    assert.partialDeepStrictEqual(oasOfClassic(classicOfOas(slug as OasDefinition)), slug);
+    assert.partialDeepStrictEqual(convertToOas(convertToClassic(slug as OasDefinition)), slug);
   });
 
   test('where the setting says so, unknown members are kept and reported', () => {
@@ -242,7 +242,7 @@ describe('unknown members of definitions', () => {
   test('a number in quotes, or a text without them, is refused with the expected form', () => {
     const told = (value: unknown) => {
       const checked = checkClassic({ ...classic, ...(value as JsonObject) });
-      return checked.ok ? '' : checked.faults.map(it => `${it.path}: ${it.message}`).join();
+      return checked.ok ? '' : checked.errors.map(it => `${it.path}: ${it.message}`).join();
     };
     assert.equal(told({ session_lifetime: '10' }), 'session_lifetime: must be a number');
     assert.equal(told({ slug: 10 }), 'slug: must be a string');
@@ -254,9 +254,9 @@ describe('unknown members of definitions', () => {
   });
 
   test('both forms of a definition with nothing unknown have nothing unknown', () => {
-    const document = oasOfClassic(classic) as OasDefinition;
+    const document = convertToOas(classic) as OasDefinition;
     assert.ok(checkOas(document).ok);
-    assert.ok(checkClassic(classicOfOas(document)).ok);
+    assert.ok(checkClassic(convertToClassic(document)).ok);
   });
 });
 
@@ -266,12 +266,12 @@ describe('published JSON Schemas', () => {
   const member = (schema: JsonObject, name: string) => (objectOf(schema).properties as JsonObject)[name] as JsonObject;
 
   test('close the objects that refuse unknown members, and leave the document open', () => {
-    const classic = jsonSchema('classic');
+    const classic = definitionSchema('classic');
     assert.equal(classic.additionalProperties, false);
     assert.equal(objectOf(member(classic, 'proxy')).additionalProperties, false);
     assert.equal(member(classic, 'extended_paths').deprecated, true);
     assert.deepEqual(member(member(classic, 'proxy'), 'listen_path').type, ['string', 'null']);
-    const oas = jsonSchema('oas');
+    const oas = definitionSchema('oas');
     assert.notEqual(oas.additionalProperties, false);
     assert.equal(objectOf(member(oas, 'x-gw-api-gateway')).additionalProperties, false);
   });

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { checkMembers, formatUnknownMember } from '#base/members.ts';
-import type { Checked, Fault } from './validation-error.ts';
+import type { CheckResult, Fault } from './validation-error.ts';
 
 /** What becomes of members that a definition may not have: the write is refused, or they are kept and reported. */
 export type UnknownMembers = 'refuse' | 'warn';
@@ -8,7 +8,7 @@ export type UnknownMembers = 'refuse' | 'warn';
 export interface DefinitionMembers {
   /** The definition without the `null` of optional members. */
   readonly value: unknown;
-  readonly faults: readonly Fault[];
+  readonly errors: readonly Fault[];
   readonly warnings: readonly Fault[];
 }
 
@@ -26,11 +26,11 @@ export function checkDefinitionMembers(
     ...(unknownMembers === 'warn' ? found : []),
     ...legacy.map(path => ({ path, message: 'legacy member: kept, without effect' })),
   ];
-  return { value, faults: refused, warnings: reported };
+  return { value, errors: refused, warnings: reported };
 }
 
 /** The result of a check; warnings are there only where there are some. */
-export function toChecked<T>({ value, warnings }: DefinitionMembers, faults: Fault[]): Checked<T> {
-  if (faults.length > 0) return { ok: false, faults };
+export function toCheckResult<T>({ value, warnings }: DefinitionMembers, faults: Fault[]): CheckResult<T> {
+  if (faults.length > 0) return { ok: false, errors: faults };
   return { ok: true, definition: value as T, ...(warnings.length > 0 && { warnings }) };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelOfClassic, modelOfOas, unversionedKey } from './model.ts';
+import { classicToModel, findUnversionedKey, oasToModel } from './model.ts';
 
 const gateway = (more: object = {}) => ({
   'x-gw-api-gateway': {
@@ -12,7 +12,7 @@ const gateway = (more: object = {}) => ({
 });
 
 test('an empty classic definition becomes a model with every default and one version', () => {
-  const model = modelOfClassic({});
+  const model = classicToModel({});
   assert.equal(model.identity.name, '');
   assert.equal(model.authentication.enabled, true);
   assert.deepEqual(model.modes, ['token']);
@@ -24,7 +24,7 @@ test('an empty classic definition becomes a model with every default and one ver
 });
 
 test('in the OpenAPI form a block that is not there is off', () => {
-  const model = modelOfOas(gateway());
+  const model = oasToModel(gateway());
   assert.equal(model.authentication.enabled, false);
   assert.deepEqual(model.modes, []);
   assert.equal(model.trafficLogs.enabled, false);
@@ -32,7 +32,7 @@ test('in the OpenAPI form a block that is not there is off', () => {
 });
 
 test('both forms give the same endpoint entries', () => {
-  const classic = modelOfClassic({
+  const classic = classicToModel({
     version_data: {
       not_versioned: true,
       versions: {
@@ -58,7 +58,7 @@ test('both forms give the same endpoint entries', () => {
       },
     },
   });
-  const oas = modelOfOas({
+  const oas = oasToModel({
     paths: { '/p': { get: { operationId: 'p' } } },
     ...gateway({
       middleware: {
@@ -81,7 +81,7 @@ test('both forms give the same endpoint entries', () => {
 });
 
 test('older ways of writing endpoint lists give the entries of today', () => {
-  const [version] = modelOfClassic({
+  const [version] = classicToModel({
     version_data: {
       versions: {
         a: {
@@ -112,7 +112,7 @@ test('older ways of writing endpoint lists give the entries of today', () => {
     [['POST', 201, 'ok']],
   );
 
-  const [legacy] = modelOfClassic({ version_data: { versions: { a: { paths: { black_list: ['/b'] } } } } }).versions;
+  const [legacy] = classicToModel({ version_data: { versions: { a: { paths: { black_list: ['/b'] } } } } }).versions;
   assert.deepEqual(
     legacy!.endpoints.block.map(({ path, method }) => [path, method]),
     [['/b', '']],
@@ -121,15 +121,15 @@ test('older ways of writing endpoint lists give the entries of today', () => {
 
 test('token and JWT settings of their own win over the older place', () => {
   const auth = { auth_header_name: 'X-Key' };
-  assert.equal(modelOfClassic({ auth }).token.headerName, 'X-Key');
+  assert.equal(classicToModel({ auth }).token.headerName, 'X-Key');
   assert.equal(
-    modelOfClassic({ auth, auth_configs: { authToken: { auth_header_name: 'X-Own' } } }).token.headerName,
+    classicToModel({ auth, auth_configs: { authToken: { auth_header_name: 'X-Own' } } }).token.headerName,
     'X-Own',
   );
 });
 
 test('the component of a scheme says its kind and where its key is', () => {
-  const model = modelOfOas({
+  const model = oasToModel({
     components: {
       securitySchemes: {
         key: { type: 'apiKey', in: 'query', name: 'k' },
@@ -156,7 +156,7 @@ test('the component of a scheme says its kind and where its key is', () => {
 
 test('of several enabled schemes of one kind the first counts, whatever the order of the components', () => {
   const headerOf = (names: readonly string[], components: readonly string[], security?: string) =>
-    modelOfOas({
+    oasToModel({
       components: {
         securitySchemes: Object.fromEntries(components.map(name => [name, { type: 'apiKey', in: 'header', name }])),
       },
@@ -184,14 +184,14 @@ test('of several enabled schemes of one kind the first counts, whatever the orde
 
 test('an address list of the classic form counts once its own switch is on', () => {
   const lists = { allowed_ips: ['10.0.0.1'], blacklisted_ips: ['10.0.0.2'] };
-  assert.equal(modelOfClassic(lists).ipAccess.enabled, false);
-  const { enabled, allow, block } = modelOfClassic({ ...lists, enable_ip_blacklisting: true }).ipAccess;
+  assert.equal(classicToModel(lists).ipAccess.enabled, false);
+  const { enabled, allow, block } = classicToModel({ ...lists, enable_ip_blacklisting: true }).ipAccess;
   assert.deepEqual({ enabled, allow, block }, { enabled: true, allow: [], block: ['10.0.0.2'] });
 });
 
 test('the older time of service discovery is also its switch', () => {
   const cached = (serviceDiscovery: object) => {
-    const { cacheEnabled, cacheSeconds } = modelOfOas(
+    const { cacheEnabled, cacheSeconds } = oasToModel(
       gateway({ upstream: { url: 'http://127.0.0.1:9', serviceDiscovery: { enabled: true, ...serviceDiscovery } } }),
     ).serviceDiscovery;
     return [cacheEnabled, cacheSeconds];
@@ -209,13 +209,13 @@ test('reading a model changes nothing in the definition', () => {
     },
   };
   const before = structuredClone(definition);
-  modelOfClassic(definition);
+  classicToModel(definition);
   assert.deepEqual(definition, before);
 });
 
 test('an API without versions is served by its only one or the one with an unassuming name', () => {
-  assert.equal(unversionedKey(['v1']), 'v1');
-  assert.equal(unversionedKey(['v1', 'Default']), 'Default');
-  assert.equal(unversionedKey(['', 'Default']), undefined);
-  assert.equal(unversionedKey(['v1', 'v2']), undefined);
+  assert.equal(findUnversionedKey(['v1']), 'v1');
+  assert.equal(findUnversionedKey(['v1', 'Default']), 'Default');
+  assert.equal(findUnversionedKey(['', 'Default']), undefined);
+  assert.equal(findUnversionedKey(['v1', 'v2']), undefined);
 });

@@ -10,13 +10,18 @@ export interface NotEnforced {
   readonly why: string;
 }
 
-const refused = (what: string) => `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
-const names = 'Names a way in where the definition is written in the OpenAPI form, and asks nothing of the gateway.';
+const unsupportedFeature = (what: string) => `The gateway offers no ${what}: calls to an API that asks for it get 503.`;
+const namesMethod =
+  'Names a way in where the definition is written in the OpenAPI form, and asks nothing of the gateway.';
 const informs = 'Says something about the API and asks nothing of the gateway.';
 
 export const notEnforced: readonly NotEnforced[] = [
   { facet: 'identity', fields: ['isOas'], why: informs },
-  { facet: 'identity', fields: ['applicationProtocol', 'jsonRpcVersion'], why: refused('protocols inside HTTP') },
+  {
+    facet: 'identity',
+    fields: ['applicationProtocol', 'jsonRpcVersion'],
+    why: unsupportedFeature('protocols inside HTTP'),
+  },
   {
     facet: 'authentication',
     fields: ['requirements'],
@@ -25,13 +30,13 @@ export const notEnforced: readonly NotEnforced[] = [
   ...['token', 'jwt', 'basic', 'oauth', 'externalOAuth', 'hmac', 'oidc'].map(facet => ({
     facet,
     fields: ['label'],
-    why: names,
+    why: namesMethod,
   })),
-  { facet: 'olderAuth', fields: ['name'], why: names },
-  { facet: 'custom', why: refused('authentication by plugin') },
+  { facet: 'olderAuth', fields: ['name'], why: namesMethod },
+  { facet: 'custom', why: unsupportedFeature('authentication by plugin') },
   { facet: 'idExtractor', why: 'Tells plugins how to find a caller again; there are none.' },
-  { facet: 'authProvider', why: refused('keys in other stores') },
-  { facet: 'sessionProvider', why: refused('sessions in other stores') },
+  { facet: 'authProvider', why: unsupportedFeature('keys in other stores') },
+  { facet: 'sessionProvider', why: unsupportedFeature('sessions in other stores') },
   {
     facet: 'uptimeDiscovery',
     fields: ['portDataPath', 'targetPath'],
@@ -42,9 +47,9 @@ export const notEnforced: readonly NotEnforced[] = [
     fields: ['username', 'password'],
     why: 'Client credentials are those of a client; only the password grant has a user.',
   },
-  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: refused('bundles of plugins') },
+  { facet: 'pluginConfig', fields: ['bundleEnabled', 'bundlePath'], why: unsupportedFeature('bundles of plugins') },
   { facet: 'pluginConfig', fields: ['driver', 'dataEnabled', 'data'], why: 'Only plugins would read it.' },
-  { facet: 'plugins', why: refused('plugins') },
+  { facet: 'plugins', why: unsupportedFeature('plugins') },
   {
     facet: 'trafficLogs',
     fields: [
@@ -56,17 +61,17 @@ export const notEnforced: readonly NotEnforced[] = [
       'pluginFunction',
       'pluginPath',
     ],
-    why: refused('plugins for analytics records'),
+    why: unsupportedFeature('plugins for analytics records'),
   },
-  { facet: 'graphql', why: refused('GraphQL') },
-  { facet: 'endpoints.persistGraphql', why: refused('GraphQL') },
+  { facet: 'graphql', why: unsupportedFeature('GraphQL') },
+  { facet: 'endpoints.persistGraphql', why: unsupportedFeature('GraphQL') },
   ...['transformRequestHeaders', 'transformResponseHeaders'].map(name => ({
     facet: `endpoints.${name}`,
     fields: ['actOn'],
     why: 'Kept for older tools; says nothing.',
   })),
-  { facet: 'endpoints.virtualEndpoint', why: refused('scripts that answer') },
-  { facet: 'endpoints.endpointPlugin', why: refused('plugins') },
+  { facet: 'endpoints.virtualEndpoint', why: unsupportedFeature('scripts that answer') },
+  { facet: 'endpoints.endpointPlugin', why: unsupportedFeature('plugins') },
 ];
 
 export const isNotEnforced = (row: { readonly facet: string; readonly field: string }): boolean =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OasDefinition } from './oas.ts';
-import { fileName, publicForm } from './oas-export.ts';
+import { exportFileName, toPublicDocument } from './oas-export.ts';
 
 const document: OasDefinition = {
   openapi: '3.0.3',
@@ -22,19 +22,19 @@ test('outsiders see nothing of the gateway, and are led to it', () => {
     { url: 'https://docs.example.org', description: 'elsewhere' },
     { url: 'https://gw.example.org/a' },
   ];
-  assert.deepEqual(publicForm({ ...document, servers }, ['https://gw.example.org/a/']), {
+  assert.deepEqual(toPublicDocument({ ...document, servers }, ['https://gw.example.org/a/']), {
     openapi: '3.0.3',
     info: document.info,
     paths: {},
     'x-author': 'kept',
     servers: [{ url: 'https://gw.example.org/a/' }, { url: 'https://docs.example.org', description: 'elsewhere' }],
   });
-  assert.equal('servers' in publicForm(document, []), false);
+  assert.equal('servers' in toPublicDocument(document, []), false);
 });
 
 test('a file says what it holds', () => {
   assert.deepEqual(
-    [fileName('a1', false), fileName('', false), fileName('a1', true), fileName('', true)],
+    [exportFileName('a1', false), exportFileName('', false), exportFileName('a1', true), exportFileName('', true)],
     ['GwOasApiDef-a1.json', 'GwOasApiDef.json', 'oas-a1.json', 'oas.json'],
   );
 });

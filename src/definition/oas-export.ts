@@ -7,17 +7,17 @@ import { serverUrl } from './oas-import-servers.ts';
  * The document as those who call the API may see it: nothing of the gateway's own, and servers that lead to the gateway.
  * The service behind it is nobody's business out there, even where it was once the document's own server.
  */
-export function publicForm(document: OasDefinition, addresses: readonly string[]): JsonObject {
+export function toPublicDocument(document: OasDefinition, addresses: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(document).filter(([name]) => !/^x-gw-/i.test(name)));
-  const hidden = new Set([plain(String(getAt(document, [extensionName, 'upstream', 'url']) ?? ''))]);
-  for (const url of addresses) hidden.add(plain(url));
-  const own = arrayOrEmpty(document.servers).filter(server => !hidden.has(plain(serverUrl(server))));
+  const hidden = new Set([normalizeUrl(String(getAt(document, [extensionName, 'upstream', 'url']) ?? ''))]);
+  for (const url of addresses) hidden.add(normalizeUrl(url));
+  const own = arrayOrEmpty(document.servers).filter(server => !hidden.has(normalizeUrl(serverUrl(server))));
   const servers = [...addresses.map(url => ({ url })), ...own];
   return isZeroValue(servers) ? rest : { ...rest, servers };
 }
 
-const plain = (url: string) => url.replace(/\/+$/, '').toLowerCase();
+const normalizeUrl = (url: string) => url.replace(/\/+$/, '').toLowerCase();
 
 /** What the file of one API, or of all, is called. */
-export const fileName = (id: string, isPublic: boolean): string =>
+export const exportFileName = (id: string, isPublic: boolean): string =>
   `${isPublic ? 'oas' : 'GwOasApiDef'}${id === '' ? '' : `-${id}`}.json`;

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, isZeroValue, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import { parseMediaType } from '#base/media-type.ts';
-import { methods, operationIdOf, operationsOf, pathItemsOf } from './endpoints/paths.ts';
-import type { ImportAsked } from './oas-import.ts';
+import { defaultOperationId, listOperations, listPathItems, methods } from './endpoints/paths.ts';
+import type { ImportOptions } from './oas-import.ts';
 
 /** What a call that does not fit its operation is answered with unless the author says otherwise. */
-const unfitStatus = 422;
+const validationErrorStatus = 422;
 
 /**
  * A copy in which every operation has an id, by which the gateway's part can name it. What stands elsewhere in the document
@@ -13,11 +13,11 @@ const unfitStatus = 422;
  */
 export function withOperationIds(given: JsonObject): JsonObject {
   const document = structuredClone(given);
-  for (const [path, item] of pathItemsOf(document.paths)) {
-    const target = resolved(document, item);
+  for (const [path, item] of listPathItems(document.paths)) {
+    const target = resolveReference(document, item);
     if (target !== item && isObject(target)) setAt(document, ['paths', path], structuredClone(target));
   }
-  const operations = pathItemsOf(document.paths).flatMap(([path, item]) =>
+  const operations = listPathItems(document.paths).flatMap(([path, item]) =>
     methods.flatMap(method => {
       const operation = getAt(item, [method]);
       return isObject(operation) ? [{ path, method, operation }] : [];
@@ -26,78 +26,78 @@ export function withOperationIds(given: JsonObject): JsonObject {
   const taken = new Set(operations.map(({ operation }) => operation.operationId));
   for (const { path, method, operation } of operations) {
     if (!isZeroValue(operation.operationId)) continue;
-    operation.operationId = freeId(operationIdOf(path, method), taken);
+    operation.operationId = uniqueId(defaultOperationId(path, method), taken);
     taken.add(operation.operationId);
   }
   return document;
 }
 
 /** An author may have given one operation the id another one would have. */
-function freeId(wanted: string, taken: ReadonlySet<unknown>): string {
+function uniqueId(wanted: string, taken: ReadonlySet<unknown>): string {
   let id = wanted;
   for (let count = 2; taken.has(id); count++) id = `${wanted}_${count}`;
   return id;
 }
 
 /** Switches what was asked for on or off on every operation it makes sense for. */
-export function configureOperations(extension: JsonObject, document: JsonObject, asked: ImportAsked): void {
-  for (const { id, path, method } of operationsOf(document.paths)) {
+export function configureOperations(extension: JsonObject, document: JsonObject, options: ImportOptions): void {
+  for (const { id, path, method } of listOperations(document.paths)) {
     const item = objectOrEmpty(getAt(document, ['paths', path]));
     const operation = objectOrEmpty(item[method.toLowerCase()]);
     const place = (...rest: JsonPath) => ['middleware', 'operations', id, ...rest];
-    const say = (value: boolean | undefined, ...rest: JsonPath) => {
+    const setEnabled = (value: boolean | undefined, ...rest: JsonPath) => {
       if (value !== undefined) setAt(extension, place(...rest, 'enabled'), value);
     };
-    say(asked.allowList, 'allow');
-    if (asked.allowList === true && getAt(extension, place('block', 'enabled')) === true) say(false, 'block');
-    if (asked.validateRequest !== undefined && canBeValidated(document, item, operation)) {
-      say(asked.validateRequest, 'validateRequest');
+    setEnabled(options.allowList, 'allow');
+    if (options.allowList === true && getAt(extension, place('block', 'enabled')) === true) setEnabled(false, 'block');
+    if (options.validateRequest !== undefined && canBeValidated(document, item, operation)) {
+      setEnabled(options.validateRequest, 'validateRequest');
       const status = place('validateRequest', 'errorResponseCode');
-      if (getAt(extension, status) === undefined) setAt(extension, status, unfitStatus);
+      if (getAt(extension, status) === undefined) setAt(extension, status, validationErrorStatus);
     }
-    if (asked.mockResponse !== undefined && canBeMocked(document, operation)) {
-      say(asked.mockResponse, 'mockResponse');
-      say(asked.mockResponse, 'mockResponse', 'fromOASExamples');
+    if (options.mockResponse !== undefined && canBeMocked(document, operation)) {
+      setEnabled(options.mockResponse, 'mockResponse');
+      setEnabled(options.mockResponse, 'mockResponse', 'fromOASExamples');
     }
   }
 }
 
 /** Takes away what the gateway's part says of operations the document does not have. */
-export function forgetGoneOperations(extension: JsonObject, document: JsonObject): void {
+export function pruneOperations(extension: JsonObject, document: JsonObject): void {
   const operations = getAt(extension, ['middleware', 'operations']);
   if (!isObject(operations)) return;
-  const known = new Set(operationsOf(document.paths).map(({ id }) => id));
+  const known = new Set(listOperations(document.paths).map(({ id }) => id));
   for (const id of Object.keys(operations)) if (!known.has(id)) delete operations[id];
 }
 
 function canBeValidated(document: JsonObject, item: JsonObject, operation: JsonObject): boolean {
   if (arrayOrEmpty(operation.parameters).length + arrayOrEmpty(item.parameters).length > 0) return true;
-  const { content } = objectOrEmpty(resolved(document, operation.requestBody));
+  const { content } = objectOrEmpty(resolveReference(document, operation.requestBody));
   return Object.keys(objectOrEmpty(content)).some(type => parseMediaType(type) === 'application/json');
 }
 
 const canBeMocked = (document: JsonObject, operation: JsonObject): boolean =>
   Object.values(objectOrEmpty(operation.responses)).some(response => {
-    const { content } = objectOrEmpty(resolved(document, response));
+    const { content } = objectOrEmpty(resolveReference(document, response));
     return Object.values(objectOrEmpty(content)).some(
       media => isObject(media) && (media.example !== undefined || isObject(media.examples) || isObject(media.schema)),
     );
   });
 
 /** A reference to a reference to itself would never end. */
-const mostHops = 10;
+const maxReferenceHops = 10;
 
 /** What a reference inside the document leads to. */
-function resolved(document: JsonObject, value: unknown, hops = mostHops): unknown {
+function resolveReference(document: JsonObject, value: unknown, hops = maxReferenceHops): unknown {
   const reference = objectOrEmpty(value).$ref;
   if (typeof reference !== 'string') return value;
   if (!reference.startsWith('#/') || hops === 0) return undefined;
   const names = reference.slice(2).split('/');
-  const target = names.map(name => decoded(name).replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolved(document, getAt(document, target), hops - 1);
+  const target = names.map(name => decodeSegment(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+  return resolveReference(document, getAt(document, target), hops - 1);
 }
 
-function decoded(name: string): string {
+function decodeSegment(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isObject, objectOrEmpty, setAt } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
-import type { ImportAsked } from './oas-import.ts';
-import { kindOf, schemesPath } from './security-schemes.ts';
+import type { ImportOptions } from './oas-import.ts';
+import { schemeKindOf, schemesPath } from './security-schemes.ts';
 import type { Fault } from './validation-error.ts';
 
 const authenticationPath = ['server', 'authentication'];
@@ -15,8 +15,8 @@ const identityOf: readonly (readonly [SchemeKind, string])[] = [
 ];
 
 /** Turns the ways in that a document asks of its callers into ways into the gateway. */
-export function configureAuthentication(extension: JsonObject, document: JsonObject, asked: ImportAsked): Fault[] {
-  const { authentication: on, securityProcessingMode: mode } = asked;
+export function configureAuthentication(extension: JsonObject, document: JsonObject, options: ImportOptions): Fault[] {
+  const { authentication: on, securityProcessingMode: mode } = options;
   if (mode !== undefined) setAt(extension, [...authenticationPath, 'securityProcessingMode'], mode);
   if (on === undefined) return [];
   const requirements = arrayOrEmpty(document.security).filter(isObject);
@@ -49,7 +49,7 @@ function configureScheme(
 ): SchemeKind | undefined {
   const path = [...schemesPath, name];
   const entry = objectOrEmpty(getAt(extension, path));
-  const kind = kindOf(objectOrEmpty(getAt(document, ['components', 'securitySchemes', name])), entry);
+  const kind = schemeKindOf(objectOrEmpty(getAt(document, ['components', 'securitySchemes', name])), entry);
   if (!kind) return undefined;
   const header = kind === 'token' ? {} : { header: { enabled: true, name: 'Authorization' } };
   setAt(extension, path, { ...header, ...entry, enabled: on });

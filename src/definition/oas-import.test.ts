@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getAt, type JsonObject, setAt } from '#base/json-tree.ts';
 import { checkOas } from './oas.ts';
-import { type ImportAsked, importedOas } from './oas-import.ts';
+import { type ImportOptions, importOas } from './oas-import.ts';
 
 const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 
@@ -26,16 +26,16 @@ const pets = () => ({
   },
 });
 
-function imported(document: object, asked: ImportAsked = {}): JsonObject {
-  const made = importedOas(document, asked);
+function imported(document: object, options: ImportOptions = {}): JsonObject {
+  const made = importOas(document, options);
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(checkOas(made.definition), { ok: true, definition: made.definition });
   return (made.definition as JsonObject)['x-gw-api-gateway'] as JsonObject;
 }
 
-function faults(document: unknown, asked: ImportAsked = {}): string[] {
-  const made = importedOas(document, asked);
-  return made.ok ? [] : made.faults.map(({ path, message }) => `${path}: ${message}`);
+function faults(document: unknown, options: ImportOptions = {}): string[] {
+  const made = importOas(document, options);
+  return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);
 }
 
 test('a plain document becomes an API in service, with the gateway’s usual settings', () => {
@@ -49,7 +49,7 @@ test('a plain document becomes an API in service, with the gateway’s usual set
 
 test('what is given is not changed, and every operation of what is made has an id', () => {
   const given = pets();
-  const made = importedOas(given, { allowList: true });
+  const made = importOas(given, { allowList: true });
   assert.deepEqual(given, pets());
   assert.ok(made.ok);
   assert.equal(getAt(made.definition, ['paths', '/pets', 'post', 'operationId']), 'petsPOST');
@@ -57,8 +57,8 @@ test('what is given is not changed, and every operation of what is made has an i
 });
 
 test('where it is reached, what is behind it and what it is called can be said', () => {
-  const asked = { upstreamURL: 'http://a.test:1/x', listenPath: 'pets/', customDomain: 'pets.test', apiID: 'pets-1' };
-  const made = imported(pets(), asked);
+  const options = { upstreamURL: 'http://a.test:1/x', listenPath: 'pets/', customDomain: 'pets.test', apiID: 'pets-1' };
+  const made = imported(pets(), options);
   assert.deepEqual(made.server, {
     listenPath: { value: '/pets/', strip: true },
     customDomain: { enabled: true, name: 'pets.test' },
@@ -155,8 +155,8 @@ test('of several requirements the first counts, unless alternatives are asked fo
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(false) },
   });
-  const asked = { authentication: true, securityProcessingMode: 'compliant' } as const;
-  assert.deepEqual(getAt(imported(document, asked), ['server', 'authentication']), {
+  const options = { authentication: true, securityProcessingMode: 'compliant' } as const;
+  assert.deepEqual(getAt(imported(document, options), ['server', 'authentication']), {
     securityProcessingMode: 'compliant',
     enabled: true,
     securitySchemes: { signed: entry(true), login: entry(true) },
@@ -171,10 +171,7 @@ test('no operation is given the id of another one, and what stands elsewhere is 
     '/b': { get: none() },
     '/c': { $ref: '#/components/pathItems/C' },
   };
-  const made = importedOas(
-    { ...pets(), openapi: '3.1.0', paths, components: { pathItems: { C: { put: none() } } } },
-    {},
-  );
+  const made = importOas({ ...pets(), openapi: '3.1.0', paths, components: { pathItems: { C: { put: none() } } } }, {});
   assert.ok(made.ok);
   assert.equal(getAt(made.definition, ['paths', '/b', 'get', 'operationId']), 'bGET_2');
   assert.equal(getAt(made.definition, ['paths', '/c', 'put', 'operationId']), 'cPUT');

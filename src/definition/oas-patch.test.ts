@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getAt, type JsonObject } from '#base/json-tree.ts';
 import type { OasDefinition } from './oas.ts';
-import type { ImportAsked } from './oas-import.ts';
-import { patchedOas } from './oas-patch.ts';
+import type { ImportOptions } from './oas-import.ts';
+import { patchOas } from './oas-patch.ts';
 
 const stored: OasDefinition = {
   openapi: '3.0.3',
@@ -23,9 +23,9 @@ const newer = () => ({
   paths: { '/a': { get: { operationId: 'a' } }, '/c': { post: {} } },
 });
 
-function patched(given: unknown, asked: ImportAsked = {}): JsonObject {
+function patched(given: unknown, asked: ImportOptions = {}): JsonObject {
   const before = structuredClone(stored);
-  const made = patchedOas(stored, given, asked);
+  const made = patchOas(stored, given, asked);
   assert.ok(made.ok, JSON.stringify(made));
   assert.deepEqual(stored, before);
   return made.definition as JsonObject;
@@ -71,9 +71,9 @@ test('a part for the gateway that comes along is taken, alone as it is', () => {
 });
 
 test('what is no document, and what cannot be done, is told', () => {
-  const faults = (given: unknown, asked: ImportAsked = {}) => {
-    const made = patchedOas(stored, given, asked);
-    return made.ok ? [] : made.faults.map(({ path, message }) => `${path}: ${message}`);
+  const faults = (given: unknown, asked: ImportOptions = {}) => {
+    const made = patchOas(stored, given, asked);
+    return made.ok ? [] : made.errors.map(({ path, message }) => `${path}: ${message}`);
   };
   assert.deepEqual(faults(7), [': must be an object']);
   assert.deepEqual(faults({ 'x-gw-api-gateway': 7 }, { allowList: true }), ['x-gw-api-gateway: must be an object']);

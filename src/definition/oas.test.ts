@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkOas, oasSchema } from './oas.ts';
 import { checkStreams } from './streams.ts';
-import type { Checked, Fault } from './validation-error.ts';
+import type { CheckResult, Fault } from './validation-error.ts';
 
-const faultsIn = (checked: Checked<unknown>): readonly Fault[] => (checked.ok ? [] : checked.faults);
+const faultsIn = (checked: CheckResult<unknown>): readonly Fault[] => (checked.ok ? [] : checked.errors);
 
 const gateway = () => ({
   info: { name: 'Orders', id: 'orders', state: { active: true } },

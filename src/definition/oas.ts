@@ -4,13 +4,19 @@ import { checkDocumentMembers, extensionName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
 import { methods } from './endpoints/paths.ts';
 import type { UnknownMembers } from './members.ts';
-import { toChecked } from './members.ts';
-import { modelOfOas } from './model.ts';
-import { documentLaws, extensionLaws, operationLaws, pathsLaw, upstreamLaw } from './oas-validation.ts';
+import { toCheckResult } from './members.ts';
+import { oasToModel } from './model.ts';
+import {
+  validateDocument,
+  validateExtension,
+  validateOperationIds,
+  validatePaths,
+  validateUpstream,
+} from './oas-validation.ts';
 import { needsUpstream } from './required-parts.ts';
-import type { Checked } from './validation-error.ts';
-import { faultsOf, messageOf } from './validation-error.ts';
-import { schemaOf } from './wire-schema.ts';
+import type { CheckResult } from './validation-error.ts';
+import { formatIssue, fromZodError } from './validation-error.ts';
+import { buildWireSchema } from './wire-schema.ts';
 
 /** The gateway's part, as it is on the wire. */
 export interface GatewayExtension {
@@ -77,7 +83,7 @@ function checkPaths(paths: Record<string, unknown>, context: z.RefinementCtx): v
     if (path.startsWith('x-')) continue;
     if (!path.startsWith('/')) context.addIssue({ code: 'custom', path: [path], message: 'must begin with /' });
     for (const issue of pathItem.safeParse(item).error?.issues ?? [])
-      context.addIssue({ code: 'custom', path: [path, ...issue.path], message: messageOf(issue) });
+      context.addIssue({ code: 'custom', path: [path, ...issue.path], message: formatIssue(issue) });
   }
 }
 
@@ -99,7 +105,7 @@ const openApiMembers = {
   security: z.array(z.record(z.string(), texts)).nullable().optional(),
 };
 
-const extension = schemaOf('oas');
+const extension = buildWireSchema('oas');
 
 /** The rule of a request body that holds a whole document. */
 export const oasSchema = open({
@@ -119,19 +125,19 @@ export const looseDocumentSchema = open({
 });
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
-export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<OasDefinition> {
+export function checkOas(given: unknown, unknownMembers: UnknownMembers = 'refuse'): CheckResult<OasDefinition> {
   const members = checkDocumentMembers(oasSchema, given, unknownMembers, findUnknownNames(given));
   const { value } = members;
   const parsed = oasSchema.safeParse(value);
-  const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
+  const faults = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
   if (isDocument(value)) {
-    faults.push(...pathsLaw(value), ...extensionLaws(value));
-    const isExcused = faults.length === 0 && !needsUpstream(modelOfOas(value as OasDefinition));
-    if (!isExcused) faults.push(...upstreamLaw(value));
+    faults.push(...validatePaths(value), ...validateExtension(value));
+    const isExcused = faults.length === 0 && !needsUpstream(oasToModel(value as OasDefinition));
+    if (!isExcused) faults.push(...validateUpstream(value));
   }
   if (faults.length === 0)
-    faults.push(...documentLaws(value as OasDefinition), ...operationLaws(value as OasDefinition));
-  return toChecked(members, faults);
+    faults.push(...validateDocument(value as OasDefinition), ...validateOperationIds(value as OasDefinition));
+  return toCheckResult(members, faults);
 }
 
 /** Whether there is a gateway's part to look into at all. */

@@ -9,24 +9,24 @@ import type { Fault } from './validation-error.ts';
 type Oauth2 = Model['oauth2'];
 type Provider = Oauth2['providers'][number];
 
-export const issuerPattern = 'regex:';
+export const issuerRegexPrefix = 'regex:';
 
 /** Parameters of the request that are the gateway's own to write. */
-export const reservedParameters: ReadonlySet<string> = new Set([
+export const reservedTokenParameters: ReadonlySet<string> = new Set([
   ...['grant_type', 'subject_token', 'subject_token_type', 'requested_token_type', 'assertion', 'audience', 'scope'],
   ...['client_id', 'client_secret', 'client_assertion', 'client_assertion_type'],
 ]);
 
 /** Paths are below the scheme. */
-export function oauth2Faults(given: Oauth2): Fault[] {
+export function validateOauth2(given: Oauth2): Fault[] {
   if (!given.enabled) return [];
   return [
-    ...metadataFaults('protectedResourceMetadata', given.metadataEnabled, given),
-    ...(given.exchangeEnabled ? exchangeFaults(given.providers) : []),
+    ...validateResourceMetadata('protectedResourceMetadata', given.metadataEnabled, given),
+    ...(given.exchangeEnabled ? checkTokenExchange(given.providers) : []),
   ];
 }
 
-export function metadataFaults(
+export function validateResourceMetadata(
   path: string,
   enabled: boolean,
   { resource, wellKnownPath }: Pick<Oauth2, 'resource' | 'wellKnownPath'>,
@@ -39,18 +39,18 @@ export function metadataFaults(
   return faults;
 }
 
-function exchangeFaults(providers: readonly Provider[]): Fault[] {
+function checkTokenExchange(providers: readonly Provider[]): Fault[] {
   const at = 'tokenExchange.providers';
   if (providers.length === 0) return [{ path: at, message: 'needs one at least' }];
   const names = new Set<string>();
   const issuers = new Map<string, number>();
   return providers.flatMap((provider, place) => {
     const path = `${at}[${place}]`;
-    const faults = providerFaults(provider).map(fault => ({ ...fault, path: `${path}.${fault.path}` }));
+    const faults = checkExchangeProvider(provider).map(fault => ({ ...fault, path: `${path}.${fault.path}` }));
     if (names.has(provider.name)) faults.push({ path: `${path}.name`, message: 'is not unique' });
     names.add(provider.name);
     for (const issuer of provider.issuers) {
-      const isTaken = !issuer.startsWith(issuerPattern) && (issuers.get(issuer) ?? place) !== place;
+      const isTaken = !issuer.startsWith(issuerRegexPrefix) && (issuers.get(issuer) ?? place) !== place;
       if (isTaken) faults.push({ path: `${path}.issuers`, message: `${issuer} belongs to another provider` });
       issuers.set(issuer, place);
     }
@@ -58,7 +58,7 @@ function exchangeFaults(providers: readonly Provider[]): Fault[] {
   });
 }
 
-function providerFaults(provider: Provider): Fault[] {
+function checkExchangeProvider(provider: Provider): Fault[] {
   const { name, tokenEndpoint, clientId, clientMethod, certificateId, issuers, customParams } = provider;
   const faults: Fault[] = [];
   const wrong = (path: string, message: string) => faults.push({ path, message });
@@ -68,15 +68,15 @@ function providerFaults(provider: Provider): Fault[] {
   if (clientMethod === 'private_key_jwt' && certificateId === '')
     wrong('clientAuth.certId', 'is required for private_key_jwt');
   for (const issuer of issuers) {
-    const fault = issuer.startsWith(issuerPattern) && findRegexError(issuer.slice(issuerPattern.length));
+    const fault = issuer.startsWith(issuerRegexPrefix) && findRegexError(issuer.slice(issuerRegexPrefix.length));
     if (fault) wrong('issuers', fault);
   }
   for (const parameter of Object.keys(customParams))
-    if (reservedParameters.has(parameter)) wrong('customParams', `${parameter} is written by the gateway`);
+    if (reservedTokenParameters.has(parameter)) wrong('customParams', `${parameter} is written by the gateway`);
   return faults;
 }
 
-const secretPlace = /^(?:secrets|env|file|vault|consul|kv):\/\//;
+const secretReference = /^(?:secrets|env|file|vault|consul|kv):\/\//;
 
 const isEndpoint = (text: string) =>
-  text.includes('$gw_context.') || secretPlace.test(text) || /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+  text.includes('$gw_context.') || secretReference.test(text) || /^https?:$/.test(URL.parse(text)?.protocol ?? '');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkClassic } from './classic.ts';
 import { checkOas } from './oas.ts';
-import { hostLabel, hostSpelling, openFault, openPattern } from './path-template.ts';
+import { compilePathTemplate, findPathTemplateError, hostLabelPattern, normalizeHost } from './path-template.ts';
 
 const fitting: readonly (readonly [segment: string, text: string, values: readonly string[] | undefined])[] = [
   ['{id}', 'a7', ['a7']],
@@ -26,26 +26,26 @@ const fitting: readonly (readonly [segment: string, text: string, values: readon
 ];
 for (const [segment, text, values] of fitting)
   test(`${segment} ${values ? 'fits' : 'does not fit'} ${text}`, () =>
-    assert.deepEqual(openPattern(segment).match(text), values));
+    assert.deepEqual(compilePathTemplate(segment).match(text), values));
 
 test('of a host a parameter is one label', () => {
-  assert.deepEqual(openPattern('{t}.a.test', hostLabel).match('x.a.test'), ['x']);
-  assert.equal(openPattern('{t}.a.test', hostLabel).match('x.y.a.test'), undefined);
+  assert.deepEqual(compilePathTemplate('{t}.a.test', hostLabelPattern).match('x.a.test'), ['x']);
+  assert.equal(compilePathTemplate('{t}.a.test', hostLabelPattern).match('x.y.a.test'), undefined);
 });
 
 test('of a host the letters are small, and those of its patterns as they were', () => {
-  assert.equal(hostSpelling('{T:\\D+}.Shop.TEST.'), '{T:\\D+}.shop.test');
+  assert.equal(normalizeHost('{T:\\D+}.Shop.TEST.'), '{T:\\D+}.shop.test');
 });
 
 const unreadable = 'is not a regular expression the gateway can run (RE2 syntax)';
 
 test('an address calls cannot be compared with is refused in both forms, with its place', () => {
   for (const segment of ['{x:(}', '{x:a)(b}', '{x:(?=a)}', '{x:(a)\\1}', '{x:(a{1000}){1000}}']) {
-    assert.equal(openFault(`/a/${segment}`, '/'), `${segment} ${unreadable}`);
+    assert.equal(findPathTemplateError(`/a/${segment}`, '/'), `${segment} ${unreadable}`);
     const classic = checkClassic({ proxy: { listen_path: `/a/${segment}` }, domain: `${segment}.test` });
     assert.ok(!classic.ok);
     assert.deepEqual(
-      classic.faults.map(({ path }) => path),
+      classic.errors.map(({ path }) => path),
       ['proxy.listen_path', 'domain'],
     );
     const oas = checkOas({
@@ -61,7 +61,7 @@ test('an address calls cannot be compared with is refused in both forms, with it
     assert.ok(!oas.ok);
     const places = ['listenPath.value', 'customDomain.name'].map(it => `x-gw-api-gateway.server.${it}`);
     assert.deepEqual(
-      oas.faults.map(({ path }) => path),
+      oas.errors.map(({ path }) => path),
       places,
     );
   }

@@ -2,24 +2,25 @@ import { RE2JS } from 're2js';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
 
 /** A segment of a listen path, or a host, with parameters in it. */
-export interface OpenPattern {
+export interface PathTemplate {
   readonly names: readonly string[];
   /** What each parameter stands for; undefined where the text does not fit. */
   match(text: string): readonly string[] | undefined;
 }
 
-const segmentText = '[^/]+';
+const segmentPattern = '[^/]+';
 /** What a parameter of a host stands for unless it says otherwise. */
-export const hostLabel = '[^.]+';
+export const hostLabelPattern = '[^.]+';
 
-const parameter = /(\{[^}]*\}+)/;
+const parameterPattern = /(\{[^}]*\}+)/;
 
 /** `{name}` is one segment, of a host one label, `{name:pattern}` what the pattern fits; text around them is itself. */
-export function openPattern(segment: string, usual = segmentText): OpenPattern {
-  const parts = segment.split(parameter);
+export function compilePathTemplate(segment: string, defaultPattern = segmentPattern): PathTemplate {
+  const parts = segment.split(parameterPattern);
   const [before, after] = [parts[0]!, parts.at(-1)!];
   const only = parts.length === 3 ? /^\{([^:}]*)\}$/.exec(parts[1]!)?.[1] : undefined;
-  if (only !== undefined) return anything(only, before, after, usual === hostLabel ? '.' : '/');
+  if (only !== undefined)
+    return compileSingleParameter(only, before, after, defaultPattern === hostLabelPattern ? '.' : '/');
   const groups: (readonly [name: string, place: number])[] = [];
   let place = 1;
   let source = '';
@@ -30,7 +31,7 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
       continue;
     }
     groups.push([name, place]);
-    source += `(${rule ?? usual})`;
+    source += `(${rule ?? defaultPattern})`;
     // A pattern may have groups of its own. It must be readable by itself, or it could close what it did not open.
     place += 1 + (rule === undefined ? 0 : compileRegex(rule).groupCount());
   }
@@ -47,7 +48,7 @@ export function openPattern(segment: string, usual = segmentText): OpenPattern {
 }
 
 /** What is written most often, one parameter that stands for anything up to the next divider, needs no pattern. */
-function anything(name: string, before: string, after: string, divider: '.' | '/'): OpenPattern {
+function compileSingleParameter(name: string, before: string, after: string, divider: '.' | '/'): PathTemplate {
   const names = [name];
   return {
     names,
@@ -61,19 +62,19 @@ function anything(name: string, before: string, after: string, divider: '.' | '/
 }
 
 /** A host as calls name it: in small letters, without a final dot. In patterns, letters of either size mean something. */
-export const hostSpelling = (name: string): string =>
+export const normalizeHost = (name: string): string =>
   name
-    .split(parameter)
+    .split(parameterPattern)
     .map((part, at) => (at % 2 === 1 ? part : part.toLowerCase()))
     .join('')
     .replace(/\.$/, '');
 
 /** Why calls could not be compared with these segments of a path, or with this host; undefined when they can. */
-export function openFault(text: string, divider: '/' | ''): string | undefined {
+export function findPathTemplateError(text: string, divider: '/' | ''): string | undefined {
   for (const segment of divider === '' ? [text] : text.split(divider)) {
     if (!segment.includes('{')) continue;
     try {
-      openPattern(segment);
+      compilePathTemplate(segment);
     } catch (error) {
       if (error instanceof InvalidRegex) return `${segment} ${error.message}`;
       throw error;

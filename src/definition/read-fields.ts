@@ -1,12 +1,12 @@
 import type { JsonPath } from '#base/json-tree.ts';
 import { arrayOrEmpty, getAt, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
-import type { Facet, Fields, Row, SettledWire, Side, Values } from './facet.ts';
+import type { DefinitionFormat, Facet, Fields, ResolvedCodec, Row, Values } from './facet.ts';
 
 /** Where the anchors of a form stand in one document; null where there is nothing to anchor to. */
 export type Anchors = Readonly<Record<string, JsonPath | null>>;
 
 /** The path in the document, or null where its anchor holds nothing. */
-export function resolved(path: JsonPath, anchors: Anchors): JsonPath | null {
+export function resolvePath(path: JsonPath, anchors: Anchors): JsonPath | null {
   const first = path[0];
   if (!first?.startsWith('@')) return path;
   const above = anchors[first];
@@ -14,56 +14,62 @@ export function resolved(path: JsonPath, anchors: Anchors): JsonPath | null {
 }
 
 /** The path a wire is read from: the first that says something, else the first that is there. */
-export function spokenPath(wire: SettledWire, root: unknown, anchors: Anchors): JsonPath | undefined {
-  const present = wire.paths
-    .map(path => resolved(path, anchors))
+export function firstSetPath(codec: ResolvedCodec, root: unknown, anchors: Anchors): JsonPath | undefined {
+  const present = codec.paths
+    .map(path => resolvePath(path, anchors))
     .filter((path): path is JsonPath => path !== null && (getAt(root, path) ?? null) !== null);
   return present.find(path => !isZeroValue(getAt(root, path))) ?? present[0];
 }
 
 /** What a row says in one form, as our own value. */
-export function readRow(row: Row, side: Side, root: unknown, anchors: Anchors): unknown {
-  const wire = row[side];
-  if (!wire) return row.fallback;
-  const path = spokenPath(wire, root, anchors);
-  if (!path) return wire.absent;
+export function readRow(row: Row, format: DefinitionFormat, root: unknown, anchors: Anchors): unknown {
+  const codec = row[format];
+  if (!codec) return row.defaultValue;
+  const path = firstSetPath(codec, root, anchors);
+  if (!path) return codec.absent;
   const value = getAt(root, path);
-  if (!row.items) return wire.read(value);
+  if (!row.items) return codec.read(value);
   const { kind, rows } = row.items;
-  const readItem = (item: unknown) => readRows(rows, side, item, anchors);
+  const readItem = (item: unknown) => readRows(rows, format, item, anchors);
   if (kind === 'list') return arrayOrEmpty(value).map(readItem);
   return Object.fromEntries(Object.entries(objectOrEmpty(value)).map(([name, item]) => [name, readItem(item)]));
 }
 
-export function readRows(rows: readonly Row[], side: Side, root: unknown, anchors: Anchors): Values {
-  return Object.fromEntries(rows.map(row => [row.name, readRow(row, side, root, anchors)]));
+export function readRows(rows: readonly Row[], format: DefinitionFormat, root: unknown, anchors: Anchors): Values {
+  return Object.fromEntries(rows.map(row => [row.name, readRow(row, format, root, anchors)]));
 }
 
 /**
  * What a facet says once its switches are weighed and its lens has spoken. Most definitions leave most facets out: these
  * share one value, which is nobody's to change, so that thousands of APIs take little room.
  */
-export function readFacet(facet: Facet<Fields>, side: Side, root: unknown, anchors: Anchors): Values {
-  const speaks = facet.rows.some(row => row[side] && spokenPath(row[side], root, anchors) !== undefined);
-  return speaks ? completed(facet, side, readRows(facet.rows, side, root, anchors)) : silence(facet, side);
+export function readFacet(facet: Facet<Fields>, format: DefinitionFormat, root: unknown, anchors: Anchors): Values {
+  const isPresent = facet.rows.some(row => row[format] && firstSetPath(row[format], root, anchors) !== undefined);
+  return isPresent
+    ? withDerivedValues(facet, format, readRows(facet.rows, format, root, anchors))
+    : defaultsOf(facet, format);
 }
 
-const silences = { classic: new WeakMap<Facet<Fields>, Values>(), oas: new WeakMap<Facet<Fields>, Values>() };
+const defaultsCache = { classic: new WeakMap<Facet<Fields>, Values>(), oas: new WeakMap<Facet<Fields>, Values>() };
 
-function silence(facet: Facet<Fields>, side: Side): Values {
-  const known = silences[side].get(facet);
-  if (known) return known;
-  const made = Object.freeze(completed(facet, side, readRows(facet.rows, side, {}, {})));
-  silences[side].set(facet, made);
-  return made;
+function defaultsOf(facet: Facet<Fields>, format: DefinitionFormat): Values {
+  const cached = defaultsCache[format].get(facet);
+  if (cached) return cached;
+  const defaults = Object.freeze(withDerivedValues(facet, format, readRows(facet.rows, format, {}, {})));
+  defaultsCache[format].set(facet, defaults);
+  return defaults;
 }
 
-export function completed({ rows, lens }: Pick<Facet<Fields>, 'rows' | 'lens'>, side: Side, raw: Values): Values {
+export function withDerivedValues(
+  { rows, lens }: Pick<Facet<Fields>, 'rows' | 'lens'>,
+  format: DefinitionFormat,
+  raw: Values,
+): Values {
   const values = { ...raw };
-  for (const row of rows) if (idle(row, raw)) values[row.name] = false;
-  return lens ? lens.complete(values, side) : values;
+  for (const row of rows) if (isNoop(row, raw)) values[row.name] = false;
+  return lens ? lens.complete(values, format) : values;
 }
 
 /** Whether a switch has nothing to switch. */
-export const idle = (row: Row, values: Values): boolean =>
+export const isNoop = (row: Row, values: Values): boolean =>
   row.needs.length > 0 && row.needs.every(name => isZeroValue(values[name]));

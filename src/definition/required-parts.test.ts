@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkClassic } from './classic.ts';
-import { modelOfClassic, modelOfOas } from './model.ts';
+import { classicToModel, oasToModel } from './model.ts';
 import type { OasDefinition } from './oas.ts';
 import { checkOas } from './oas.ts';
-import { missingParts, type NeededPart } from './required-parts.ts';
+import { findMissingParts, type RequiredPart } from './required-parts.ts';
 
 const path = { listen_path: '/a/' };
 const versions = (given: object, more: object = {}) => ({ version_data: { versions: given, ...more } });
 const listed = (extended_paths: object) => versions({ Default: { use_extended_paths: true, extended_paths } });
 const answering = { path: '/x', method: 'GET' };
 
-const both: readonly NeededPart[] = ['listen path', 'upstream'];
-const classic: readonly [string, object, readonly NeededPart[]][] = [
+const both: readonly RequiredPart[] = ['listen path', 'upstream'];
+const classic: readonly [string, object, readonly RequiredPart[]][] = [
   ['nothing', {}, both],
   ['blanks', { proxy: { listen_path: '', target_url: ' ' } }, both],
   ['a whole API', { proxy: { ...path, target_url: 'http://127.0.0.1:9' } }, []],
@@ -57,7 +57,7 @@ describe('what a definition cannot do without', () => {
     test(`classic: ${name} lacks ${parts.join(' and ') || 'nothing'}`, () => {
       const checked = checkClassic(definition);
       assert.ok(checked.ok, JSON.stringify(checked));
-      const missing = missingParts(modelOfClassic(checked.definition));
+      const missing = findMissingParts(classicToModel(checked.definition));
       assert.deepEqual(
         missing.map(({ part }) => part),
         parts,
@@ -72,8 +72,8 @@ describe('what a definition cannot do without', () => {
   });
   const faults = (given: object) => {
     const checked = checkOas(given);
-    if (checked.ok) assert.deepEqual(missingParts(modelOfOas(given as OasDefinition)), []);
-    return checked.ok ? [] : checked.faults.map(fault => `${fault.path}: ${fault.message}`);
+    if (checked.ok) assert.deepEqual(findMissingParts(oasToModel(given as OasDefinition)), []);
+    return checked.ok ? [] : checked.errors.map(fault => `${fault.path}: ${fault.message}`);
   };
   const gone = 'x-gw-api-gateway.upstream: is required';
   const url = 'x-gw-api-gateway.upstream.url: is required';

@@ -17,7 +17,7 @@ import type { Fault } from './validation-error.ts';
  * | mock replies, virtual endpoints, plugins, rewrites to   | yes         | no       |
  * | whole addresses: calls they leave over are refused      |             |          |
  */
-export type NeededPart = 'listen path' | 'upstream';
+export type RequiredPart = 'listen path' | 'upstream';
 
 export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | 'listen'>): boolean {
   return !identity.internal && listen.protocol !== 'tcp' && listen.protocol !== 'tls';
@@ -27,39 +27,41 @@ export function needsListenPath({ identity, listen }: Pick<Model, 'identity' | '
 export function needsUpstream(model: Model): boolean {
   const { form, graphql, serviceDiscovery, loadBalancing } = model;
   if (form === 'streams' || serviceDiscovery.enabled || loadBalancing.enabled) return false;
-  if (graphql.enabled && ownGraphs.has(graphql.executionMode)) return false;
-  return !hasOwnTargets(model) && !answersItself(model);
+  if (graphql.enabled && graphsWithoutUpstream.has(graphql.executionMode)) return false;
+  return !hasOwnTargets(model) && !respondsWithoutUpstream(model);
 }
 
-const ownGraphs: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
+const graphsWithoutUpstream: ReadonlySet<string> = new Set(['executionEngine', 'supergraph']);
 
 const hasOwnTargets = ({ versions, versionData }: Model) =>
   !versionData.notVersioned &&
   versions.length > 0 &&
   versions.every(({ version }) => version.overrideTarget.trim() !== '');
 
-const answersItself = ({ versions, plugins, pluginConfig }: Model) =>
-  versions.some(hasOwnAnswers) ||
+const respondsWithoutUpstream = ({ versions, plugins, pluginConfig }: Model) =>
+  versions.some(hasRespondingEndpoint) ||
   [plugins.pre, plugins.postAuth, plugins.post].some(list => list.some(({ enabled }) => enabled)) ||
   (pluginConfig.bundleEnabled && pluginConfig.bundlePath !== '');
 
-const hasOwnAnswers = ({ endpoints: { mockResponse, virtualEndpoint, endpointPlugin, urlRewrite } }: VersionModel) =>
+const hasRespondingEndpoint = ({
+  endpoints: { mockResponse, virtualEndpoint, endpointPlugin, urlRewrite },
+}: VersionModel) =>
   [mockResponse, virtualEndpoint, endpointPlugin].some(list => list.length > 0) ||
   urlRewrite.some(({ rewriteTo }) => rewriteTo.includes('://'));
 
-const places: Record<'classic' | 'oas', Record<NeededPart, string>> = {
+const memberPaths: Record<'classic' | 'oas', Record<RequiredPart, string>> = {
   classic: { 'listen path': 'proxy.listen_path', upstream: 'proxy.target_url' },
   oas: { 'listen path': 'x-gw-api-gateway.server.listenPath.value', upstream: 'x-gw-api-gateway.upstream.url' },
 };
 
 export interface MissingPart extends Fault {
-  readonly part: NeededPart;
+  readonly part: RequiredPart;
 }
 
 /** The parts that a definition needs and does not have. */
-export function missingParts(model: Model): MissingPart[] {
-  const paths = places[model.form === 'classic' ? 'classic' : 'oas'];
-  const missing: NeededPart[] = [];
+export function findMissingParts(model: Model): MissingPart[] {
+  const paths = memberPaths[model.form === 'classic' ? 'classic' : 'oas'];
+  const missing: RequiredPart[] = [];
   if (model.listen.path.trim() === '' && needsListenPath(model)) missing.push('listen path');
   if (model.upstream.url.trim() === '' && needsUpstream(model)) missing.push('upstream');
   return missing.map(part => ({ part, path: paths[part], message: 'is required' }));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { facets, features, versionFacets } from './definition.ts';
-import type { Facet, Fields, Row, Side } from './facet.ts';
-import { anyName, spelt } from './wire-schema.ts';
+import type { DefinitionFormat, Facet, Fields, Row } from './facet.ts';
+import { anyName, expandAnchor } from './wire-schema.ts';
 
 /** One line of the reference: a field, where it stands in both forms, what it may be and what it means. */
 export interface ReferenceRow {
@@ -13,19 +13,19 @@ export interface ReferenceRow {
   readonly classic: string | null;
   readonly oas: string | null;
   /** The form whose member holds the opposite of the field, such as `tags_disabled`. */
-  readonly opposite: Side | null;
+  readonly opposite: DefinitionFormat | null;
   readonly rule: string;
   readonly default: unknown;
   readonly about: string;
 }
 
 /** The whole table, facet by facet, the entries of lists below their list. */
-export function rows(): ReferenceRow[] {
+export function listReferenceRows(): ReferenceRow[] {
   const ofFacets = [...Object.values(facets), ...Object.values(versionFacets)].flatMap(facet =>
-    linesOf((facet as unknown as Facet<Fields>).rows, facet, { classic: '', oas: '' }),
+    buildLines((facet as unknown as Facet<Fields>).rows, facet, { classic: '', oas: '' }),
   );
   const ofFeatures = Object.values(features).flatMap(({ name, about, classic, oas, oasList, entry }) =>
-    linesOf(
+    buildLines(
       (entry as unknown as Facet<Fields>).rows,
       { name: `endpoints.${name}`, about },
       {
@@ -37,16 +37,16 @@ export function rows(): ReferenceRow[] {
   return [...ofFacets, ...ofFeatures].filter(({ classic, oas }) => classic !== null || oas !== null);
 }
 
-type Above = Readonly<Record<Side, string>>;
+type ParentPaths = Readonly<Record<DefinitionFormat, string>>;
 type Named = Pick<Facet, 'name' | 'about'>;
 
-function linesOf(list: readonly Row[], facet: Named, above: Above, prefix = ''): ReferenceRow[] {
+function buildLines(list: readonly Row[], facet: Named, above: ParentPaths, prefix = ''): ReferenceRow[] {
   return list.flatMap(row => {
-    const line = lineOf(row, facet, above, prefix);
+    const line = buildLine(row, facet, above, prefix);
     if (!row.items) return [line];
     const step = row.items.kind === 'list' ? '[].' : `.${anyName}.`;
     const below = { classic: `${line.classic}${step}`, oas: `${line.oas}${step}` };
-    const inner = linesOf(row.items.rows, facet, below, `${line.field}${step}`);
+    const inner = buildLines(row.items.rows, facet, below, `${line.field}${step}`);
     return [
       line,
       ...inner.map(one => ({
@@ -58,48 +58,48 @@ function linesOf(list: readonly Row[], facet: Named, above: Above, prefix = ''):
   });
 }
 
-const sides: readonly Side[] = ['classic', 'oas'];
+const formats: readonly DefinitionFormat[] = ['classic', 'oas'];
 
-const lineOf = (row: Row, facet: Named, above: Above, prefix: string): ReferenceRow => ({
+const buildLine = (row: Row, facet: Named, above: ParentPaths, prefix: string): ReferenceRow => ({
   facet: facet.name,
   facetAbout: facet.about,
   field: `${prefix}${row.name}`,
-  classic: placeOf(row, 'classic', above),
-  oas: placeOf(row, 'oas', above),
-  opposite: row.fallback === false ? (sides.find(side => row[side]?.write(true) === false) ?? null) : null,
-  rule: ruleText(row),
-  default: row.fallback,
+  classic: formatPath(row, 'classic', above),
+  oas: formatPath(row, 'oas', above),
+  opposite: row.defaultValue === false ? (formats.find(format => row[format]?.write(true) === false) ?? null) : null,
+  rule: describeRowRule(row),
+  default: row.defaultValue,
   about: row.about,
 });
 
-function placeOf(row: Row, side: Side, above: Above): string | null {
-  const path = row[side]?.paths[0];
-  return path ? above[side] + spelt(path).join('.') : null;
+function formatPath(row: Row, format: DefinitionFormat, above: ParentPaths): string | null {
+  const path = row[format]?.paths[0];
+  return path ? above[format] + expandAnchor(path).join('.') : null;
 }
 
-function ruleText(row: Row): string {
+function describeRowRule(row: Row): string {
   if (row.items) return row.items.kind === 'list' ? 'list of objects' : 'map of objects';
-  return describe(row.rule!);
+  return describeRule(row.rule!);
 }
 
 /** A rule in a few words. */
-export function describe(rule: z.ZodType): string {
-  if (rule instanceof z.ZodDefault) return describe(rule.unwrap() as z.ZodType);
-  if (rule instanceof z.ZodArray) return `list of ${describe(rule.element as z.ZodType)}`;
-  if (rule instanceof z.ZodRecord) return `map of ${describe(rule.valueType as z.ZodType)}`;
-  if (rule instanceof z.ZodUnion) return rule.options.map(one => describe(one as z.ZodType)).join(' or ');
+export function describeRule(rule: z.ZodType): string {
+  if (rule instanceof z.ZodDefault) return describeRule(rule.unwrap() as z.ZodType);
+  if (rule instanceof z.ZodArray) return `list of ${describeRule(rule.element as z.ZodType)}`;
+  if (rule instanceof z.ZodRecord) return `map of ${describeRule(rule.valueType as z.ZodType)}`;
+  if (rule instanceof z.ZodUnion) return rule.options.map(one => describeRule(one as z.ZodType)).join(' or ');
   if (rule instanceof z.ZodEnum)
     return `one of ${rule.options.map(word => (word === '' ? 'nothing' : word)).join(', ')}`;
   if (rule instanceof z.ZodLiteral) return [...rule.values].map(value => JSON.stringify(value)).join(' or ');
   if (rule instanceof z.ZodBoolean) return 'true or false';
-  if (rule instanceof z.ZodNumber) return `${rule.isInt ? 'integer' : 'number'}${boundsOf(rule)}`;
+  if (rule instanceof z.ZodNumber) return `${rule.isInt ? 'integer' : 'number'}${describeBounds(rule)}`;
   if (rule instanceof z.ZodISODateTime) return 'date and time (ISO 8601)';
   if (rule instanceof z.ZodString) return 'text';
   if (rule instanceof z.ZodObject) return 'object';
   return 'anything';
 }
 
-function boundsOf({ minValue, maxValue }: z.ZodNumber): string {
+function describeBounds({ minValue, maxValue }: z.ZodNumber): string {
   const low = minValue !== null && minValue > Number.MIN_SAFE_INTEGER ? ` from ${minValue}` : '';
   const high = maxValue !== null && maxValue < Number.MAX_SAFE_INTEGER ? ` to ${maxValue}` : '';
   return low + high;

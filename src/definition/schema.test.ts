@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { facets, features, versionFacets } from './definition.ts';
-import { rows } from './rows.ts';
-import { jsonSchema } from './schema.ts';
+import { listReferenceRows } from './rows.ts';
+import { definitionSchema } from './schema.ts';
 
 const at = (schema: unknown, ...path: string[]): Record<string, unknown> =>
   path.reduce<unknown>((value, name) => {
@@ -14,17 +14,18 @@ const at = (schema: unknown, ...path: string[]): Record<string, unknown> =>
   }, schema) as Record<string, unknown>;
 
 test('the JSON Schemas know every declared member and what it means', () => {
-  assert.equal(at(jsonSchema('classic'), 'CORS', 'max_age').description, facets.cors.fields.maxAge.about);
-  assert.deepEqual(at(jsonSchema('oas'), 'x-gw-api-gateway', 'middleware', 'global', 'cors', 'maxAge').anyOf, [
+  assert.equal(at(definitionSchema('classic'), 'CORS', 'max_age').description, facets.cors.fields.maxAge.about);
+  assert.deepEqual(at(definitionSchema('oas'), 'x-gw-api-gateway', 'middleware', 'global', 'cors', 'maxAge').anyOf, [
     { type: 'integer', minimum: -1, maximum: 3_162_240_000 },
     { type: 'null' },
   ]);
-  assert.ok(at(jsonSchema('streams'), 'x-gw-streaming', 'streams'));
-  for (const name of ['classic', 'oas', 'streams'] as const) assert.match(String(jsonSchema(name).$schema), /2020-12/);
+  assert.ok(at(definitionSchema('streams'), 'x-gw-streaming', 'streams'));
+  for (const name of ['classic', 'oas', 'streams'] as const)
+    assert.match(String(definitionSchema(name).$schema), /2020-12/);
 });
 
 test('every field of the table has a place in one form at least, a default and a meaning', () => {
-  const table = rows();
+  const table = listReferenceRows();
   for (const { facet, field, classic, oas, about, rule } of table) {
     assert.ok(classic !== null || oas !== null, `${facet}.${field} is nowhere`);
     assert.match(about, /^[A-Z*a-z0-9$-].*[.]$/, `${facet}.${field}`);
@@ -36,9 +37,11 @@ test('every field of the table has a place in one form at least, a default and a
 });
 
 test('a row tells both wire names of a field', () => {
-  const row = rows().find(({ facet, field }) => facet === 'cors' && field === 'maxAge');
+  const row = listReferenceRows().find(({ facet, field }) => facet === 'cors' && field === 'maxAge');
   assert.deepEqual([row?.classic, row?.oas, row?.default], ['CORS.max_age', 'middleware.global.cors.maxAge', 0]);
-  const entry = rows().find(({ facet, field }) => facet === 'endpoints.rateLimit' && field === 'perSeconds');
+  const entry = listReferenceRows().find(
+    ({ facet, field }) => facet === 'endpoints.rateLimit' && field === 'perSeconds',
+  );
   assert.deepEqual(
     [entry?.classic, entry?.oas],
     ['version_data.versions.*.extended_paths.rate_limit[].per', 'middleware.operations.*.rateLimit.per'],

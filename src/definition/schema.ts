@@ -3,7 +3,7 @@ import { publishMembers } from '#base/members-schema.ts';
 import { classicSchema } from './classic.ts';
 import { oasSchema } from './oas.ts';
 import type { ReferenceRow } from './rows.ts';
-import { rows } from './rows.ts';
+import { listReferenceRows } from './rows.ts';
 import { streamsSchema } from './streams.ts';
 import { anyName } from './wire-schema.ts';
 
@@ -17,52 +17,53 @@ const titles: Record<SchemaName, string> = {
   oas: 'OpenAPI-based API definition',
   streams: 'Streams API definition',
 };
-const made = new Map<SchemaName, JsonSchema>();
+const schemaCache = new Map<SchemaName, JsonSchema>();
 
-export function jsonSchema(name: SchemaName): JsonSchema {
-  const known = made.get(name);
-  if (known) return known;
+export function definitionSchema(name: SchemaName): JsonSchema {
+  const cached = schemaCache.get(name);
+  if (cached) return cached;
   const schema = z.toJSONSchema(sources[name], {
     io: 'input',
     unrepresentable: 'any',
     override: publishMembers,
   }) as JsonSchema;
   schema.title = titles[name];
-  for (const row of rows()) {
+  for (const row of listReferenceRows()) {
     const path = name === 'classic' ? row.classic : row.oas && `x-gw-api-gateway.${row.oas}`;
-    if (path) tell(schema, path, meaningOf(row, name));
+    if (path) setDescription(schema, path, describeRow(row, name));
   }
-  made.set(name, schema);
+  schemaCache.set(name, schema);
   return schema;
 }
 
 /** A member at the top of the form has no neighbours to explain it, and so brings the meaning of its facet along. */
-function meaningOf({ about, facetAbout, classic, opposite }: ReferenceRow, name: SchemaName): string {
+function describeRow({ about, facetAbout, classic, opposite }: ReferenceRow, name: SchemaName): string {
   if (name !== 'classic') return about;
   const meaning = classic?.includes('.') ? about : `${facetAbout} ${about}`;
   return opposite === 'classic' ? `The opposite of: ${meaning}` : meaning;
 }
 
 /** Writes the meaning of a member into its place. */
-function tell(schema: JsonSchema, path: string, about: string): void {
+function setDescription(schema: JsonSchema, path: string, about: string): void {
   let at: JsonSchema | undefined = schema;
   for (const segment of path.split('.')) {
     const name = segment.replace(/\[\]$/, '');
     at = at && stepInto(at, name);
-    if (at && segment.endsWith('[]')) at = objectIn(at, 'items')?.items as JsonSchema | undefined;
+    if (at && segment.endsWith('[]')) at = schemaWith(at, 'items')?.items as JsonSchema | undefined;
   }
   // Of two ways to one place the first has said it.
   if (at) at.description ??= about;
 }
 
 function stepInto(schema: JsonSchema, name: string): JsonSchema | undefined {
-  if (name === anyName) return objectIn(schema, 'additionalProperties')?.additionalProperties as JsonSchema | undefined;
-  const properties = objectIn(schema, 'properties')?.properties as Record<string, JsonSchema> | undefined;
+  if (name === anyName)
+    return schemaWith(schema, 'additionalProperties')?.additionalProperties as JsonSchema | undefined;
+  const properties = schemaWith(schema, 'properties')?.properties as Record<string, JsonSchema> | undefined;
   return properties?.[name];
 }
 
 /** A member that may be null is a choice between null and what it is. */
-function objectIn(schema: JsonSchema, member: string): JsonSchema | undefined {
+function schemaWith(schema: JsonSchema, member: string): JsonSchema | undefined {
   if (typeof schema[member] === 'object') return schema;
   const choices = Array.isArray(schema.anyOf) ? (schema.anyOf as JsonSchema[]) : [];
   return choices.find(choice => typeof choice[member] === 'object');

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json-tree.ts';
 import { isObject } from '#base/json-tree.ts';
 import { facets, features, versionFacets } from './definition.ts';
-import type { Facet, Row, Secrecy, Side } from './facet.ts';
-import { anyName, spelt } from './wire-schema.ts';
+import type { DefinitionFormat, Facet, Row, Secrecy } from './facet.ts';
+import { anyName, expandAnchor } from './wire-schema.ts';
 
 /**
  * Where secrets stand in the wire forms, from the rows marked `secret`. Sealing at rest, masking for readers and putting a
@@ -14,53 +14,54 @@ interface Node {
 }
 
 /** Changes one secret; `path` says where it stands. */
-export type TurnSecret = (value: string, path: string) => string;
+export type MapSecret = (value: string, path: string) => string;
 
-const node = (): Node => ({ children: new Map(), secrecy: undefined });
+const createNode = (): Node => ({ children: new Map(), secrecy: undefined });
 const extensionName = 'x-gw-api-gateway';
 const streamingName = 'x-gw-streaming';
 /** What one form cannot say travels along in these, in no order that a row knows. */
-const carriedNames: ReadonlySet<string> = new Set(['x-gw-classic', 'x-gw-oas', 'x-gw-unused-extended-paths']);
+const carryOverKeys: ReadonlySet<string> = new Set(['x-gw-classic', 'x-gw-oas', 'x-gw-unused-extended-paths']);
 
-function plant(root: Node, path: readonly string[]): Node {
+function ensureNode(root: Node, path: readonly string[]): Node {
   let at = root;
   for (const segment of path) {
-    const next = at.children.get(segment) ?? node();
+    const next = at.children.get(segment) ?? createNode();
     at.children.set(segment, next);
     at = next;
   }
   return at;
 }
 
-function plantRows(root: Node, rows: readonly Row[], side: Side): void {
+function addSecretRows(root: Node, rows: readonly Row[], format: DefinitionFormat): void {
   for (const row of rows)
-    for (const path of row[side]?.paths ?? []) {
+    for (const path of row[format]?.paths ?? []) {
       if (row.secret === undefined && row.items === undefined) continue;
-      const at = plant(root, spelt(path));
+      const at = ensureNode(root, expandAnchor(path));
       at.secrecy ??= row.secret;
-      if (row.items) plantRows(row.items.kind === 'map' ? plant(at, [anyName]) : at, row.items.rows, side);
+      if (row.items) addSecretRows(row.items.kind === 'map' ? ensureNode(at, [anyName]) : at, row.items.rows, format);
     }
 }
 
-function placesOf(side: Side): Node {
-  const root = node();
+function buildSecretTree(format: DefinitionFormat): Node {
+  const root = createNode();
   for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet[])
-    plantRows(root, rows, side);
+    addSecretRows(root, rows, format);
   const above =
-    side === 'classic'
+    format === 'classic'
       ? ['version_data', 'versions', anyName, 'extended_paths']
       : ['middleware', 'operations', anyName];
   for (const feature of Object.values(features)) {
-    const member = feature[side];
-    if (member !== null) plantRows(plant(root, [...above, member]), feature.entry.rows as readonly Row[], side);
+    const member = feature[format];
+    if (member !== null)
+      addSecretRows(ensureNode(root, [...above, member]), feature.entry.rows as readonly Row[], format);
   }
   return root;
 }
 
-const classicPlaces = placesOf('classic');
-const oasPlaces = node();
-oasPlaces.children.set(extensionName, placesOf('oas'));
-plant(oasPlaces, [streamingName]).secrecy = 'named';
+const classicSecrets = buildSecretTree('classic');
+const oasSecrets = createNode();
+oasSecrets.children.set(extensionName, buildSecretTree('oas'));
+ensureNode(oasSecrets, [streamingName]).secrecy = 'named';
 
 /** Names of members that hold secrets wherever they stand: those of the rows, and those people give theirs. */
 const rowNames = new Set<string>();
@@ -69,7 +70,7 @@ const rowNames = new Set<string>();
     if (child.secrecy === 'all') rowNames.add(name);
     collect(child);
   }
-})({ children: new Map([...classicPlaces.children, ...oasPlaces.children]), secrecy: undefined });
+})({ children: new Map([...classicSecrets.children, ...oasSecrets.children]), secrecy: undefined });
 rowNames.delete(anyName);
 for (const common of ['body', 'value', 'message', 'add']) rowNames.delete(common);
 
@@ -78,53 +79,55 @@ const headerMaps: ReadonlySet<string> = new Set(['headers', 'header_map', 'add_h
 const isSecretName = (name: string) => secretWord.test(name) || headerMaps.has(name) || rowNames.has(name);
 
 /** The definition with its secrets turned; the very same where none changes. */
-export const mapSecrets = <T>(form: 'classic' | 'oas', definition: T, turn: TurnSecret): T =>
-  walk(definition, form === 'classic' ? classicPlaces : oasPlaces, '', turn) as T;
+export const mapSecrets = <T>(form: 'classic' | 'oas', definition: T, map: MapSecret): T =>
+  mapByPlace(definition, form === 'classic' ? classicSecrets : oasSecrets, '', map) as T;
 
 /** The same for a free-form value, by the names of its members. */
-export const mapNamedSecrets = <T>(value: T, turn: TurnSecret): T => walkNamed(value, '', turn) as T;
+export const mapNamedSecrets = <T>(value: T, map: MapSecret): T => mapByName(value, '', map) as T;
 
-function walk(value: unknown, at: Node, path: string, turn: TurnSecret): unknown {
-  if (at.secrecy === 'all') return turnAll(value, path, turn);
-  if (at.secrecy === 'named') return walkNamed(value, path, turn);
-  if (Array.isArray(value)) return changedList(value, (item, place) => walk(item, at, `${path}[${place}]`, turn));
+function mapByPlace(value: unknown, at: Node, path: string, map: MapSecret): unknown {
+  if (at.secrecy === 'all') return mapAllTexts(value, path, map);
+  if (at.secrecy === 'named') return mapByName(value, path, map);
+  if (Array.isArray(value)) return mapArray(value, (item, place) => mapByPlace(item, at, `${path}[${place}]`, map));
   if (!isObject(value)) return value;
   const any = at.children.get(anyName);
-  return changedBag(value, (member, name) => {
+  return mapObject(value, (member, name) => {
     const below = path === '' ? name : `${path}.${name}`;
-    if (carriedNames.has(name)) return walkNamed(member, below, turn);
+    if (carryOverKeys.has(name)) return mapByName(member, below, map);
     const next = at.children.get(name) ?? any;
-    return next ? walk(member, next, below, turn) : member;
+    return next ? mapByPlace(member, next, below, map) : member;
   });
 }
 
-function walkNamed(value: unknown, path: string, turn: TurnSecret): unknown {
-  if (Array.isArray(value)) return changedList(value, (item, place) => walkNamed(item, `${path}[${place}]`, turn));
+function mapByName(value: unknown, path: string, map: MapSecret): unknown {
+  if (Array.isArray(value)) return mapArray(value, (item, place) => mapByName(item, `${path}[${place}]`, map));
   if (!isObject(value)) return value;
-  return changedBag(value, (member, name) => {
+  return mapObject(value, (member, name) => {
     const below = path === '' ? name : `${path}.${name}`;
-    return isSecretName(name) ? turnAll(member, below, turn) : walkNamed(member, below, turn);
+    return isSecretName(name) ? mapAllTexts(member, below, map) : mapByName(member, below, map);
   });
 }
 
 /** Every text; of pairs of name and value, the value. An empty text is no secret. */
-function turnAll(value: unknown, path: string, turn: TurnSecret): unknown {
-  if (typeof value === 'string') return value === '' ? value : turn(value, path);
+function mapAllTexts(value: unknown, path: string, map: MapSecret): unknown {
+  if (typeof value === 'string') return value === '' ? value : map(value, path);
   if (Array.isArray(value))
-    return changedList(value, (item, place) => {
+    return mapArray(value, (item, place) => {
       const below = `${path}[${place}]`;
-      if (!isObject(item) || typeof item.name !== 'string' || !('value' in item)) return turnAll(item, below, turn);
-      return changedBag(item, (member, name) => (name === 'value' ? turnAll(member, `${below}.value`, turn) : member));
+      if (!isObject(item) || typeof item.name !== 'string' || !('value' in item)) return mapAllTexts(item, below, map);
+      return mapObject(item, (member, name) =>
+        name === 'value' ? mapAllTexts(member, `${below}.value`, map) : member,
+      );
     });
-  return isObject(value) ? changedBag(value, (member, name) => turnAll(member, `${path}.${name}`, turn)) : value;
+  return isObject(value) ? mapObject(value, (member, name) => mapAllTexts(member, `${path}.${name}`, map)) : value;
 }
 
-function changedList(list: readonly unknown[], turn: (item: unknown, place: number) => unknown): readonly unknown[] {
-  const items = list.map(turn);
+function mapArray(list: readonly unknown[], map: (item: unknown, place: number) => unknown): readonly unknown[] {
+  const items = list.map(map);
   return items.some((item, place) => item !== list[place]) ? items : list;
 }
 
-function changedBag(bag: JsonObject, turn: (member: unknown, name: string) => unknown): JsonObject {
-  const members = Object.entries(bag).map(([name, member]) => [name, turn(member, name)] as const);
-  return members.some(([name, member]) => member !== bag[name]) ? Object.fromEntries(members) : bag;
+function mapObject(object: JsonObject, map: (member: unknown, name: string) => unknown): JsonObject {
+  const members = Object.entries(object).map(([name, member]) => [name, map(member, name)] as const);
+  return members.some(([name, member]) => member !== object[name]) ? Object.fromEntries(members) : object;
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject, JsonPath } from '#base/json-tree.ts';
 import { isObject, isZeroValue, objectOrEmpty } from '#base/json-tree.ts';
 import type { SchemeKind } from './facets/schemes.ts';
-import { schemeAnchors } from './facets/schemes.ts';
+import { schemeKinds } from './facets/schemes.ts';
 import type { OasDefinition } from './oas.ts';
 import type { Anchors } from './read-fields.ts';
 
@@ -12,7 +12,7 @@ import type { Anchors } from './read-fields.ts';
  */
 export const schemesPath: JsonPath = ['server', 'authentication', 'securitySchemes'];
 
-export function kindOf(component: JsonObject, entry: JsonObject): SchemeKind | undefined {
+export function schemeKindOf(component: JsonObject, entry: JsonObject): SchemeKind | undefined {
   const scheme = String(component.scheme ?? '').toLowerCase();
   if (component.type === 'apiKey') return 'token';
   if (component.type === 'http' && scheme === 'basic') return 'basic';
@@ -24,7 +24,7 @@ export function kindOf(component: JsonObject, entry: JsonObject): SchemeKind | u
 }
 
 /** Which entry speaks for each kind: the first enabled one that is asked for, else the first enabled one, else the first. */
-export function schemeAnchorsOf(document: OasDefinition): Anchors {
+export function findSchemeAnchors(document: OasDefinition): Anchors {
   const components = objectOrEmpty(document.components?.securitySchemes);
   const entries = objectOrEmpty(objectOrEmpty(document['x-gw-api-gateway'].server?.authentication).securitySchemes);
   const [first] = Array.isArray(document.security) ? document.security : [];
@@ -32,13 +32,13 @@ export function schemeAnchorsOf(document: OasDefinition): Anchors {
     objectOrEmpty(entries[name]).enabled === true ? (first && name in first ? 2 : 1) : 0;
   const found: Record<string, string> = {};
   for (const [name, entry] of Object.entries(entries)) {
-    const kind = kindOf(objectOrEmpty(components[name]), objectOrEmpty(entry));
+    const kind = schemeKindOf(objectOrEmpty(components[name]), objectOrEmpty(entry));
     if (!kind) continue;
     const other = found[kind];
     if (other === undefined || rankOf(name) > rankOf(other)) found[kind] = name;
   }
   return Object.fromEntries(
-    schemeAnchors.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),
+    schemeKinds.map(kind => [`@${kind}`, found[kind] === undefined ? null : [...schemesPath, found[kind]]]),
   );
 }
 
@@ -50,18 +50,18 @@ const grantOfFlow: Record<string, string> = {
 };
 
 /** The gateway's part with what the OpenAPI components say about its security schemes. */
-export function withComponents(document: OasDefinition): JsonObject {
+export function mergeComponents(document: OasDefinition): JsonObject {
   const extension = structuredClone(document['x-gw-api-gateway']) as JsonObject;
   const components = objectOrEmpty(document.components?.securitySchemes);
   const entries = objectOrEmpty(objectOrEmpty(objectOrEmpty(extension.server).authentication).securitySchemes);
   for (const [name, entry] of Object.entries(entries))
-    if (isObject(entry)) complete(entry, objectOrEmpty(components[name]));
-  rememberDiscovery(extension);
+    if (isObject(entry)) fillFromComponent(entry, objectOrEmpty(components[name]));
+  normalizeDiscoveryCache(extension);
   return extension;
 }
 
 /** The older way to say how long a registry's answer is remembered, which was also the switch. */
-function rememberDiscovery(extension: JsonObject): void {
+function normalizeDiscoveryCache(extension: JsonObject): void {
   const { serviceDiscovery, uptimeTests, test } = objectOrEmpty(extension.upstream);
   for (const block of [
     serviceDiscovery,
@@ -75,43 +75,44 @@ function rememberDiscovery(extension: JsonObject): void {
 const places = ['header', 'query', 'cookie'] as const;
 const isPlace = (value: unknown): value is (typeof places)[number] => places.some(place => place === value);
 
-function complete(entry: JsonObject, component: JsonObject): void {
-  const kind = kindOf(component, entry);
+function fillFromComponent(entry: JsonObject, component: JsonObject): void {
+  const kind = schemeKindOf(component, entry);
   if (kind === 'token' && isPlace(component.in)) entry[component.in] ??= { enabled: true, name: component.name ?? '' };
   if (kind === 'oauth' && isZeroValue(entry.allowedAccessTypes))
     entry.allowedAccessTypes = Object.keys(objectOrEmpty(component.flows)).flatMap(flow => grantOfFlow[flow] ?? []);
 }
 
 /** What the component says is not said again in the entry. */
-export function leaveToComponent(entry: JsonObject, component: JsonObject): void {
+export function omitComponentSettings(entry: JsonObject, component: JsonObject): void {
   const bare: JsonObject = { ...entry, allowedAccessTypes: undefined };
   if (isPlace(component.in)) bare[component.in] = undefined;
-  complete(bare, component);
+  fillFromComponent(bare, component);
   for (const name of ['header', 'query', 'cookie', 'allowedAccessTypes'])
-    if (entry[name] !== undefined && isDeepStrictEqual(entry[name], bare[name]) && isTold(name, component))
+    if (entry[name] !== undefined && isDeepStrictEqual(entry[name], bare[name]) && isInComponent(name, component))
       delete entry[name];
 }
 
-const isTold = (name: string, component: JsonObject) => name === component.in || name === 'allowedAccessTypes';
+const isInComponent = (name: string, component: JsonObject) => name === component.in || name === 'allowedAccessTypes';
 
 /** The OpenAPI component of an entry the gateway made. */
-export function componentOf(kind: SchemeKind, entry: JsonObject): JsonObject {
+export function buildComponent(kind: SchemeKind, entry: JsonObject): JsonObject {
   if (kind === 'jwt') return { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
   if (kind === 'basic') return { type: 'http', scheme: 'basic' };
-  if (kind !== 'token') return { type: 'oauth2', flows: flowsOf(entry) };
+  if (kind !== 'token') return { type: 'oauth2', flows: buildFlows(entry) };
   const place =
     (['header', 'query', 'cookie'] as const).find(name => objectOrEmpty(entry[name]).enabled === true) ?? 'header';
   const fallback = String(objectOrEmpty(entry.header).name ?? '') || 'Authorization';
   return { type: 'apiKey', in: place, name: String(objectOrEmpty(entry[place]).name ?? '') || fallback };
 }
 
-function flowsOf(entry: JsonObject): JsonObject {
+function buildFlows(entry: JsonObject): JsonObject {
   const types = Array.isArray(entry.allowedAccessTypes) ? entry.allowedAccessTypes : [];
   const flows: JsonObject = {};
   for (const [flow, grant] of Object.entries(grantOfFlow)) {
     if (!types.includes(grant)) continue;
-    const asks = flow === 'authorizationCode' || flow === 'implicit' ? { authorizationUrl: '/oauth/authorize' } : {};
-    flows[flow] = { ...asks, ...(flow === 'implicit' ? {} : { tokenUrl: '/oauth/token' }), scopes: {} };
+    const authorization =
+      flow === 'authorizationCode' || flow === 'implicit' ? { authorizationUrl: '/oauth/authorize' } : {};
+    flows[flow] = { ...authorization, ...(flow === 'implicit' ? {} : { tokenUrl: '/oauth/token' }), scopes: {} };
   }
   return flows;
 }

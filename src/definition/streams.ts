@@ -3,12 +3,12 @@ import { freeForm } from '#base/members.ts';
 import { checkDocumentMembers, streamingName } from './document-members.ts';
 import { findUnknownNames } from './document-names.ts';
 import type { UnknownMembers } from './members.ts';
-import { toChecked } from './members.ts';
+import { toCheckResult } from './members.ts';
 import type { OasDefinition } from './oas.ts';
 import { isDocument, looseDocumentSchema } from './oas.ts';
-import { documentLaws, extensionLaws, operationLaws } from './oas-validation.ts';
-import type { Checked } from './validation-error.ts';
-import { faultsOf } from './validation-error.ts';
+import { validateDocument, validateExtension, validateOperationIds } from './oas-validation.ts';
+import type { CheckResult } from './validation-error.ts';
+import { fromZodError } from './validation-error.ts';
 
 export interface StreamDefinition {
   input?: Record<string, unknown> | null;
@@ -59,7 +59,10 @@ export const streamsSchema = looseDocumentSchema.extend({
 }) as unknown as z.ZodType<StreamsDefinition>;
 
 /** Says everything that is wrong at once. What passes is the value that was given, without `null` for absent members. */
-export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'refuse'): Checked<StreamsDefinition> {
+export function checkStreams(
+  given: unknown,
+  unknownMembers: UnknownMembers = 'refuse',
+): CheckResult<StreamsDefinition> {
   const unknownNames = findUnknownNames(given);
   // A document of streams alone has no OpenAPI part to name operations of: what it says of them is reported.
   const isAlone = isDocument(given) && given.paths === undefined;
@@ -67,11 +70,11 @@ export function checkStreams(given: unknown, unknownMembers: UnknownMembers = 'r
   const members = isAlone ? { ...found, warnings: [...found.warnings, ...unknownNames] } : found;
   const { value } = members;
   const parsed = streamsSchema.safeParse(value);
-  const faults = [...members.faults, ...(parsed.success ? [] : faultsOf(parsed.error))];
-  if (isDocument(value)) faults.push(...extensionLaws(value));
+  const faults = [...members.errors, ...(parsed.success ? [] : fromZodError(parsed.error))];
+  if (isDocument(value)) faults.push(...validateExtension(value));
   if (faults.length === 0) {
     const document = value as StreamsDefinition;
-    faults.push(...documentLaws(document), ...operationLaws(document));
+    faults.push(...validateDocument(document), ...validateOperationIds(document));
   }
-  return toChecked(members, faults);
+  return toCheckResult(members, faults);
 }

@@ -7,20 +7,20 @@ export interface Fault {
   readonly message: string;
 }
 
-export type Checked<T> =
+export type CheckResult<T> =
   | { readonly ok: true; readonly definition: T; readonly warnings?: readonly Fault[] }
-  | { readonly ok: false; readonly faults: Fault[] };
+  | { readonly ok: false; readonly errors: Fault[] };
 
 /** Enough to mend a definition by; a hostile one could have millions. */
-export const mostFaults = 200;
+export const maxValidationErrors = 200;
 
-export function faultsOf(error: z.ZodError): Fault[] {
+export function fromZodError(error: z.ZodError): Fault[] {
   return error.issues
-    .slice(0, mostFaults)
-    .map(issue => ({ path: formatMemberPath(issue.path), message: messageOf(issue) }));
+    .slice(0, maxValidationErrors)
+    .map(issue => ({ path: formatMemberPath(issue.path), message: formatIssue(issue) }));
 }
 
-const named: Record<string, string> = {
+const typeNames: Record<string, string> = {
   string: 'a string',
   number: 'a number',
   int: 'an integer',
@@ -30,12 +30,14 @@ const named: Record<string, string> = {
   record: 'an object',
 };
 
-export function messageOf(issue: z.core.$ZodIssue): string {
+export function formatIssue(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       // The library tells a missing member from a wrong one only in its own sentence.
       if (issue.path.length > 0 && issue.message.endsWith('received undefined')) return 'is required';
-      return issue.message.startsWith('must be') ? issue.message : `must be ${named[issue.expected] ?? issue.expected}`;
+      return issue.message.startsWith('must be')
+        ? issue.message
+        : `must be ${typeNames[issue.expected] ?? issue.expected}`;
     case 'too_small':
       return `must be at least ${issue.minimum}`;
     case 'too_big':
@@ -45,15 +47,17 @@ export function messageOf(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys':
       return `must not hold ${issue.keys.join(', ')}`;
     case 'invalid_key':
-      return issue.issues.map(messageOf).join(', ');
+      return issue.issues.map(formatIssue).join(', ');
     case 'invalid_union':
-      return alternatives(issue);
+      return formatUnion(issue);
     default:
       return issue.message;
   }
 }
 
-function alternatives(issue: z.core.$ZodIssueInvalidUnion): string {
-  const wanted = issue.errors.flatMap(errors => errors.map(messageOf)).map(message => message.replace(/^must be /, ''));
+function formatUnion(issue: z.core.$ZodIssueInvalidUnion): string {
+  const wanted = issue.errors
+    .flatMap(errors => errors.map(formatIssue))
+    .map(message => message.replace(/^must be /, ''));
   return wanted.length === 0 ? issue.message : `must be ${[...new Set(wanted)].join(', or ')}`;
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { checkMembers, defaultMemberBounds, formatUnknownMember } from '#base/members.ts';
 import type { Settings } from '#base/settings.ts';
 import type { BodyEnvelope } from './operation.ts';
-import { type Fault, faultText, invalid, schemaFaults } from './validation-error.ts';
+import { faultText, invalid, schemaFaults, type ValidationError } from './validation-error.ts';
 
 interface CheckedBody {
   readonly body: unknown;
@@ -26,7 +26,7 @@ export function checkBody(
   const isRefused = unknownMembers === 'refuse';
   const bounds = { ...defaultMemberBounds, dropsUnknown: true };
   const { value, unknown, legacy } = checkMembers(schema, openEnvelope(given, envelope), bounds);
-  const found = unknown.map((member): Fault => ({ path: member.path, message: formatUnknownMember(member) }));
+  const found = unknown.map((member): ValidationError => ({ path: member.path, message: formatUnknownMember(member) }));
   const result = schema.safeParse(value);
   if ((isRefused && found.length > 0) || !result.success)
     throw invalid([...(isRefused ? found : []), ...(result.success ? [] : schemaFaults(schema, value, result.error))]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { closestMatch } from '#base/closest-match.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Fault, faultText, invalid } from './validation-error.ts';
+import { faultText, invalid, type ValidationError } from './validation-error.ts';
 
 /**
  * Misspelt query parameters of operations that change something: a parameter that is close to a declared one and is none is
@@ -15,7 +15,7 @@ export function checkQueryNames(
 ): string[] {
   if (!(schema instanceof z.ZodObject)) return [];
   const known = Object.keys(schema.shape);
-  const faults = Object.keys(given).flatMap((name): Fault[] => {
+  const faults = Object.keys(given).flatMap((name): ValidationError[] => {
     const meant = known.includes(name) ? undefined : closestMatch(name, known);
     return meant === undefined ? [] : [{ path: name, message: `no such parameter; did you mean ${meant}?` }];
   });

@@ -7,17 +7,17 @@ import { problem } from './problems.ts';
 const faultsShown = 20;
 const longestFault = 500;
 
-export interface Fault {
+export interface ValidationError {
   readonly path: string;
   readonly message: string;
 }
 
 export const pathText = formatPath;
 
-export const faultText = ({ path, message }: Fault): string => (path ? `${path}: ${message}` : message);
+export const faultText = ({ path, message }: ValidationError): string => (path ? `${path}: ${message}` : message);
 
 /** Every fault at once, each with its place. */
-export function invalid(faults: readonly Fault[]) {
+export function invalid(faults: readonly ValidationError[]) {
   const lines = faults.slice(0, faultsShown).map(fault => truncateText(faultText(fault), longestFault));
   if (faults.length > faultsShown) lines.push(`and ${faults.length - faultsShown} more`);
   return problem.invalid({ detail: { lines }, message: lines.join('; ') });
@@ -29,7 +29,12 @@ export function check<S extends z.ZodType>(shape: S, value: unknown, prefix = ''
   throw invalid(schemaFaults(shape, value, result.error, prefix));
 }
 
-export const schemaFaults = (shape: z.ZodType, value: unknown, { issues }: z.ZodError, prefix = ''): Fault[] =>
+export const schemaFaults = (
+  shape: z.ZodType,
+  value: unknown,
+  { issues }: z.ZodError,
+  prefix = '',
+): ValidationError[] =>
   issues.map(issue => ({
     path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
     message: messageOf(shape, value, issue),

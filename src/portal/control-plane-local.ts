@@ -1,6 +1,6 @@
 import { issueKey, type KeyTools, revokeKey } from '#access/keys/issue.ts';
 import { checkPolicy, newPolicy } from '#access/policies/new-policy.ts';
-import { modelOf } from '#apis/api/rules.ts';
+import { toModel } from '#apis/api/rules.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import { toUnixSeconds } from '#base/clock.ts';
@@ -60,7 +60,7 @@ export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
           await policies.remove(org, id);
         }),
       apis: ids =>
-        inside(async org => new Map((await apis.named(org, ids)).map(api => [api.api_id, factsOf(api)] as const))),
+        inside(async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, factsOf(api)] as const))),
       createKey: key =>
         inside(async org => {
           const { key_id, key_hash, data } = await issueKey(tools, org, key);
@@ -75,7 +75,7 @@ export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
 }
 
 function factsOf(api: StoredApi): ApiFacts {
-  const { identity, listen, upstream, graphql } = modelOf(api);
+  const { identity, listen, upstream, graphql } = toModel(api);
   return {
     apiId: api.api_id,
     name: api.summary.name,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import { type Columns, createCollection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
@@ -62,7 +62,7 @@ export function numberedStore<T extends NumberedTable, Doc extends { ID: number;
       const texts = references.filter(it => typeof it === 'string');
       const byId = await among('id', numbers);
       const byText = [...(await among('cid', texts)), ...(await among('name', texts))];
-      const faults: Fault[] = [];
+      const faults: ValidationError[] = [];
       const found = new Map<number, Doc>();
       for (const [place, it] of references.entries()) {
         const doc =

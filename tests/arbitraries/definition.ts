@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicSchema } from '#definition/classic.ts';
-import { bagName } from '#definition/convert-block.ts';
+import { carryOverKey } from '#definition/convert-block.ts';
 import { durationText } from '#definition/field-codecs.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 import { oasSchema } from '#definition/oas.ts';
-import { patternText } from '#definition/rules.ts';
+import { regexTextRule } from '#definition/rules.ts';
 
 /** Definitions made from the very schemas that check them, so that a field declared today is tried out today. */
 export const definitionArbitrary = (): fc.Arbitrary<ClassicDefinition> =>
@@ -25,13 +25,13 @@ const name = fc.constantFrom('one', 'two', 'Three', 'x-4');
 const methodNames = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
 /** Bags are written by conversions alone. */
-const bags: readonly string[] = Object.values(bagName);
+const bags: readonly string[] = Object.values(carryOverKey);
 
 /** Members nobody has declared turn up anywhere: older installations stored them, and a setting lets them pass. */
 const surprise = fc.constantFrom<unknown>(1, 'kept', true, [1, { deep: null }], { nested: { more: [] } });
 
 const known = new Map<z.ZodType, fc.Arbitrary<unknown>>([
-  [patternText, fc.constantFrom('', 'a+', '^/v\\d+$', '(x)(y)?')],
+  [regexTextRule, fc.constantFrom('', 'a+', '^/v\\d+$', '(x)(y)?')],
   [durationText, fc.constantFrom('1m30s', 'PT1M', '500ms', '2h', '0s')],
 ]);
 

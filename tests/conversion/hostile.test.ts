@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { checkClassic } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
-import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { convertToClassic, convertToOas } from '#definition/convert.ts';
+import { classicToModel, oasToModel } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 
 /** JSON may hold a member of this name; taken for the prototype it would reach every object of the process. */
@@ -20,11 +20,11 @@ const classic = JSON.parse(`{
 
 test('member names that mean something to the language mean nothing to a conversion', () => {
   assert.ok(checkClassic(classic, 'warn').ok);
-  const document = oasOfClassic(classic);
-  modelOfClassic(classic);
-  modelOfOas(document);
-  modelOfClassic(classicOfOas(document));
-  modelOfOas(JSON.parse(JSON.stringify(document)) as OasDefinition);
+  const document = convertToOas(classic);
+  classicToModel(classic);
+  oasToModel(document);
+  classicToModel(convertToClassic(document));
+  oasToModel(JSON.parse(JSON.stringify(document)) as OasDefinition);
   assert.equal(({} as Record<string, unknown>).polluted, undefined);
   assert.deepEqual(Object.keys(Object.prototype), []);
 });
@@ -47,6 +47,8 @@ test('two classic paths that would share one OpenAPI path stay apart', () => {
       },
     },
   };
-  const paths = modelOfClassic(classicOfOas(oasOfClassic(given))).versions[0]!.endpoints.allow.map(({ path }) => path);
+  const paths = classicToModel(convertToClassic(convertToOas(given))).versions[0]!.endpoints.allow.map(
+    ({ path }) => path,
+  );
   assert.deepEqual(paths.sort(), ['/get', '/i/[0-9]+', '/i/[a-z]+', 'get']);
 });

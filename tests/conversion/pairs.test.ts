@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { classicOfOas, oasOfClassic } from '#definition/convert.ts';
+import { convertToClassic, convertToOas } from '#definition/convert.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 
 /** Pairs read over by a person: what is given, what it becomes, and what that becomes on the way home. */
@@ -17,12 +17,12 @@ for (const file of readdirSync(folder).sort())
     const pair = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pair;
     const before = structuredClone(pair.given);
     if (pair.from === 'classic') {
-      assert.deepEqual(oasOfClassic(pair.given), pair.made);
-      const { 'x-gw-oas': _, ...home } = classicOfOas(pair.made);
+      assert.deepEqual(convertToOas(pair.given), pair.made);
+      const { 'x-gw-oas': _, ...home } = convertToClassic(pair.made);
       assert.deepEqual(home, pair.home);
     } else {
-      assert.deepEqual(classicOfOas(pair.given), pair.made);
-      assert.deepEqual(oasOfClassic(pair.made), pair.home);
+      assert.deepEqual(convertToClassic(pair.given), pair.made);
+      assert.deepEqual(convertToOas(pair.made), pair.home);
     }
     assert.deepEqual(pair.given, before, 'what is given is left alone');
   });

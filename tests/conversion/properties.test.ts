@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import type { z } from 'zod';
 import { checkMembers } from '#base/members.ts';
 import { checkClassic, classicSchema } from '#definition/classic.ts';
-import { chosenVersion, classicOfOas, oasOfClassic } from '#definition/convert.ts';
+import { convertToClassic, convertToOas, selectVersion } from '#definition/convert.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
 import type { Facet } from '#definition/facet.ts';
 import type { Model } from '#definition/model.ts';
-import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { classicToModel, oasToModel } from '#definition/model.ts';
 import { checkOas, oasSchema } from '#definition/oas.ts';
-import type { Checked } from '#definition/validation-error.ts';
+import type { CheckResult } from '#definition/validation-error.ts';
 import { definitionArbitrary, oasArbitrary } from '../arbitraries/definition.ts';
 
 // Shrinking a whole definition takes minutes and tells little more.
@@ -62,7 +62,7 @@ function firstOfEach(entries: readonly Bag[]): Bag[] {
 }
 
 /** A definition passes with its unknown members, and without the null of optional ones; a document is its author's. */
-function passes(schema: z.ZodType, checked: Checked<unknown>, given: object): void {
+function passes(schema: z.ZodType, checked: CheckResult<unknown>, given: object): void {
   assert.ok(checked.ok, JSON.stringify(checked));
   const value = checkMembers(schema, given).value as Bag;
   const own = 'x-gw-api-gateway';
@@ -83,10 +83,10 @@ test('made-up definitions are definitions', () => {
 test('a classic definition and its OpenAPI document mean the same', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
-      const document = oasOfClassic(classic);
+      const document = convertToOas(classic);
       passes(oasSchema, checkOas(document, 'warn'), document);
-      const key = chosenVersion(classic) ?? '';
-      assert.deepEqual(sharedOf(modelOfOas(document), ''), sharedOf(modelOfClassic(classic), key));
+      const key = selectVersion(classic) ?? '';
+      assert.deepEqual(sharedOf(oasToModel(document), ''), sharedOf(classicToModel(classic), key));
     }),
     runs,
   );
@@ -95,11 +95,11 @@ test('a classic definition and its OpenAPI document mean the same', () => {
 test('a document and its classic definition mean the same', () => {
   fc.assert(
     fc.property(oasArbitrary(), document => {
-      const classic = classicOfOas(document);
+      const classic = convertToClassic(document);
       passes(classicSchema, checkClassic(classic, 'warn'), classic);
       assert.deepEqual(
-        sharedOf(modelOfClassic(classic), chosenVersion(classic) ?? ''),
-        sharedOf(modelOfOas(document), ''),
+        sharedOf(classicToModel(classic), selectVersion(classic) ?? ''),
+        sharedOf(oasToModel(document), ''),
       );
     }),
     runs,
@@ -123,7 +123,7 @@ const settled = (path: string) =>
 test('members nobody declared come home from the OpenAPI form', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
-      const kept = unknownsOf({ ...classicOfOas(oasOfClassic(classic)), 'x-gw-oas': null });
+      const kept = unknownsOf({ ...convertToClassic(convertToOas(classic)), 'x-gw-oas': null });
       for (const unknown of unknownsOf(classic)) assert.ok(kept.includes(unknown), unknown);
     }),
     runs,
@@ -133,7 +133,7 @@ test('members nobody declared come home from the OpenAPI form', () => {
 test('members nobody declared come home from the classic form', () => {
   fc.assert(
     fc.property(oasArbitrary(), document => {
-      const kept = unknownsOf(oasOfClassic(classicOfOas(document)));
+      const kept = unknownsOf(convertToOas(convertToClassic(document)));
       for (const unknown of unknownsOf(document)) assert.ok(kept.includes(unknown), unknown);
     }),
     runs,
@@ -143,10 +143,10 @@ test('members nobody declared come home from the classic form', () => {
 test('what came home means what left', () => {
   fc.assert(
     fc.property(definitionArbitrary(), classic => {
-      const home = classicOfOas(oasOfClassic(classic));
-      const key = chosenVersion(classic) ?? '';
-      assert.deepEqual(sharedOf(modelOfClassic(home), key), sharedOf(modelOfClassic(classic), key));
-      assert.deepEqual(modelOfClassic(home).graphql, modelOfClassic(classic).graphql);
+      const home = convertToClassic(convertToOas(classic));
+      const key = selectVersion(classic) ?? '';
+      assert.deepEqual(sharedOf(classicToModel(home), key), sharedOf(classicToModel(classic), key));
+      assert.deepEqual(classicToModel(home).graphql, classicToModel(classic).graphql);
     }),
     runs,
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicId } from '#base/ids.ts';
 import { isObject, type JsonObject } from '#base/json-tree.ts';
 import type { SettingName } from '#base/settings.ts';
-import { rows } from '#definition/rows.ts';
+import { listReferenceRows } from '#definition/rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import type { Answer, TestApp } from '../support/app.ts';
 import { settled } from '../support/traffic.ts';
@@ -74,7 +74,7 @@ export const rowsOf = ({ rows: text }: Pick<Effect, 'rows'>): string[] =>
 /** Endpoint features are named `endpoints.<name>`; a field may hold dots of its own. */
 const facetLength = (name: string) => name.indexOf('.', name.startsWith('endpoints.') ? 'endpoints.'.length : 0);
 
-const table = new Map(rows().map(row => [`${row.facet}.${row.field}`, row]));
+const table = new Map(listReferenceRows().map(row => [`${row.facet}.${row.field}`, row]));
 export const allRows = [...table.values()];
 
 export const placeOf = (name: string, form: Form): string | null => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type ReferenceRow, rows } from '#definition/rows.ts';
+import { listReferenceRows, type ReferenceRow } from '#definition/rows.ts';
 import { anyName } from '#definition/wire-schema.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -62,7 +62,7 @@ describe('a wrong value is refused at write time with its path', () => {
   /** As refusals write it: `list[0].member`. */
   const spelt = (members: readonly (string | number)[]) => members.join('.').replaceAll(/\.(\d+)/g, '[$1]');
 
-  for (const row of rows()) {
+  for (const row of listReferenceRows()) {
     const wrong = wrongFor(row);
     if (wrong === undefined) continue;
     const name = `${row.facet}.${row.field}`;

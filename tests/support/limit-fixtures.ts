@@ -6,7 +6,7 @@ import type { Policy } from '#access/policies/schema.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
 import { noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { createResponse, type GatewayResponse } from '#gateway/http/response.ts';
@@ -82,9 +82,9 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
     events: () => heard.splice(0).map(it => it.event),
     /** An API with the limits the definition asks for, called with a session. */
     api: (definition: Record<string, unknown> = {}) =>
-      apiOn(services, modelOfClassic({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
+      apiOn(services, classicToModel({ api_id: 'api', org_id: orgId, ...definition } as ClassicDefinition)),
     /** The same from an OpenAPI document. */
-    oas: (document: Parameters<typeof modelOfOas>[0]) => apiOn(services, modelOfOas(document)),
+    oas: (document: Parameters<typeof oasToModel>[0]) => apiOn(services, oasToModel(document)),
   };
 }
 

@@ -21,7 +21,7 @@ import { createRedactor } from '#base/redaction.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { certificatesOf } from '#gateway/auth/certificates.ts';
 import { sessionsOf } from '#gateway/auth/key-cache.ts';
 import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
@@ -132,7 +132,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
   } as Partial<StepServices> as StepServices;
 
   const compile = async (definition: object = {}): Promise<Api> => {
-    const model = modelOfClassic(definitionOf(definition));
+    const model = classicToModel(definitionOf(definition));
     await services.certificates.prepare([model]);
     const api = compileApi(model, services);
     compiled = new Map([...compiled, [api.id, api]]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
+import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, ok } from '#operations/shapes.ts';
 import type { CertificateTools } from './operations.ts';
@@ -9,7 +9,7 @@ import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts'
 import { toCertificateSummary, toFullCertificate } from './views.ts';
 
 /** Certificates as a script handles them, which holds the gateway's secret and stands above organisations. */
-export interface GatewayCertificateTools extends CertificateTools, OwnerTools {}
+export interface GatewayCertificateTools extends CertificateTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'certificates', permission: 'secret' } as const;
 const orgId = z.string().optional();
@@ -44,7 +44,7 @@ export const createGatewayCertificate = operation({
   problems: [problem.empty, problem.already_exists, problem.undecodable, problem.expired, problem.too_large],
   async handle({ query: { org_id }, body, audit }, tools: GatewayCertificateTools) {
     if (body.trim() === '') throw problem.empty();
-    const owner = await ownerOf(tools, org_id ?? '');
+    const owner = await resolveOwner(tools, org_id ?? '');
     const nowMs = tools.clock.now();
     const upload = parsePem(body, { orgId: owner, nowMs });
     audit(upload.id, owner);

@@ -32,7 +32,7 @@ interface KeyListQuery {
 
 async function listIds(tools: KeyOperationTools, actor: Actor, { apiId: ref = '-', q, p }: KeyListQuery) {
   const apiId = await resolveApiId(tools, actor, ref);
-  const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
+  const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
   const query = { q, apiId, page: p, size: tools.settings['management.page_size'], hiddenApis };
   const { items, pages, total } = await tools.keys.page(actor.orgId, query);
   if (apiId !== undefined && !q && total === 0 && !(await tools.findApi(apiId, actor.orgId)))

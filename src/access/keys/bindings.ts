@@ -1,4 +1,4 @@
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { Key } from './schema.ts';
 
@@ -19,7 +19,7 @@ export async function refuseUnknownBindings(
   const path = 'mtls_static_certificate_bindings';
   if (bindings.length > maxBindings) throw invalid([{ path, message: `must have at most ${maxBindings} items` }]);
   const previousIds = new Set(previous.mtls_static_certificate_bindings);
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   for (const [at, id] of bindings.entries())
     if (!previousIds.has(id) && !(await certificates.get(orgId, id)))
       faults.push({ path: `${path}[${at}]`, message: 'there is no such certificate' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
+import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
@@ -23,7 +23,7 @@ import { isRecord } from './session.ts';
 import type { KeyKind, StoredKey } from './store.ts';
 
 /** Keys as a script handles them, which holds the gateway's secret and stands above organisations. */
-export interface GatewayKeyTools extends KeyOperationTools, OwnerTools {}
+export interface GatewayKeyTools extends KeyOperationTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ keyID: z.string().describe('The id of the key, or its name') });
@@ -102,7 +102,7 @@ export const addGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.exists],
   async handle({ body, audit }, tools: GatewayKeyTools) {
-    const orgId = await ownerOf(tools, body.org_id ?? '');
+    const orgId = await resolveOwner(tools, body.org_id ?? '');
     const kind = kindOf(body);
     const issued = await issueKey(tools, orgId, body, { kind });
     audit(issued.key_hash, orgId);
@@ -122,7 +122,7 @@ export const putGatewayKey = operation({
   returns: modifiedAnswer,
   problems: [problem.exists, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
-    const orgId = await ownerOf(tools, body.org_id ?? '');
+    const orgId = await resolveOwner(tools, body.org_id ?? '');
     const kind = kindOf(body);
     const keyId = buildKeyId(orgId, keyID, tools.settings);
     audit(tools.keys.hashOf(keyId), orgId);
@@ -148,7 +148,7 @@ export const createGatewayKey = operation({
   problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
   async handle({ body, audit }, tools: GatewayKeyTools) {
     if (grantsNothing(body) && !tools.settings['keys.allow_master_keys']) throw problem.no_rights();
-    const orgId = await ownerOf(tools, body.org_id ?? '');
+    const orgId = await resolveOwner(tools, body.org_id ?? '');
     const key = body.hmac_enabled ? { ...body, hmac_string: '' } : body;
     const kind = kindOf(key);
     const issued = key.certificate
@@ -177,7 +177,7 @@ export const previewGatewayKey = operation({
   body: Key,
   returns: Key,
   async handle({ body }, tools: GatewayKeyTools) {
-    return (await previewKey(tools, await ownerOf(tools, body.org_id ?? ''), body)).data;
+    return (await previewKey(tools, await resolveOwner(tools, body.org_id ?? ''), body)).data;
   },
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnerTools } from '#apis/api/owner.ts';
+import type { OwnerServices } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import { type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
@@ -9,7 +9,7 @@ import { Key } from './schema.ts';
 import type { KeyStore } from './store.ts';
 
 /** The limits all keys of an organisation share, as a script sets them. */
-export interface GatewayOrganisationKeyTools extends KeyTools, OwnerTools {}
+export interface GatewayOrganisationKeyTools extends KeyTools, OwnerServices {}
 
 const declared = { surface: 'gateway', noun: 'keys', permission: 'secret' } as const;
 const params = z.object({ orgID: z.string().describe('The id of the organisation') });

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Fault, invalid } from '#operations/validation-error.ts';
-import type { FindApis, KnownApi } from '../api-lookup.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import type { ApiSummary, FindApis } from '../api-lookup.ts';
 import { policyIdsOf, type Rejection } from '../policies/apply-policies.ts';
 import { rightsOf } from '../policies/schema.ts';
 import type { PolicyStore, StoredPolicy } from '../policies/store.ts';
@@ -29,7 +29,7 @@ const policyPath = (key: Key, index: number) =>
 
 function refuseTooMuch(key: Key, policyIds: readonly string[]): void {
   const apiIds = Object.keys(key.access_rights ?? {});
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   if (policyIds.length > maxPolicies)
     faults.push({ path: 'apply_policies', message: `may name at most ${maxPolicies} policies` });
   if (apiIds.length > maxAccessRights)
@@ -97,7 +97,7 @@ export async function buildKeyContext(
 }
 
 async function findApisInBatches(findApis: FindApis, orgId: string, apiIds: readonly string[]) {
-  const apis = new Map<string, KnownApi>();
+  const apis = new Map<string, ApiSummary>();
   for (let at = 0; at < apiIds.length; at += apiLookupBatchSize) {
     for (const [apiId, api] of await findApis(orgId, apiIds.slice(at, at + apiLookupBatchSize))) apis.set(apiId, api);
   }

@@ -5,7 +5,7 @@ import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Tell } from '#events/events.ts';
 import type { EventName } from '#events/payload.ts';
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import type { FindApis } from '../api-lookup.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { PolicyStore } from '../policies/store.ts';
@@ -249,4 +249,4 @@ export const readLiveKey = async (tools: KeyTools, stored: StoredKey): Promise<I
   toIssuedKey(await withLiveQuota(tools, stored));
 
 /** A member that must be there for this way of making a key. */
-export const requiredFault = (path: string): Fault => ({ path, message: 'is required' });
+export const requiredFault = (path: string): ValidationError => ({ path, message: 'is required' });

@@ -89,7 +89,7 @@ async function requireVisible(
   actor: Actor,
   stored: StoredKey | undefined,
 ): Promise<StoredKey> {
-  const { apiIds } = await ownership.hiddenFrom(actor);
+  const { apiIds } = await ownership.findHidden(actor);
   if (!stored || !(await keys.isVisible(stored, apiIds))) throw problem.not_found();
   return stored;
 }
@@ -100,7 +100,7 @@ export async function refuseHiddenGrants(
   actor: Actor,
   ...keys: readonly Key[]
 ): Promise<void> {
-  const hidden = await ownership.hiddenFrom(actor);
+  const hidden = await ownership.findHidden(actor);
   if (hidden.apiIds.length === 0) return;
   if (keys.some(key => grantsHidden(key, hidden))) throw apis.api_not_owned();
   const referenced = await policies.findByIds(actor.orgId, keys.flatMap(policyIdsOf));
@@ -113,7 +113,7 @@ export async function withoutHiddenRights(
   actor: Actor,
   issued: IssuedKey,
 ): Promise<IssuedKey> {
-  const hidden = await ownership.hiddenFrom(actor);
+  const hidden = await ownership.findHidden(actor);
   return { ...issued, data: withoutHidden(issued.data, hidden) };
 }
 

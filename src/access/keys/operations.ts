@@ -134,7 +134,7 @@ export const listKeysDetailed = operation({
   query: z.object({ q: z.string().max(1024).optional().describe('Part of the key’s id'), p: pageNumber }),
   returns: z.object({ keys: z.array(KeyEnvelope), pages: z.int() }),
   async handle({ actor, query: { q, p } }, { keys, settings, ownership }: KeyOperationTools) {
-    const hidden = await ownership.hiddenFrom(actor);
+    const hidden = await ownership.findHidden(actor);
     const keyQuery = { q, page: p, size: settings['management.page_size'], hiddenApis: hidden.apiIds };
     const { items, pages } = await keys.page(actor.orgId, keyQuery);
     return { keys: items.map(it => toIssuedKey({ ...it, key: withoutHidden(it.key, hidden) })), pages };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
-import type { FindApis, KnownApi } from '../api-lookup.ts';
+import type { ApiSummary, FindApis } from '../api-lookup.ts';
 import { findPolicyInAnyOrganisation } from '../policies/find-policy.ts';
 import { rightsOf } from '../policies/schema.ts';
 import { problem as accessProblem } from '../problems.ts';
@@ -35,10 +35,13 @@ const apiParams = z.object({ apiID: z.string().describe('Public or database id o
 const params = apiParams.extend({ clientID: z.string().describe('The client_id') });
 
 /** Ways in that clients obtain tokens for. */
-const acceptsTokens = ({ authTypes }: KnownApi) => authTypes.includes('oauth') || authTypes.includes('jwt');
+const acceptsTokens = ({ authTypes }: ApiSummary) => authTypes.includes('oauth') || authTypes.includes('jwt');
 
 /** Named by itself, or every API of the policy that takes tokens. */
-async function findClientApis(tools: GatewayOauthTools, { api_id, policy_id }: OauthClientWrite): Promise<KnownApi[]> {
+async function findClientApis(
+  tools: GatewayOauthTools,
+  { api_id, policy_id }: OauthClientWrite,
+): Promise<ApiSummary[]> {
   if (typeof api_id === 'string' && api_id !== '') {
     const api = await tools.findApi(api_id);
     if (!api) throw problem.api_unknown();
@@ -71,7 +74,7 @@ export const createGatewayOauthClient = operation({
     problem.client_exists,
   ],
   async handle({ body, audit }, tools: GatewayOauthTools) {
-    const [first, ...more] = (await findClientApis(tools, body)) as [KnownApi, ...KnownApi[]];
+    const [first, ...more] = (await findClientApis(tools, body)) as [ApiSummary, ...ApiSummary[]];
     const nowMs = tools.clock.now();
     const client = newClient(body, first.apiId, first.orgId, nowMs);
     const { client_id, secret } = client;
@@ -169,7 +172,7 @@ export const updateGatewayOauthClient = operation({
 /** Tokens under a policy that does not grant the API of their client would open nothing. */
 async function refusePolicyWithoutApi(
   { policies }: GatewayOauthTools,
-  { apiId, orgId }: KnownApi,
+  { apiId, orgId }: ApiSummary,
   id: string,
 ): Promise<void> {
   const policy = await policies.get(orgId, id);

@@ -5,7 +5,7 @@ import { createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
-import type { FindApi, KnownApi } from '../api-lookup.ts';
+import type { ApiSummary, FindApi } from '../api-lookup.ts';
 import { isVisible } from '../hidden-rights.ts';
 import type { PolicyStore } from '../policies/store.ts';
 import { problem as accessProblem } from '../problems.ts';
@@ -33,7 +33,7 @@ const apiParams = z.object({ apiId: z.string().describe('Public or database id o
 const params = apiParams.extend({ clientId: z.string() });
 const declared = { surface: 'dashboard', noun: 'oauth' } as const;
 
-async function requireApi({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<KnownApi> {
+async function requireApi({ findApi }: Pick<OauthTools, 'findApi'>, id: string, orgId?: string): Promise<ApiSummary> {
   const api = await findApi(id, orgId);
   if (!api) throw accessProblem.api_not_found();
   return api;
@@ -72,7 +72,7 @@ export const createOauthClient = operation({
   async handle({ actor, params: { apiId: id }, body, audit }, tools: OauthTools) {
     const { apiId } = await requireApi(tools, id, actor.orgId);
     const policy = body.policy_id ? await tools.policies.get(actor.orgId, body.policy_id) : undefined;
-    if (body.policy_id && !(policy && isVisible(policy, await tools.ownership.hiddenFrom(actor))))
+    if (body.policy_id && !(policy && isVisible(policy, await tools.ownership.findHidden(actor))))
       throw problem.policy_unknown({ detail: { id: body.policy_id } });
     const client = newClient(body, apiId, actor.orgId, tools.clock.now());
     audit(client.client_id);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type OwnerTools, ownerOf } from '#apis/api/owner.ts';
+import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { modified, modifiedAnswer } from '#operations/shapes.ts';
@@ -11,7 +11,7 @@ import { fullPolicy, Policy, PolicyOfAnyId, policyIdOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
 /** Policies as a script handles them, which holds the gateway's secret and stands above organisations. */
-export interface GatewayPolicyTools extends PolicyTools, OwnerTools {}
+export interface GatewayPolicyTools extends PolicyTools, OwnerServices {}
 
 type PolicyBody = z.output<typeof PolicyOfAnyId>;
 const declared = { surface: 'gateway', noun: 'policies', permission: 'secret' } as const;
@@ -74,7 +74,7 @@ export const createGatewayPolicy = operation({
     if (id === '') throw problem.id_missing();
     audit(id);
     const next = checkNamedPolicy(body, { id, name: id }, tools);
-    const orgId = await ownerOf(tools, body.org_id ?? '');
+    const orgId = await resolveOwner(tools, body.org_id ?? '');
     audit(id, orgId);
     await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
     return modified(id, 'added');

@@ -1,7 +1,7 @@
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
-import { check, type Fault, invalid } from '#operations/validation-error.ts';
+import { check, invalid, type ValidationError } from '#operations/validation-error.ts';
 import { normalizePolicy, Policy, rightsOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
@@ -16,7 +16,7 @@ const maxAuthTypeLength = 100;
 const unroutableIds = ['.', '..', 'search'];
 
 /** What is wrong with a policy beyond the shape of its members. */
-function findPolicyFaults(policy: Policy): Fault[] {
+function findPolicyFaults(policy: Policy): ValidationError[] {
   const { name = '', auth_type = '' } = policy;
   const apiIds = Object.keys(rightsOf(policy));
   const rules: [broken: boolean, path: string, message: string][] = [

@@ -29,7 +29,7 @@ async function searchVisible(
   p: number,
   filters: PolicySearch,
 ) {
-  const hidden = await ownership.hiddenFrom(actor);
+  const hidden = await ownership.findHidden(actor);
   const page = pageOf(p, settings['management.page_size']);
   const visibleFilters = { ...filters, hiddenApis: hidden.apiIds };
   const { items, pages, total } = await policies.search(actor.orgId, visibleFilters, page);
@@ -111,7 +111,7 @@ export const getPolicy = operation({
   problems: [problem.not_found],
   async handle({ actor, params: { policyId } }, { policies, ownership }: PolicyTools) {
     const policy = await policies.get(actor.orgId, policyId);
-    const hidden = await ownership.hiddenFrom(actor);
+    const hidden = await ownership.findHidden(actor);
     if (!policy || !isVisible(policy, hidden)) throw problem.not_found();
     return fullPolicy(withoutHidden(policy, hidden));
   },
@@ -119,7 +119,7 @@ export const getPolicy = operation({
 
 async function requireVisiblePolicy({ policies, ownership }: PolicyTools, actor: Actor, policyId: string) {
   const policy = await policies.get(actor.orgId, policyId);
-  if (!policy || !isVisible(policy, await ownership.hiddenFrom(actor))) throw problem.not_found();
+  if (!policy || !isVisible(policy, await ownership.findHidden(actor))) throw problem.not_found();
   return policy;
 }
 

@@ -42,7 +42,7 @@ export const listUptime = operation({
     if (to < from) throw invalid([{ path: 'to', message: 'must not be before from' }]);
     const apiId =
       query.api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, query.api_id);
-    const { apiIds: hiddenApis } = await tools.ownership.hiddenFrom(actor);
+    const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
     const asked = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
     const found = await tools.uptime.page(asked, pageOf(query.p, tools.settings['management.page_size']));
     return { data: found.items.map(host => hostView(host, from)), pages: found.pages };

@@ -1,20 +1,22 @@
 import type { Settings } from '#base/settings.ts';
-import { modelOf } from './rules.ts';
+import { toModel } from './rules.ts';
 import type { StoredApi } from './schema.ts';
 
 /** Where callers reach the gateway: as the operator says, or as its listener is set. */
 export function gatewayUrl(settings: Settings): URL {
-  const said = URL.parse(settings['gateway.url']);
-  if (said) return said;
+  const configured = URL.parse(settings['gateway.url']);
+  if (configured) return configured;
   const host = settings['gateway.host'];
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const reachableHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const scheme = settings['gateway.tls.enabled'] ? 'https' : 'http';
-  return new URL(`${scheme}://${shown.includes(':') ? `[${shown}]` : shown}:${settings['gateway.port']}`);
+  return new URL(
+    `${scheme}://${reachableHost.includes(':') ? `[${reachableHost}]` : reachableHost}:${settings['gateway.port']}`,
+  );
 }
 
 /** Where the gateway answers for an API: its own domain and port where it has them, the gateway's otherwise. */
-export function addressOf(api: StoredApi, settings: Settings) {
-  const { listen, customDomain } = modelOf(api);
+export function buildApiAddress(api: StoredApi, settings: Settings) {
+  const { listen, customDomain } = toModel(api);
   const { protocol, hostname, port, pathname } = gatewayUrl(settings);
   const name = customDomain.enabled ? customDomain.name : hostname;
   const ownPort = listen.port > 0 ? String(listen.port) : port;

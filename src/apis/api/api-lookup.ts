@@ -2,7 +2,7 @@ import type { StoredApi } from './schema.ts';
 import type { ApiStore } from './store.ts';
 
 /** What rooms that grant access to APIs ask about them. */
-export interface KnownApi {
+export interface ApiSummary {
   readonly apiId: string;
   readonly orgId: string;
   readonly name: string;
@@ -13,20 +13,20 @@ export interface KnownApi {
   readonly keepsQuota: boolean;
 }
 
-export function knownApis(apis: ApiStore) {
+export function createApiLookup(apis: ApiStore) {
   return {
-    async findApi(ref: string, orgId?: string): Promise<KnownApi | undefined> {
+    async findApi(ref: string, orgId?: string): Promise<ApiSummary | undefined> {
       const api = await (orgId === undefined ? apis.getAnywhere(ref) : apis.get(orgId, ref));
-      return api && knownApi(api);
+      return api && toApiSummary(api);
     },
-    async findApis(orgId: string, apiIds: readonly string[]): Promise<ReadonlyMap<string, KnownApi>> {
-      const found = await apis.named(orgId, apiIds);
-      return new Map(found.map(api => [api.api_id, knownApi(api)]));
+    async findApis(orgId: string, apiIds: readonly string[]): Promise<ReadonlyMap<string, ApiSummary>> {
+      const found = await apis.findByIds(orgId, apiIds);
+      return new Map(found.map(api => [api.api_id, toApiSummary(api)]));
     },
   };
 }
 
-function knownApi({ api_id, org_id, summary }: StoredApi): KnownApi {
+function toApiSummary({ api_id, org_id, summary }: StoredApi): ApiSummary {
   const [only = 'other', ...more] = summary.auth_types;
   return {
     apiId: api_id,

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 import { type Answer, onEveryEngine } from '../../../tests/support/app.ts';
-import { addApi, checkedDefinition } from './changes.ts';
+import { addApi, checkDefinition } from './changes.ts';
 
 /** Whether somebody waits for what the transaction under way holds; on SQLite everybody waits for the one connection. */
 async function someoneWaits(records: Records): Promise<boolean> {
@@ -16,12 +16,12 @@ async function someoneWaits(records: Records): Promise<boolean> {
 
 onEveryEngine('changes of APIs', app => {
   test('what a writer of APIs has checked still holds when it has written', async () => {
-    const { records, tools } = app().application.installation;
+    const { records, tools: services } = app().application.installation;
     const definition = { name: 'turn', proxy: { listen_path: '/turn/', target_url: 'http://127.0.0.1:9/' } };
-    const written = checkedDefinition('classic', definition, tools);
+    const written = checkDefinition('classic', definition, services);
     let second: Promise<Answer> | undefined;
     await records.write(async () => {
-      await addApi(tools, { orgId: app().credentials.organisation_id, written });
+      await addApi(services, { orgId: app().credentials.organisation_id, written });
       let settled = false;
       second = app().ask('POST', '/api/apis', { body: { api_definition: definition } });
       second.finally(() => {
@@ -33,18 +33,18 @@ onEveryEngine('changes of APIs', app => {
   });
 
   test('a change that fails in the middle leaves nothing of itself', async () => {
-    const { records, tools } = app().application.installation;
+    const { records, tools: services } = app().application.installation;
     const orgId = app().credentials.organisation_id;
     const before = await records.revision();
-    const failing = { ...tools, apiChanged: () => Promise.reject(new Error('on purpose')) };
-    const written = checkedDefinition(
+    const failing = { ...services, onApiChanged: () => Promise.reject(new Error('on purpose')) };
+    const written = checkDefinition(
       'classic',
       { name: 'half #half', api_id: 'half', proxy: { listen_path: '/half/', target_url: 'http://127.0.0.1:9/' } },
-      tools,
+      services,
     );
     await assert.rejects(addApi(failing, { orgId, written }), /on purpose/);
-    assert.equal(await tools.apis.get(orgId, 'half'), undefined);
-    assert.equal((await tools.apis.categoryMembers(orgId)).get('half'), undefined);
+    assert.equal(await services.apis.get(orgId, 'half'), undefined);
+    assert.equal((await services.apis.categoryMembers(orgId)).get('half'), undefined);
     assert.equal(await records.revision(), before);
   });
 });

@@ -5,42 +5,44 @@ import type { Settings } from '#base/settings.ts';
 import { checkClassic } from '#definition/classic.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas } from '#definition/oas.ts';
-import { type MissingPart, missingParts } from '#definition/required-parts.ts';
+import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
-import type { Checked } from '#definition/validation-error.ts';
+import type { CheckResult } from '#definition/validation-error.ts';
 import type { Warned } from '#operations/shapes.ts';
-import { type Fault, faultText, invalid } from '#operations/validation-error.ts';
+import { faultText, invalid, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
-import { refuseForeignRoute } from './route-check.ts';
-import { boundFaults, givenId, identified, modelOf, summaryOf } from './rules.ts';
-import { type ApiKind, emptyWrapper, type StoredApi, type Wrapper, type Written } from './schema.ts';
+import { ensureRouteAllowed } from './route-check.ts';
+import { checkLengths, requestedId, summarize, toModel, withIds } from './rules.ts';
+import { type ApiKind, type DefinitionOfKind, emptyWrapper, type StoredApi, type Wrapper } from './schema.ts';
 import { restoreSecrets } from './secrets.ts';
 import type { ApiStore } from './store.ts';
-import { rebased, type VersionAsked, withoutVersion, withVersion } from './versions.ts';
+import { swapBase, type VersionOptions, withoutVersion, withVersion } from './versions.ts';
 
 /** What changing APIs needs. */
-export interface ApiTools {
+export interface ApiServices {
   records: Records;
   apis: ApiStore;
   clock: Clock;
   settings: Settings;
   grants: GrantStore;
   /** Takes an API that no longer exists out of whatever grants access to it. */
-  forgetApi: (orgId: string, apiId: string) => Promise<void>;
+  onApiDeleted: (orgId: string, apiId: string) => Promise<void>;
   /** Tells those who grant access that an API is new, or knows its callers by other means than before. */
-  apiChanged: (orgId: string, apiId: string) => Promise<void>;
+  onApiChanged: (orgId: string, apiId: string) => Promise<void>;
 }
 
-const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) => Checked<unknown>> = {
+const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) => CheckResult<unknown>> = {
   classic: checkClassic,
   oas: checkOas,
   streams: checkStreams,
 };
 
 /** A definition that passed its check, with the members that passed without effect. */
-export type CheckedWritten<K extends ApiKind = ApiKind> = Extract<Written, { kind: K }> & Warned & Completeness;
+export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionOfKind, { kind: K }> &
+  Warned &
+  Completeness;
 
 /** What a definition lacks, found at its check; whether it may depends on what else is stored. */
 export interface Completeness {
@@ -48,59 +50,59 @@ export interface Completeness {
 }
 
 /** The definition as it was given, or every fault with its place below `prefix`. */
-export function checkedDefinition<K extends ApiKind>(
+export function checkDefinition<K extends ApiKind>(
   kind: K,
   value: unknown,
-  { settings }: Pick<ApiTools, 'settings'>,
+  { settings }: Pick<ApiServices, 'settings'>,
   prefix = '',
-): CheckedWritten<K> {
+): CheckedDefinition<K> {
   const checked = checks[kind](value, settings['management.unknown_members']);
-  if (!checked.ok) throw invalid(checked.faults.map(fault => below(prefix, fault)));
+  if (!checked.ok) throw invalid(checked.errors.map(fault => withPrefix(prefix, fault)));
   const { definition, warnings = [] } = checked;
-  const lines = warnings.map(fault => faultText(below(prefix, fault)));
-  const written = { kind, definition, warnings: lines } as unknown as CheckedWritten<K>;
-  const faults = boundFaults(written);
-  if (faults.length > 0) throw invalid(faults.map(fault => below(prefix, fault)));
-  const missing = missingParts(modelOf(written)).map(part => ({ ...part, ...below(prefix, part) }));
+  const lines = warnings.map(fault => faultText(withPrefix(prefix, fault)));
+  const written = { kind, definition, warnings: lines } as unknown as CheckedDefinition<K>;
+  const faults = checkLengths(written);
+  if (faults.length > 0) throw invalid(faults.map(fault => withPrefix(prefix, fault)));
+  const missing = findMissingParts(toModel(written)).map(part => ({ ...part, ...withPrefix(prefix, part) }));
   return { ...written, missing };
 }
 
 /** What a write of a stored definition would be refused for or warned of today: older installations stored more. */
-export function storedWarnings({ kind, definition }: StoredApi): string[] {
+export function listStoredWarnings({ kind, definition }: StoredApi): string[] {
   const checked = checks[kind](definition, 'warn');
-  return (checked.ok ? (checked.warnings ?? []) : checked.faults).map(faultText);
+  return (checked.ok ? (checked.warnings ?? []) : checked.errors).map(faultText);
 }
 
-const below = (prefix: string, { path, message }: Fault): Fault => ({
+const withPrefix = (prefix: string, { path, message }: ValidationError): ValidationError => ({
   path: [prefix, path].filter(Boolean).join(path.startsWith('[') ? '' : '.'),
   message,
 });
 
 export interface NewApi {
   readonly orgId: string;
-  readonly written: Written & Completeness;
+  readonly written: DefinitionOfKind & Completeness;
   readonly wrapper?: Wrapper;
   /** Kept by an import; made otherwise. */
   readonly id?: string;
-  readonly version?: VersionAsked;
+  readonly version?: VersionOptions;
 }
 
 /** Stores a new API, as a version of another one if so asked. */
-export function addApi(tools: ApiTools, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
+export function addApi(services: ApiServices, { orgId, written, wrapper = emptyWrapper, id, version }: NewApi) {
   restoreSecrets({ ...written, wrapper });
-  const { records, apis, clock } = tools;
+  const { records, apis, clock } = services;
   const now = formatIsoTime(clock.now());
-  const names = { id: id || createDatabaseId(), api_id: givenId(written) || createPublicId(), org_id: orgId };
-  const api = settled({ ...identified(written, names), ...names, wrapper, created_at: now, updated_at: now });
+  const names = { id: id || createDatabaseId(), api_id: requestedId(written) || createPublicId(), org_id: orgId };
+  const api = withSummary({ ...withIds(written, names), ...names, wrapper, created_at: now, updated_at: now });
   return records.write(async () => {
     await apis.takeTurn();
     if (await apis.isTaken(api)) throw problem.same_id();
-    await tools.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
-    await refuseIncomplete(tools, api, written.missing, Boolean(version?.base_api_id));
-    await refuseClash(tools, api);
-    if (version?.base_api_id) await addVersion(tools, api, version);
+    await services.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
+    await ensureComplete(services, api, written.missing, Boolean(version?.base_api_id));
+    await ensurePathFree(services, api);
+    if (version?.base_api_id) await addVersion(services, api, version);
     await apis.insert(api);
-    await tools.apiChanged(orgId, api.api_id);
+    await services.onApiChanged(orgId, api.api_id);
     records.markChanged('apis', api.id);
     return api;
   });
@@ -115,63 +117,69 @@ export interface PutApi {
  * Stores an API under the id it brings, in place of the one that has that id. One of another organisation, or written in
  * the other form, is never replaced.
  */
-export function putApi(tools: ApiTools, given: NewApi): Promise<PutApi> {
-  const { records, apis } = tools;
+export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
+  const { records, apis } = services;
   const { orgId, written, version } = given;
   return records.write(async () => {
     await apis.takeTurn();
-    const before = await apis.withId(givenId(written));
-    if (!before) return { api: await addApi(tools, given), action: 'added' as const };
+    const before = await apis.findByApiId(requestedId(written));
+    if (!before) return { api: await addApi(services, given), action: 'added' as const };
     if (before.org_id !== orgId) throw problem.same_id();
-    const api = await changeApi(tools, orgId, before.api_id, ({ kind, wrapper }) => {
+    const api = await changeApi(services, orgId, before.api_id, ({ kind, wrapper }) => {
       if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
       return { ...written, wrapper };
     });
-    if (version?.base_api_id) await addVersion(tools, api, version);
+    if (version?.base_api_id) await addVersion(services, api, version);
     return { api, action: 'modified' as const };
   });
 }
 
 /** Reads, changes and stores an API as one. */
 export function changeApi(
-  tools: ApiTools,
+  services: ApiServices,
   orgId: string,
   ref: string,
-  change: (api: StoredApi) => Written & Completeness & { readonly wrapper: Wrapper },
+  change: (api: StoredApi) => DefinitionOfKind & Completeness & { readonly wrapper: Wrapper },
   missing: ProblemFactory = problem.definition_not_found,
 ): Promise<StoredApi> {
-  const { records, apis, clock } = tools;
+  const { records, apis, clock } = services;
   return records.write(async () => {
     await apis.takeTurn();
     const before = await apis.get(orgId, ref);
     if (!before) throw missing();
     const { wrapper, missing: lacking, ...written } = restoreSecrets(change(before), before);
-    await refuseIncomplete(tools, before, lacking);
+    await ensureComplete(services, before, lacking);
     const { id, api_id, org_id, created_at } = before;
     const names = { id, api_id, org_id };
     const updated_at = formatIsoTime(clock.now());
-    const next = settled({ ...identified(written, names), ...names, wrapper, created_at, updated_at });
+    const next = withSummary({ ...withIds(written, names), ...names, wrapper, created_at, updated_at });
     const moved =
       next.summary.domain !== before.summary.domain || next.summary.listen_path !== before.summary.listen_path;
-    if (moved) await refuseClash(tools, next);
-    else if (isActivated(before, next)) await refuseForeignRoute(tools, next);
+    if (moved) await ensurePathFree(services, next);
+    else if (becomesActive(before, next)) await ensureRouteAllowed(services, next);
     await apis.replace(next);
-    if (String(next.summary.auth_types) !== String(before.summary.auth_types)) await tools.apiChanged(orgId, api_id);
+    if (String(next.summary.auth_types) !== String(before.summary.auth_types))
+      await services.onApiChanged(orgId, api_id);
     records.markChanged('apis', next.id);
     return next;
   });
 }
 
 /** Removes an API, from the versions of others and from what grants access to it too. */
-export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: readonly ApiKind[]): Promise<StoredApi> {
-  const { records, apis, forgetApi } = tools;
+export function removeApi(
+  services: ApiServices,
+  orgId: string,
+  ref: string,
+  kinds?: readonly ApiKind[],
+): Promise<StoredApi> {
+  const { records, apis, onApiDeleted: forgetApi } = services;
   return records.write(async () => {
     await apis.takeTurn();
     const api = await apis.get(orgId, ref);
     if (!api || (kinds && !kinds.includes(api.kind))) throw problem.api_not_found();
     await apis.remove(api.id);
-    for (const base of await apis.basesOf(orgId, api.api_id)) {
-      await apis.replace(settled(withoutVersion(base, api.api_id)));
+    for (const base of await apis.findBases(orgId, api.api_id)) {
+      await apis.replace(withSummary(withoutVersion(base, api.api_id)));
       records.markChanged('apis', base.id);
     }
     await forgetApi(orgId, api.api_id);
@@ -181,58 +189,62 @@ export function removeApi(tools: ApiTools, orgId: string, ref: string, kinds?: r
 }
 
 /** Lets a version lead the versions of its base, both at once. */
-export function rebaseApi(tools: ApiTools, orgId: string, baseRef: string, nextRef: string): Promise<StoredApi> {
-  const { records, apis, clock } = tools;
+export function rebaseApi(services: ApiServices, orgId: string, baseRef: string, nextRef: string): Promise<StoredApi> {
+  const { records, apis, clock } = services;
   return records.write(async () => {
     await apis.takeTurn();
     const [base, next] = [await apis.get(orgId, baseRef), await apis.get(orgId, nextRef)];
     if (!base || !next) throw problem.api_not_found();
-    const made = rebased(base, next);
+    const swapped = swapBase(base, next);
     const updated_at = formatIsoTime(clock.now());
-    for (const api of [made.base, made.version]) {
-      await apis.replace(settled({ ...api, updated_at }));
+    for (const api of [swapped.base, swapped.version]) {
+      await apis.replace(withSummary({ ...api, updated_at }));
       records.markChanged('apis', api.id);
     }
-    return made.base;
+    return swapped.base;
   });
 }
 
-const settled = (api: Omit<StoredApi, 'summary'> & Written): StoredApi => ({
+const withSummary = (api: Omit<StoredApi, 'summary'> & DefinitionOfKind): StoredApi => ({
   ...api,
-  summary: summaryOf(api, api.wrapper),
+  summary: summarize(api, api.wrapper),
 });
 
 /** A version of another API is reached through its base, and needs no listen path of its own. */
-async function refuseIncomplete(
-  { apis }: Pick<ApiTools, 'apis'>,
+async function ensureComplete(
+  { apis }: Pick<ApiServices, 'apis'>,
   { org_id, api_id }: Pick<StoredApi, 'org_id' | 'api_id'>,
   missing: readonly MissingPart[] = [],
   becomesVersion = false,
 ): Promise<void> {
   if (missing.length === 0) return;
-  const isVersion = becomesVersion || (await apis.basesOf(org_id, api_id)).length > 0;
+  const isVersion = becomesVersion || (await apis.findBases(org_id, api_id)).length > 0;
   const faults = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
   if (faults.length > 0) throw invalid(faults);
 }
 
-async function refuseClash(tools: ApiTools, api: StoredApi): Promise<void> {
-  await refuseForeignRoute(tools, api);
+async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<void> {
+  await ensureRouteAllowed(services, api);
   const { id, org_id, summary } = api;
-  if (tools.settings['apis.allow_duplicate_paths'] || !(await tools.apis.isClaimed(org_id, summary, id))) return;
+  if (services.settings['apis.allow_duplicate_paths'] || !(await services.apis.isClaimed(org_id, summary, id))) return;
   const where = summary.domain ? ` on ${summary.domain}` : '';
   throw problem.same_path({ detail: { path: summary.listen_path, where } });
 }
 
 /** A route that overlapped others before they were compared goes on as it is, but is not switched on again. */
-const isActivated = (before: Written, next: Written): boolean =>
-  modelOf(next).identity.active && !modelOf(before).identity.active;
+const becomesActive = (before: DefinitionOfKind, next: DefinitionOfKind): boolean =>
+  toModel(next).identity.active && !toModel(before).identity.active;
 
-async function addVersion({ records, apis, clock }: ApiTools, api: StoredApi, version: VersionAsked): Promise<void> {
+async function addVersion(
+  { records, apis, clock }: ApiServices,
+  api: StoredApi,
+  version: VersionOptions,
+): Promise<void> {
   const base = await apis.get(api.org_id, version.base_api_id ?? '');
   if (!base) throw problem.base_not_found({ detail: { id: version.base_api_id } });
   if (base.id === api.id) throw problem.base_is_self();
   if (base.kind !== api.kind) throw problem.base_of_other_form();
   const next = withVersion(base, api.api_id, version);
-  await apis.replace(settled({ ...next, updated_at: formatIsoTime(clock.now()) }));
+  await apis.replace(withSummary({ ...next, updated_at: formatIsoTime(clock.now()) }));
   records.markChanged('apis', base.id);
 }

@@ -1,16 +1,16 @@
 /** What the management interfaces may ask of the traffic of this process; whoever runs it supplies it. */
-export interface TrafficControl {
+export interface DataPlaneControl {
   /** Resolves when every traffic thread serves what was committed before. */
   reload(): Promise<void>;
   /** Whether calls of an API are answered, and if not, why. */
-  status(apiId: string): Promise<ApiServed>;
-  vitals(apiId: string): Promise<ApiVitals>;
+  status(apiId: string): Promise<ApiStatus>;
+  stats(apiId: string): Promise<ApiStats>;
   /** Has the key sets of others read anew: those an API names, or all. */
-  forgetKeySets(apiId?: string): Promise<void>;
-  forgetResponses(apiId: string): Promise<void>;
+  clearJwksCache(apiId?: string): Promise<void>;
+  purgeResponseCache(apiId: string): Promise<void>;
 }
 
-export interface ApiServed {
+export interface ApiStatus {
   readonly served: boolean;
   readonly reason: string;
   /** What of its definition is not done although calls are answered; absent where there is nothing. */
@@ -18,7 +18,7 @@ export interface ApiServed {
 }
 
 /** How the calls of an API went in the time just past. */
-export interface ApiVitals {
+export interface ApiStats {
   readonly seconds: number;
   readonly calls: number;
   readonly rateRefused: number;

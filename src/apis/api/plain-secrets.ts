@@ -6,7 +6,7 @@ import type { ApiStore } from './store.ts';
 /** Set by a migration: `rows` until the rows are sealed, `pages` until the file keeps nothing of what they held. */
 export const plainSecretsName = 'apis.plain_secrets';
 
-export interface PlainSecretsTools {
+export interface PlainSecretsServices {
   readonly records: Records;
   readonly meta: Meta;
   readonly apis: Pick<ApiStore, 'takeTurn' | 'sealPlainRows'>;
@@ -16,7 +16,7 @@ export interface PlainSecretsTools {
  * Seals secrets that an earlier release stored in plain text, once. Processes that start together take turns: the first one
  * does it, in one transaction. A file that cannot be cleaned up, for want of space, is tried again at the next start.
  */
-export async function sealPlainSecrets({ records, meta, apis }: PlainSecretsTools, log: Log): Promise<void> {
+export async function sealPlainSecrets({ records, meta, apis }: PlainSecretsServices, log: Log): Promise<void> {
   if ((await meta.get(plainSecretsName)) === undefined) return;
   await records.write(async () => {
     await apis.takeTurn();

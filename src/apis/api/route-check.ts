@@ -1,14 +1,14 @@
 import { extraPortOf } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
-import { isNamedHost, pathsOverlap, segmentsOf } from '#definition/route-overlap.ts';
+import { isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import { type HeldHosts, isHostGranted, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
 import { problem } from '../problems.ts';
-import { everyConnection } from './rules.ts';
+import { anyConnectionPath } from './rules.ts';
 import type { StoredApi } from './schema.ts';
 import type { ApiStore, ClaimedRoute, RouteSearch } from './store.ts';
 
-export interface RouteCheckTools {
+export interface RouteCheckServices {
   apis: ApiStore;
   grants: GrantStore;
   settings: Settings;
@@ -27,63 +27,67 @@ interface Route {
  * The column holds host and port as one text. A port that APIs may not have is the gateway's own, where TCP and TLS services
  * are not served and claim nothing.
  */
-function routeOf({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route | undefined {
+function parseRoute({ org_id, domain, listen_path }: ClaimedRoute, settings: Settings): Route | undefined {
   const [suffix = '', digits = '0'] = /:(\d+)$/.exec(domain) ?? [];
   const port = extraPortOf(settings, Number(digits));
-  if (port === 0 && listen_path === everyConnection) return undefined;
+  if (port === 0 && listen_path === anyConnectionPath) return undefined;
   const host = domain.slice(0, domain.length - suffix.length);
-  return { orgId: org_id, host, port, path: listen_path, segments: segmentsOf(listen_path) };
+  return { orgId: org_id, host, port, path: listen_path, segments: splitListenPath(listen_path) };
 }
 
 /**
  * Tenant isolation of routes: refuses a route outside the grants of its organisation, and one that a request for another
  * organisation's route could match. Inside the write, after `takeTurn`, so that no other writer comes between.
  */
-export async function refuseForeignRoute(tools: RouteCheckTools, { org_id, summary }: StoredApi): Promise<void> {
+export async function ensureRouteAllowed(services: RouteCheckServices, { org_id, summary }: StoredApi): Promise<void> {
   if (summary.listen_path === '') return;
-  const route = routeOf({ org_id, ...summary }, tools.settings);
+  const route = parseRoute({ org_id, ...summary }, services.settings);
   if (!route) return;
-  const held = await tools.grants.heldHosts();
-  await refuseUngranted(tools, route, held);
-  if (await overlapsForeign(tools, route, held))
-    throw problem.route_taken({ detail: { path: summary.listen_path, where: whereOf(route) } });
+  const held = await services.grants.heldHosts();
+  await ensureRouteGranted(services, route, held);
+  if (await overlapsOtherOrganisation(services, route, held))
+    throw problem.route_taken({ detail: { path: summary.listen_path, where: formatHost(route) } });
 }
 
-const whereOf = ({ host }: Route) => (host === '' ? '' : ` on ${host}`);
+const formatHost = ({ host }: Route) => (host === '' ? '' : ` on ${host}`);
 
-async function refuseUngranted({ grants }: RouteCheckTools, route: Route, held: HeldHosts): Promise<void> {
+async function ensureRouteGranted({ grants }: RouteCheckServices, route: Route, held: HeldHosts): Promise<void> {
   if (await grants.isOperator(route.orgId)) return;
   const { domains, paths } = await grants.find(route.orgId);
   if (route.host !== '' && !isHostGranted(held, { orgId: route.orgId, domains }, route.host))
     throw problem.domain_not_granted({ detail: { domain: route.host } });
-  const isInside = (prefix: string) => segmentsOf(prefix).every((segment, at) => route.segments[at] === segment);
+  const isInside = (prefix: string) => splitListenPath(prefix).every((segment, at) => route.segments[at] === segment);
   if (paths.length > 0 && !paths.some(isInside)) throw problem.path_not_granted({ detail: { path: route.path } });
 }
 
-async function overlapsForeign({ apis, settings }: RouteCheckTools, route: Route, held: HeldHosts): Promise<boolean> {
+async function overlapsOtherOrganisation(
+  { apis, settings }: RouteCheckServices,
+  route: Route,
+  held: HeldHosts,
+): Promise<boolean> {
   const prefix = settings['gateway.listen_path_match'] === 'prefix';
-  const search = searchOf(route, prefix, settings['gateway.api_id_paths']);
+  const search = buildRouteSearch(route, prefix, settings['gateway.api_id_paths']);
   const { routes, byId } = await apis.foreignRoutes(route.orgId, search);
   const meets = (other: Route) => other.port === route.port && ownedHostsOverlap(held, route, other);
   return (
     routes.some(row => {
-      const other = routeOf(row, settings);
+      const other = parseRoute(row, settings);
       if (!other) return false;
       // One way of speaking for each port: whoever shares one decides how the others are spoken to.
       if (route.port !== 0) return other.port === route.port;
       return meets(other) && pathsOverlap(route.segments, other.segments, prefix);
     }) ||
     byId.some(row => {
-      const other = routeOf(row, settings);
+      const other = parseRoute(row, settings);
       return other !== undefined && meets(other);
     })
   );
 }
 
 /** What of the routes has to be looked at: those above, those below, and those whose parameters may fit. */
-function searchOf({ host, port, path }: Route, prefix: boolean, idPaths: boolean): RouteSearch {
+function buildRouteSearch({ host, port, path }: Route, prefix: boolean, idPaths: boolean): RouteSearch {
   if (port !== 0) return { port };
-  const domains = isNamedHost(host) ? ['', host] : undefined;
+  const domains = isLiteralHost(host) ? ['', host] : undefined;
   const open = path.indexOf('{');
   // The fixed segments before the first parameter; none for a route that begins with one, or is the root.
   const base = (open < 0 ? path : path.slice(0, path.lastIndexOf('/', open))).replace(/^\/$/, '');

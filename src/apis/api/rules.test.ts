@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import type { OasDefinition } from '#definition/oas.ts';
-import { identified, summaryOf } from './rules.ts';
+import { summarize, withIds } from './rules.ts';
 import { emptyWrapper, type StoredApi } from './schema.ts';
 import { withoutVersion, withVersion } from './versions.ts';
 
-const classic = (definition: ClassicDefinition) => summaryOf({ kind: 'classic', definition }, emptyWrapper);
+const classic = (definition: ClassicDefinition) => summarize({ kind: 'classic', definition }, emptyWrapper);
 const names = { id: 'db', api_id: 'pub', org_id: 'org' };
 
 const document: OasDefinition = {
@@ -22,7 +22,7 @@ const base: StoredApi = {
   wrapper: emptyWrapper,
   created_at: '2026-01-02T03:04:05Z',
   updated_at: '2026-01-02T03:04:05Z',
-  summary: summaryOf({ kind: 'oas', definition: document }, emptyWrapper),
+  summary: summarize({ kind: 'oas', definition: document }, emptyWrapper),
 };
 
 test('one place has one spelling', () => {
@@ -57,13 +57,13 @@ test('an API that asks for a credential and says not how asks for a key', () => 
 
 test('the categories of a document stand beside it, not in its name', () => {
   const wrapper = { ...emptyWrapper, categories: ['eu'] };
-  assert.deepEqual(summaryOf(base, wrapper).categories, ['eu']);
+  assert.deepEqual(summarize(base, wrapper).categories, ['eu']);
   assert.deepEqual(base.summary.categories, []);
 });
 
 test('giving ids changes nothing else, and not what was given', () => {
   const before = structuredClone(document);
-  const { definition } = identified({ kind: 'oas', definition: document }, names);
+  const { definition } = withIds({ kind: 'oas', definition: document }, names);
   assert.deepEqual(document, before);
   assert.deepEqual(definition, {
     'x-gw-api-gateway': {

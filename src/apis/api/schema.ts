@@ -7,7 +7,7 @@ import type { OasDefinition } from '#definition/oas.ts';
 import type { StreamsDefinition } from '#definition/streams.ts';
 
 /** An API as it is kept: its definition exactly as written, and what stands around it. */
-interface Kept {
+interface StoredApiBase {
   /** The database id. */
   readonly id: string;
   readonly org_id: string;
@@ -20,13 +20,13 @@ interface Kept {
   readonly summary: Summary;
 }
 
-export type Written =
+export type DefinitionOfKind =
   | { readonly kind: 'classic'; readonly definition: ClassicDefinition }
   | { readonly kind: 'oas'; readonly definition: OasDefinition }
   | { readonly kind: 'streams'; readonly definition: StreamsDefinition };
 
-export type StoredApi = Kept & Written;
-export type ApiKind = Written['kind'];
+export type StoredApi = StoredApiBase & DefinitionOfKind;
+export type ApiKind = DefinitionOfKind['kind'];
 
 /** What the interface needs to know of any definition, whatever its form. */
 export interface Summary {
@@ -80,7 +80,7 @@ export const emptyWrapper: Wrapper = {
 };
 
 /** Shown in documents only: it is checked by the definition's own rules, which say where a fault is, and kept as it came. */
-export const documented = (shape: z.ZodType) => {
+export const toDocumentedSchema = (shape: z.ZodType) => {
   const { $schema: _dialect, ...schema } = z.toJSONSchema(shape, {
     io: 'input',
     unrepresentable: 'any',
@@ -89,7 +89,7 @@ export const documented = (shape: z.ZodType) => {
   return z.custom<unknown>(value => value !== undefined, { error: 'is required' }).meta(schema as z.GlobalMeta);
 };
 
-export const classicDefinition = documented(classicSchema);
+export const classicDefinition = toDocumentedSchema(classicSchema);
 
 /** What a caller sends to make or replace a classic API. */
 export const ClassicWrite = readOnlyMembers(z.looseObject({ api_definition: classicDefinition, ...wrapperMembers }), [
@@ -101,14 +101,14 @@ export const ClassicWrite = readOnlyMembers(z.looseObject({ api_definition: clas
   'oas',
 ]);
 
-const longestCategory = 200;
-const mostCategories = 200;
+const maxCategoryLength = 200;
+const maxCategories = 200;
 
 /** Categories of a document, as they are written on the wire. */
-export const categoryList = z.array(z.string().max(longestCategory)).max(mostCategories);
+export const categoryList = z.array(z.string().max(maxCategoryLength)).max(maxCategories);
 
 /** Blank and repeated labels say nothing. */
-export const cleanCategories = (given: readonly string[]): string[] =>
+export const normalizeCategories = (given: readonly string[]): string[] =>
   [...new Set(given.map(label => label.toWellFormed().trim()))].filter(Boolean);
 
 /** What the operator imports: the same in either form, as lists show it. */
@@ -123,13 +123,21 @@ export const ImportedApi = readOnlyMembers(
   ['api_model', 'created_at', 'updated_at'],
 );
 
-type Given = z.output<typeof ImportedApi> | z.output<typeof ClassicWrite>;
-const notKept = ['api_definition', 'oas', 'api_model', 'is_streams', 'categories', 'created_at', 'updated_at'];
+type WrapperInput = z.output<typeof ImportedApi> | z.output<typeof ClassicWrite>;
+const nonWrapperMembers = [
+  'api_definition',
+  'oas',
+  'api_model',
+  'is_streams',
+  'categories',
+  'created_at',
+  'updated_at',
+];
 
 /** What was sent on top of what was there: silence about a member leaves it as it is, null empties it. */
-export function wrapperOf(given: Given, before: Wrapper = emptyWrapper): Wrapper {
+export function mergeWrapper(given: WrapperInput, before: Wrapper = emptyWrapper): Wrapper {
   const { hook_references, is_site, sort_by, user_owners, user_group_owners, ...rest } = given;
-  const more = Object.fromEntries(Object.entries(rest).filter(([name]) => !notKept.includes(name)));
+  const more = Object.fromEntries(Object.entries(rest).filter(([name]) => !nonWrapperMembers.includes(name)));
   const list = <T>(sent: readonly T[] | null | undefined, kept: readonly T[]) =>
     (sent === undefined ? kept : sent) ?? [];
   return {
@@ -144,7 +152,7 @@ export function wrapperOf(given: Given, before: Wrapper = emptyWrapper): Wrapper
 }
 
 /** An API as lists and reads show it. */
-export const ApiShown = z.looseObject({
+export const ApiView = z.looseObject({
   api_model: z.object({}),
   api_definition: z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() }),
   hook_references: z.array(z.unknown()),
@@ -158,6 +166,6 @@ export const ApiShown = z.looseObject({
   is_streams: z.boolean().optional(),
   oas: z.looseObject({}).optional(),
 });
-export type ApiShown = z.input<typeof ApiShown>;
+export type ApiView = z.input<typeof ApiView>;
 
-export const apiPage = z.object({ apis: z.array(ApiShown), pages: z.int() });
+export const apiPage = z.object({ apis: z.array(ApiView), pages: z.int() });

@@ -3,13 +3,13 @@ import { before, test } from 'node:test';
 import { sql } from 'kysely';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { facets, features, versionFacets } from '#definition/definition.ts';
-import type { Facet, Row, Side } from '#definition/facet.ts';
-import { spelt } from '#definition/wire-schema.ts';
+import type { DefinitionFormat, Facet, Row } from '#definition/facet.ts';
+import { expandAnchor } from '#definition/wire-schema.ts';
 import type { Records } from '#storage/records.ts';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { emptyWrapper, type StoredApi } from './schema.ts';
 import { sealedPlaceholder } from './sealing.ts';
-import { type ApiStore, apiStore } from './store.ts';
+import { type ApiStore, createApiStore } from './store.ts';
 
 type Bag = Record<string, unknown>;
 let count = 0;
@@ -23,15 +23,15 @@ function plant(root: Bag, path: readonly string[], value: unknown): void {
 }
 
 /** Puts a secret of every shape into the place of each marked row. */
-function plantRows(root: Bag, rows: readonly Row[], side: Side): void {
+function plantRows(root: Bag, rows: readonly Row[], side: DefinitionFormat): void {
   for (const row of rows)
     for (const path of row[side]?.paths ?? []) {
-      if (row.secret === 'all') plant(root, spelt(path), plantedShapes());
-      else if (row.secret === 'named') plant(root, spelt(path), { api_key: plantedText(), colour: 'red' });
+      if (row.secret === 'all') plant(root, expandAnchor(path), plantedShapes());
+      else if (row.secret === 'named') plant(root, expandAnchor(path), { api_key: plantedText(), colour: 'red' });
       else if (row.items && hasSecret(row.items.rows)) {
         const item = {};
         plantRows(item, row.items.rows, side);
-        plant(root, spelt(path), row.items.kind === 'list' ? [item] : { any: item });
+        plant(root, expandAnchor(path), row.items.kind === 'list' ? [item] : { any: item });
       }
     }
 }
@@ -44,7 +44,7 @@ const plantedShapes = () => ({
   pairs: [{ name: 'X-Name', value: plantedText() }],
 });
 
-function definitionWithAll(side: Side): Bag {
+function definitionWithAll(side: DefinitionFormat): Bag {
   const root: Bag = {};
   for (const { rows } of [...Object.values(facets), ...Object.values(versionFacets)] as unknown as Facet[])
     plantRows(root, rows, side);
@@ -71,7 +71,7 @@ withRecords('secrets of definitions at rest', records => {
   const vault = createVault(createDataKey());
   let apis: ApiStore;
   before(() => {
-    apis = apiStore(records(), vault);
+    apis = createApiStore(records(), vault);
   });
 
   for (const side of ['classic', 'oas'] as const)
@@ -86,8 +86,8 @@ withRecords('secrets of definitions at rest', records => {
         for (const read of [
           await apis.get('org', api.api_id),
           await apis.getAnywhere(api.id),
-          await apis.withId(api.api_id),
-          (await apis.named('org', [api.api_id]))[0],
+          await apis.findByApiId(api.api_id),
+          (await apis.findByIds('org', [api.api_id]))[0],
           (await apis.all()).find(({ id }) => id === api.id),
           (await apis.page('org', { name: side }, 'name', { page: 1, size: 10 })).items[0],
         ])
@@ -96,7 +96,7 @@ withRecords('secrets of definitions at rest', records => {
       await check();
       await apis.replace(api);
       await check();
-      assert.equal(JSON.stringify((await apis.withId(api.api_id))?.definition), JSON.stringify(api.definition));
+      assert.equal(JSON.stringify((await apis.findByApiId(api.api_id))?.definition), JSON.stringify(api.definition));
     });
 
   test('texts that only name a secret stay as they are, and none is taken for a sealed one', async () => {
@@ -110,7 +110,7 @@ withRecords('secrets of definitions at rest', records => {
     };
     const api = stored('lookalikes', 'classic', JSON.parse(JSON.stringify(definition)), { sealed: 'mine' });
     await apis.insert(api);
-    assert.deepEqual(await apis.withId(api.api_id), api);
+    assert.deepEqual(await apis.findByApiId(api.api_id), api);
     const [row] = await tableText(records(), '"lookalikes"');
     for (const named of texts.slice(0, 3)) assert.ok(row!.includes(named), named);
     assert.ok(!row!.includes('v1.AAAA') && !row!.includes('a secret'));

@@ -16,8 +16,8 @@ export type ApiRow = StoredApi & { readonly sealed?: string };
  */
 export const sealedPlaceholder = 'secrets://sealed-in-the-database';
 
-type Path = readonly (string | number)[];
-type SealedText = readonly [path: Path, text: string];
+type SecretPath = readonly (string | number)[];
+type SealedText = readonly [path: SecretPath, text: string];
 
 /** The database id is part of the purpose: the ciphertext of one row does not open in another. */
 const purposeOf = (id: string) => `api secrets/${id}`;
@@ -38,12 +38,12 @@ export function openApiSecrets(vault: Vault, row: ApiRow): StoredApi {
   if (sealed === undefined) return row;
   const purpose = purposeOf(api.id);
   for (const [path, text] of JSON.parse(vault.open(sealed, purpose)) as SealedText[])
-    if (!putBack(api, path, text)) throw vaultProblem.cannot_open({ detail: { purpose } });
+    if (!restoreSecretAt(api, path, text)) throw vaultProblem.cannot_open({ detail: { purpose } });
   return api as StoredApi;
 }
 
 /** Unchanged parts are the very same object in both trees, so only the way to a secret is walked. */
-function collectReplaced(before: unknown, after: unknown, path: Path, texts: SealedText[]): void {
+function collectReplaced(before: unknown, after: unknown, path: SecretPath, texts: SealedText[]): void {
   if (before === after) return;
   if (typeof before === 'string') texts.push([path, before]);
   else if (Array.isArray(before))
@@ -56,7 +56,7 @@ function collectReplaced(before: unknown, after: unknown, path: Path, texts: Sea
 }
 
 /** False where the place is not the one the secret was taken from. */
-function putBack(root: object, path: Path, text: string): boolean {
+function restoreSecretAt(root: object, path: SecretPath, text: string): boolean {
   let at: unknown = root;
   for (const segment of path.slice(0, -1)) at = memberOf(at, segment);
   const last = path.at(-1)!;

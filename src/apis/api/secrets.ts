@@ -1,18 +1,18 @@
 import { redactedText } from '#base/redaction.ts';
-import { mapNamedSecrets, mapSecrets, type TurnSecret } from '#definition/secret-places.ts';
+import { type MapSecret, mapNamedSecrets, mapSecrets } from '#definition/secret-places.ts';
 import { type Actor, permits } from '#operations/actor.ts';
-import { type Fault, invalid } from '#operations/validation-error.ts';
-import type { StoredApi, Wrapper, Written } from './schema.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import type { DefinitionOfKind, StoredApi, Wrapper } from './schema.ts';
 
-type Secretive = Written & { readonly wrapper: Wrapper };
+type WithSecrets = DefinitionOfKind & { readonly wrapper: Wrapper };
 
 /** A text that names a secret, or a variable, holds none itself. */
-const namesOne =
+const secretReference =
   /^(?:(?:secrets|env|file|vault|consul|kv):\/\/|(?:[A-Za-z]+ )?\$(?:secret_[a-z]+|gw_context|gw_meta)\.[\w.-]+$)/;
 
 /** Turns every secret of an API: those of its definition, and of the webhooks that stand beside it. */
-export function mapApiSecrets<T extends Secretive>(api: T, turn: TurnSecret): T {
-  const own: TurnSecret = (value, path) => (namesOne.test(value) ? value : turn(value, path));
+export function mapApiSecrets<T extends WithSecrets>(api: T, map: MapSecret): T {
+  const own: MapSecret = (value, path) => (secretReference.test(value) ? value : map(value, path));
   const definition = mapSecrets<unknown>(api.kind === 'classic' ? 'classic' : 'oas', api.definition, own);
   const { hook_references, more, ...wrapper } = api.wrapper;
   const beside = mapNamedSecrets({ hook_references, more }, own);
@@ -20,18 +20,18 @@ export function mapApiSecrets<T extends Secretive>(api: T, turn: TurnSecret): T 
 }
 
 /** An API as an actor may read it: who may not write APIs sees that there is a secret, and not which. */
-export const readableBy = (actor: Actor, api: StoredApi): StoredApi =>
+export const maskSecretsFor = (actor: Actor, api: StoredApi): StoredApi =>
   permits(actor, 'apis:write') ? api : mapApiSecrets(api, () => redactedText);
 
 /** Puts stored secrets back where a written API has their mask. A mask in a place that has no secret is refused. */
-export function restoreSecrets<T extends Secretive>(written: T, before?: StoredApi): T {
+export function restoreSecrets<T extends WithSecrets>(written: T, before?: StoredApi): T {
   const stored = new Map<string, string>();
   if (before && (before.kind === 'classic') === (written.kind === 'classic'))
     mapApiSecrets(before, (value, path) => {
       stored.set(path, value);
       return value;
     });
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   const restored = mapApiSecrets(written, (value, path) => {
     if (value !== redactedText) return value;
     const kept = stored.get(path);

@@ -14,7 +14,7 @@ import { problem } from '../problems.ts';
 import type { StoredApi, Summary } from './schema.ts';
 import { type ApiRow, openApiSecrets, sealApiSecrets } from './sealing.ts';
 
-export type ApiStore = ReturnType<typeof apiStore>;
+export type ApiStore = ReturnType<typeof createApiStore>;
 
 /** What a list may be narrowed by; everything holds together. */
 export interface ApiFilter {
@@ -60,27 +60,27 @@ export type RouteSearch =
 const maxRoutesCompared = 100_000;
 
 /** Both engines bound the values of one statement. */
-const idsAtOnce = 1000;
+const maxIdsPerQuery = 1000;
 
 /** Rows that are read and sealed in one step. */
-const rowsPerSealing = 500;
+const sealBatchRows = 500;
 
 /** The row every writer of APIs changes first, so that one writes at a time and what it checked still holds. */
-const turnName = 'apis.turn';
+const writeLockName = 'apis.turn';
 
 /** Secrets inside definitions are sealed in the table and open everywhere else. */
-export function apiStore(records: Records, vault: Vault) {
+export function createApiStore(records: Records, vault: Vault) {
   const meta = createMetaStore(records);
-  const apis = createCollection<'apis', StoredApi>(records, 'apis', columnsOf, problem.same_id, {
+  const apis = createCollection<'apis', StoredApi>(records, 'apis', toColumns, problem.same_id, {
     encode: api => sealApiSecrets(vault, api),
     decode: row => openApiSecrets(vault, row as ApiRow),
   });
-  const filed = (api: StoredApi) =>
+  const toCategoryRows = (api: StoredApi) =>
     api.summary.categories.map(category => ({ org_id: api.org_id, category, api: api.id }));
 
-  async function file(api: StoredApi): Promise<void> {
+  async function indexCategories(api: StoredApi): Promise<void> {
     await records.db.deleteFrom('api_categories').where('api', '=', api.id).execute();
-    const rows = filed(api);
+    const rows = toCategoryRows(api);
     if (rows.length > 0) await records.db.insertInto('api_categories').values(rows).execute();
     await indexOwners(api);
   }
@@ -105,12 +105,12 @@ export function apiStore(records: Records, vault: Vault) {
       return (await apis.find({ id: ref })) ?? apis.find({ api_id: ref });
     },
     /** By public id alone, whatever its organisation. */
-    withId: (apiId: string) => apis.find({ api_id: apiId }),
+    findByApiId: (apiId: string) => apis.find({ api_id: apiId }),
     /** Those of these public ids that exist. */
-    async named(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
+    async findByIds(orgId: string, apiIds: readonly string[]): Promise<StoredApi[]> {
       const found: StoredApi[] = [];
-      for (let at = 0; at < apiIds.length; at += idsAtOnce) {
-        const some = sql.join(apiIds.slice(at, at + idsAtOnce));
+      for (let at = 0; at < apiIds.length; at += maxIdsPerQuery) {
+        const some = sql.join(apiIds.slice(at, at + maxIdsPerQuery));
         const filter = (query: Query) => query.where(sql<SqlBool>`api_id in (${some})`);
         found.push(...(await apis.all({ where: { org_id: orgId }, filter, order: ['id'] })));
       }
@@ -121,7 +121,7 @@ export function apiStore(records: Records, vault: Vault) {
     count: (orgId: string) => apis.count({ org_id: orgId }),
 
     /** Waits for other writers of APIs; inside a write, before anything is read. */
-    takeTurn: () => meta.set(turnName, ''),
+    takeTurn: () => meta.set(writeLockName, ''),
     /** Both kinds of id are looked up in one place, so neither may be any API's id of either kind. */
     async isTaken({ id, api_id }: Pick<StoredApi, 'id' | 'api_id'>): Promise<boolean> {
       for (const ref of [id, api_id])
@@ -152,7 +152,7 @@ export function apiStore(records: Records, vault: Vault) {
       return { routes: found, byId: byId ? await read(byId) : [] };
     },
     /** The APIs that name this one among their versions. */
-    async basesOf(orgId: string, apiId: string): Promise<StoredApi[]> {
+    async findBases(orgId: string, apiId: string): Promise<StoredApi[]> {
       const filter = (query: Query) => query.where(columnContains('body', JSON.stringify(apiId)));
       const found = await apis.all({ where: { org_id: orgId }, filter, order: ['id'] });
       return found.filter(({ summary }) => Object.values(summary.versions).includes(apiId));
@@ -160,11 +160,11 @@ export function apiStore(records: Records, vault: Vault) {
 
     async insert(api: StoredApi): Promise<void> {
       await apis.insert(api);
-      await file(api);
+      await indexCategories(api);
     },
     async replace(api: StoredApi): Promise<void> {
       await apis.replace({ id: api.id }, api);
-      await file(api);
+      await indexCategories(api);
     },
     /** Seals the secrets of rows that an earlier release wrote; inside a write, after `takeTurn`. Gives their number. */
     async sealPlainRows(): Promise<number> {
@@ -175,7 +175,7 @@ export function apiStore(records: Records, vault: Vault) {
           .select(['id', 'body'])
           .where('id', '>', last)
           .orderBy('id')
-          .limit(rowsPerSealing)
+          .limit(sealBatchRows)
           .execute();
         for (const { id, body } of rows) {
           const row = JSON.parse(body) as ApiRow;
@@ -189,7 +189,7 @@ export function apiStore(records: Records, vault: Vault) {
             .execute();
           sealed++;
         }
-        last = rows.length < rowsPerSealing ? undefined : rows.at(-1)!.id;
+        last = rows.length < sealBatchRows ? undefined : rows.at(-1)!.id;
       }
       return sealed;
     },
@@ -200,9 +200,9 @@ export function apiStore(records: Records, vault: Vault) {
     },
 
     async page(orgId: string, filter: ApiFilter, order: ApiOrder, asked: PageRequest): Promise<Page<StoredApi>> {
-      const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: narrowed(orgId, filter) };
+      const listing = { where: { org_id: orgId }, order: apiOrders[order], filter: buildFilter(orgId, filter) };
       if (!filter.matches) return apis.page(listing, asked);
-      return slice((await apis.all(listing)).filter(filter.matches), asked);
+      return toPage((await apis.all(listing)).filter(filter.matches), asked);
     },
 
     /** Every public id that is a version of another API of the organisation. */
@@ -264,20 +264,21 @@ export function foreignRouteQueries(
   if ('port' in search)
     return { routes: [foreign().where(columnEndsWith('domain', `:${search.port}`))], byId: undefined };
   const { domains, above, below, id } = search;
-  const named = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
+  const byDomain = () => (domains ? foreign().where('domain', 'in', domains) : foreign());
   // Patterns, and hosts with a port, which may turn out to be the gateway's own.
-  const unplain = () => foreign().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
+  const patternsAndPorts = () =>
+    foreign().where(eb => eb.or([columnContains('domain', '{'), columnContains('domain', ':')]));
   const routes = [
-    named().where('listen_path', 'in', above),
-    named().where('listen_path', '>=', below.from).where('listen_path', '<', below.to),
-    named().where(columnContains('listen_path', '{')),
-    ...(domains ? [unplain()] : []),
+    byDomain().where('listen_path', 'in', above),
+    byDomain().where('listen_path', '>=', below.from).where('listen_path', '<', below.to),
+    byDomain().where(columnContains('listen_path', '{')),
+    ...(domains ? [patternsAndPorts()] : []),
   ];
   if (id === undefined) return { routes, byId: undefined };
   return { routes, byId: id === '' ? foreign() : foreign().where('api_id', '=', id) };
 }
 
-const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
+const toColumns = ({ id, org_id, api_id, kind, summary, created_at, updated_at }: StoredApi) => ({
   id,
   org_id,
   api_id,
@@ -290,18 +291,18 @@ const columnsOf = ({ id, org_id, api_id, kind, summary, created_at, updated_at }
   updated_at: Date.parse(updated_at),
 });
 
-function narrowed(orgId: string, { name, categories, hidden }: ApiFilter) {
+function buildFilter(orgId: string, { name, categories, hidden }: ApiFilter) {
   const conditions: Expression<SqlBool>[] = [];
   if (name) conditions.push(columnContains('name_fold', name.toLowerCase()));
   if (categories && categories.length > 0) {
-    const filed = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
-    conditions.push(sql<SqlBool>`id in (${filed})`);
+    const apiIds = sql`select api from api_categories where org_id = ${orgId} and category in (${sql.join(categories)})`;
+    conditions.push(sql<SqlBool>`id in (${apiIds})`);
   }
   if (hidden && hidden.length > 0) conditions.push(sql<SqlBool>`api_id not in (${sql.join(hidden)})`);
   return (query: Query) => conditions.reduce((narrower, condition) => narrower.where(condition), query);
 }
 
-function slice(found: StoredApi[], { page, size }: PageRequest): Page<StoredApi> {
+function toPage(found: StoredApi[], { page, size }: PageRequest): Page<StoredApi> {
   const total = found.length;
   if (page < 1) return { items: found, pages: 1, total };
   const items = found.slice((page - 1) * size, page * size);

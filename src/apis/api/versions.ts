@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { problem } from '../problems.ts';
-import type { StoredApi, Written } from './schema.ts';
+import type { DefinitionOfKind, StoredApi } from './schema.ts';
 
 /** How a new API becomes a version of another one: parameters of every operation that makes APIs. */
-const truth = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
+const booleanText = z.enum(['true', 'false', '1', '0', '']).transform(text => text === 'true' || text === '1');
 const versionName = z.string().max(200).optional();
 
 export const versionQuery = z.object({
   base_api_id: z.string().max(64).optional().describe('The API this becomes a version of'),
   base_api_version_name: versionName.describe('What the base is called as a version; needed for its first one'),
   new_version_name: versionName.describe('What the new version is called; needed with base_api_id'),
-  set_default: truth.optional().describe('Serves calls that name no version with the new one'),
+  set_default: booleanText.optional().describe('Serves calls that name no version with the new one'),
 });
-export type VersionAsked = z.output<typeof versionQuery>;
+export type VersionOptions = z.output<typeof versionQuery>;
 
 /** What a first version gets where the base says nothing. */
-const identifier = { location: 'header', key: 'x-gw-version' };
+const defaultVersionLocation = { location: 'header', key: 'x-gw-version' };
 const ownName = 'self';
 
-interface Block {
+interface VersioningBlock {
   name?: string;
   default?: string;
   location?: string;
@@ -28,14 +28,18 @@ interface Block {
 }
 
 /** The base's versioning block, the same for both forms. */
-function blockOf({ kind, definition }: Written): Block {
+function readVersioning({ kind, definition }: DefinitionOfKind): VersioningBlock {
   const found = kind === 'classic' ? definition.definition : definition['x-gw-api-gateway'].info.versioning;
   const { versions, ...rest } = found ?? {};
   const pairs = Array.isArray(versions) ? versions.map(it => [it.name, it.id]) : Object.entries(versions ?? {});
   return { ...(rest as object), rest, versions: Object.fromEntries(pairs) };
 }
 
-function withBlock<T extends Written>(api: T, block: Record<string, unknown>, versions: Record<string, string>): T {
+function withVersioning<T extends DefinitionOfKind>(
+  api: T,
+  block: Record<string, unknown>,
+  versions: Record<string, string>,
+): T {
   if (api.kind === 'classic') {
     return { ...api, definition: { ...api.definition, definition: { ...block, versions } } };
   }
@@ -46,8 +50,8 @@ function withBlock<T extends Written>(api: T, block: Record<string, unknown>, ve
 }
 
 /** The base with one version more. */
-export function withVersion(base: StoredApi, childId: string, asked: VersionAsked): StoredApi {
-  const { name, location, key, versions, rest, ...block } = blockOf(base);
+export function withVersion(base: StoredApi, childId: string, asked: VersionOptions): StoredApi {
+  const { name, location, key, versions, rest, ...block } = readVersioning(base);
   const added = asked.new_version_name;
   if (!added) throw problem.version_unnamed();
   const baseName = asked.base_api_version_name || name;
@@ -58,27 +62,27 @@ export function withVersion(base: StoredApi, childId: string, asked: VersionAske
     ...rest,
     enabled: true,
     name: baseName,
-    location: location || identifier.location,
-    key: key || (location && location !== 'header' ? '' : identifier.key),
+    location: location || defaultVersionLocation.location,
+    key: key || (location && location !== 'header' ? '' : defaultVersionLocation.key),
     default: asked.set_default ? added : block.default || ownName,
   };
-  return withBlock(base, next, { ...versions, [added]: childId });
+  return withVersioning(base, next, { ...versions, [added]: childId });
 }
 
 /** The base without the versions an API served. If one of them was the default, the base is it from now on. */
 export function withoutVersion(base: StoredApi, childId: string): StoredApi {
-  const { name, versions, rest, ...block } = blockOf(base);
+  const { name, versions, rest, ...block } = readVersioning(base);
   const left = Object.entries(versions).filter(([, id]) => id !== childId);
   const kept = block.default === undefined || versions[block.default] !== childId;
-  return withBlock(base, kept ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
+  return withVersioning(base, kept ? rest : { ...rest, default: name || ownName }, Object.fromEntries(left));
 }
 
 /**
  * Base and version with their parts changed: the version leads from now on, under the name it had, and the base is one of
  * its versions. Calls that name no version are served by whom they were served before; each keeps its own address.
  */
-export function rebased(base: StoredApi, next: StoredApi): { readonly base: StoredApi; readonly version: StoredApi } {
-  const { name, versions, rest, ...block } = blockOf(base);
+export function swapBase(base: StoredApi, next: StoredApi): { readonly base: StoredApi; readonly version: StoredApi } {
+  const { name, versions, rest, ...block } = readVersioning(base);
   if (rest.enabled !== true || !name || Object.keys(versions).length === 0) throw problem.no_base();
   const own = Object.keys(versions).find(it => versions[it] === next.api_id);
   if (own === undefined) throw problem.not_its_version();
@@ -86,7 +90,7 @@ export function rebased(base: StoredApi, next: StoredApi): { readonly base: Stor
   const served = !block.default || block.default === ownName ? name : block.default;
   const leading = { ...rest, name: own, default: served === own ? ownName : served };
   return {
-    base: withBlock(next, leading, { [name]: base.api_id, ...Object.fromEntries(left) }),
-    version: withBlock(base, { enabled: false }, {}),
+    base: withVersioning(next, leading, { [name]: base.api_id, ...Object.fromEntries(left) }),
+    version: withVersioning(base, { enabled: false }, {}),
   };
 }

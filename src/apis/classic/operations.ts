@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
-import { addressOf } from '../api/address.ts';
-import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
-import { givenId, shownApi } from '../api/rules.ts';
-import { ApiShown, ClassicWrite, type StoredApi, wrapperOf } from '../api/schema.ts';
-import { readableBy } from '../api/secrets.ts';
+import { buildApiAddress } from '../api/address.ts';
+import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import { requestedId, toApiView } from '../api/rules.ts';
+import { ApiView, ClassicWrite, mergeWrapper, type StoredApi } from '../api/schema.ts';
+import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem, routeProblems } from '../problems.ts';
@@ -34,9 +34,9 @@ export const createApi = operation({
     problem.base_of_other_form,
     problem.version_exists,
   ],
-  async handle({ actor, query, body, audit }, tools: ApiTools) {
-    const written = checkedDefinition('classic', body.api_definition, tools, place);
-    const api = await addApi(tools, { orgId: actor.orgId, written, wrapper: wrapperOf(body), version: query });
+  async handle({ actor, query, body, audit }, services: ApiServices) {
+    const written = checkDefinition('classic', body.api_definition, services, place);
+    const api = await addApi(services, { orgId: actor.orgId, written, wrapper: mergeWrapper(body), version: query });
     audit(api.api_id);
     return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
   },
@@ -50,12 +50,12 @@ export const getApi = operation({
   about: 'Reads an API and what stands around its definition, in whatever form it was written.',
   permission: 'apis:read',
   params,
-  returns: ApiShown,
+  returns: ApiView,
   problems: [problem.detail_not_found],
   async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
     const api = await apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return shownApi(readableBy(actor, api));
+    return toApiView(maskSecretsFor(actor, api));
   },
 });
 
@@ -70,15 +70,15 @@ export const updateApi = operation({
   body: ClassicWrite,
   returns: statusAnswer,
   problems: [problem.definition_not_found, problem.other_id, problem.not_classic, ...routeProblems],
-  async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
+  async handle({ actor, params: { apiId }, body, audit }, services: ApiServices) {
     audit(apiId);
-    const written = checkedDefinition('classic', body.api_definition, tools, place);
-    const api = await changeApi(tools, actor.orgId, apiId, before => {
-      refuseOtherForm(before, tools.settings);
-      const given = givenId(written);
+    const written = checkDefinition('classic', body.api_definition, services, place);
+    const api = await changeApi(services, actor.orgId, apiId, before => {
+      ensureClassic(before, services.settings);
+      const given = requestedId(written);
       if (given !== '' && given !== before.api_id)
         throw problem.other_id({ detail: { path: `${place}.api_id`, given, wanted: before.api_id } });
-      return { ...written, wrapper: wrapperOf(body, before.wrapper) };
+      return { ...written, wrapper: mergeWrapper(body, before.wrapper) };
     });
     audit(api.api_id);
     return { ...done('API updated'), ...listWarnings(written) };
@@ -86,7 +86,7 @@ export const updateApi = operation({
 });
 
 /** A document holds more than a classic definition can say: replacing it that way loses the rest. */
-function refuseOtherForm({ kind, api_id }: StoredApi, settings: Settings): void {
+function ensureClassic({ kind, api_id }: StoredApi, settings: Settings): void {
   if (kind === 'classic' || settings['apis.allow_classic_update_of_oas']) return;
   throw problem.not_classic({ detail: { place: kind, id: api_id } });
 }
@@ -102,9 +102,9 @@ export const deleteApi = operation({
   params,
   returns: statusAnswer,
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, audit }, tools: ApiTools) {
+  async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
     audit(apiId);
-    const api = await removeApi(tools, actor.orgId, apiId);
+    const api = await removeApi(services, actor.orgId, apiId);
     audit(api.api_id);
     return done('API deleted');
   },
@@ -123,7 +123,7 @@ export const getApiUrl = operation({
   async handle({ actor, params: { apiId } }, { apis, settings }: { apis: ApiStore; settings: Settings }) {
     const api = await apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return addressOf(api, settings);
+    return buildApiAddress(api, settings);
   },
 });
 

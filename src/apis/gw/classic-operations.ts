@@ -2,21 +2,28 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
-import { checkedDefinition, putApi, removeApi } from '../api/changes.ts';
-import { classicShown } from '../api/rules.ts';
+import { checkDefinition, putApi, removeApi } from '../api/changes.ts';
+import { toClassicView } from '../api/rules.ts';
 import { classicDefinition } from '../api/schema.ts';
-import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
+import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
-import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changes.ts';
+import {
+  addBaseHeader,
+  type GwApiServices,
+  type ReadServices,
+  replaceApi,
+  requireApi,
+  resolveDefinitionOwner,
+} from './changes.ts';
 import { problem } from './problems.ts';
 
 const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
 export const params = z.object({ apiId: z.string().describe('The public id or the database id') });
-const shown = z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() });
+const classicView = z.looseObject({ api_id: z.string(), id: z.string(), org_id: z.string(), is_oas: z.boolean() });
 
 /** What may be wrong with making an API, in either form. */
-export const makingProblems = [
+export const createProblems = [
   people.organisation_unknown,
   apisProblem.same_id,
   apisProblem.other_form,
@@ -28,7 +35,7 @@ export const makingProblems = [
   apisProblem.base_of_other_form,
   apisProblem.version_exists,
 ];
-export const changingProblems = [apisProblem.api_not_found, problem.other_id, problem.other_organisation];
+export const updateProblems = [apisProblem.api_not_found, problem.other_id, problem.other_organisation];
 
 export const listGatewayApis = operation({
   ...declared,
@@ -36,9 +43,9 @@ export const listGatewayApis = operation({
   method: 'GET',
   path: '/gw/apis',
   about: 'Lists the APIs of all organisations in the classic form, oldest first.',
-  returns: z.array(shown),
-  async handle(_call, { apis }: Pick<ReadTools, 'apis'>) {
-    return (await apis.all()).map(classicShown);
+  returns: z.array(classicView),
+  async handle(_call, { apis }: Pick<ReadServices, 'apis'>) {
+    return (await apis.all()).map(toClassicView);
   },
 });
 
@@ -52,11 +59,11 @@ export const createGatewayApi = operation({
   query: versionQuery,
   body: classicDefinition,
   returns: modifiedAnswer,
-  problems: makingProblems,
-  async handle({ query, body, audit }, tools: GwApiTools) {
-    const written = checkedDefinition('classic', body, tools);
-    const orgId = await ownerOfWritten(tools, written);
-    const { api, action } = await putApi(tools, { orgId, written, version: query });
+  problems: createProblems,
+  async handle({ query, body, audit }, services: GwApiServices) {
+    const written = checkDefinition('classic', body, services);
+    const orgId = await resolveDefinitionOwner(services, written);
+    const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
@@ -69,12 +76,12 @@ export const getGatewayApi = operation({
   path: '/gw/apis/{apiId}',
   about: 'Reads an API in the classic form. The header x-gw-base-api-id names the API it is a version of.',
   params,
-  returns: shown,
+  returns: classicView,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, header }, { apis }: Pick<ReadTools, 'apis'>) {
-    const api = await foundApi(apis, apiId);
-    await tellBase(header, apis, api);
-    return classicShown(api);
+  async handle({ params: { apiId }, header }, { apis }: Pick<ReadServices, 'apis'>) {
+    const api = await requireApi(apis, apiId);
+    await addBaseHeader(header, apis, api);
+    return toClassicView(api);
   },
 });
 
@@ -87,11 +94,11 @@ export const updateGatewayApi = operation({
   params,
   body: classicDefinition,
   returns: modifiedAnswer,
-  problems: [...changingProblems, problem.classic_only, ...routeProblems],
-  async handle({ params: { apiId }, body, audit }, tools: GwApiTools) {
+  problems: [...updateProblems, problem.classic_only, ...routeProblems],
+  async handle({ params: { apiId }, body, audit }, services: GwApiServices) {
     audit(apiId);
-    const written = checkedDefinition('classic', body, tools);
-    const api = await replaceApi(tools, apiId, ({ kind }) => {
+    const written = checkDefinition('classic', body, services);
+    const api = await replaceApi(services, apiId, ({ kind }) => {
       if (kind !== 'classic') throw problem.classic_only();
       return written;
     });
@@ -109,11 +116,11 @@ export const deleteGatewayApi = operation({
   params,
   returns: modifiedAnswer,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, tools: GwApiTools) {
+  async handle({ params: { apiId }, audit }, services: GwApiServices) {
     audit(apiId);
-    const { api_id, org_id } = await foundApi(tools.apis, apiId);
+    const { api_id, org_id } = await requireApi(services.apis, apiId);
     audit(api_id, org_id);
-    await removeApi(tools, org_id, api_id);
+    await removeApi(services, org_id, api_id);
     return modified(api_id, 'deleted');
   },
 });
@@ -126,10 +133,10 @@ export const listGatewayApiVersions = operation({
   about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
   params,
   query: versionListQuery,
-  returns: versionListAnswer,
+  returns: versionListResponse,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, query }, { apis }: Pick<ReadTools, 'apis'>) {
-    return versionList(apis, await foundApi(apis, apiId), query);
+  async handle({ params: { apiId }, query }, { apis }: Pick<ReadServices, 'apis'>) {
+    return listVersions(apis, await requireApi(apis, apiId), query);
   },
 });
 

@@ -2,45 +2,48 @@ import { z } from 'zod';
 import { isObject } from '#base/json-tree.ts';
 import type { Settings } from '#base/settings.ts';
 import { extensionName, streamingName } from '#definition/document-members.ts';
-import { publicForm } from '#definition/oas-export.ts';
-import type { ImportAsked } from '#definition/oas-import.ts';
-import type { Checked } from '#definition/validation-error.ts';
+import { toPublicDocument } from '#definition/oas-export.ts';
+import type { ImportOptions } from '#definition/oas-import.ts';
+import type { CheckResult } from '#definition/validation-error.ts';
 import { invalid } from '#operations/validation-error.ts';
-import { addressOf } from '../api/address.ts';
-import { type ApiTools, type CheckedWritten, checkedDefinition } from '../api/changes.ts';
+import { buildApiAddress } from '../api/address.ts';
+import { type ApiServices, type CheckedDefinition, checkDefinition } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
-import { foundApi } from './changes.ts';
+import { requireApi } from './changes.ts';
 import { problem } from './problems.ts';
 
 export type DocumentApi = Extract<StoredApi, { kind: 'oas' | 'streams' }>;
 
 export const isDocumentApi = (api: StoredApi): api is DocumentApi => api.kind !== 'classic';
 
-export async function foundDocument(apis: ApiStore, ref: string): Promise<DocumentApi> {
-  const api = await foundApi(apis, ref);
+export async function requireDocument(apis: ApiStore, ref: string): Promise<DocumentApi> {
+  const api = await requireApi(apis, ref);
   if (!isDocumentApi(api)) throw problem.is_classic();
   return api;
 }
 
 /** Swagger 2.0 has another shape throughout: the faults of an OpenAPI 3 check would name members it never has. */
-export function refuseSwagger(body: unknown): void {
+export function rejectSwagger(body: unknown): void {
   if (!isObject(body) || body.openapi !== undefined || body.swagger === undefined) return;
   const version = typeof body.swagger === 'string' ? body.swagger.slice(0, 10) : '2.0';
   throw invalid([{ path: 'swagger', message: `this is Swagger ${version}: convert it to OpenAPI 3 first` }]);
 }
 
 /** A document with the gateway's part in it; one that holds streams is held to their rules. */
-export function checkedDocument(body: unknown, tools: Pick<ApiTools, 'settings'>): CheckedWritten {
-  refuseSwagger(body);
+export function checkDocument(body: unknown, services: Pick<ApiServices, 'settings'>): CheckedDefinition {
+  rejectSwagger(body);
   if (isObject(body) && body[extensionName] === undefined) throw problem.extension_missing();
-  return checkedDefinition(isObject(body) && streamingName in body ? 'streams' : 'oas', body, tools);
+  return checkDefinition(isObject(body) && streamingName in body ? 'streams' : 'oas', body, services);
 }
 
 /** The same for what was made of a document and of what the caller asked for beside it. */
-export function checkedMade(made: Checked<unknown>, tools: Pick<ApiTools, 'settings'>): CheckedWritten {
-  if (!made.ok) throw invalid(made.faults);
-  return checkedDocument(made.definition, tools);
+export function checkBuiltDocument(
+  result: CheckResult<unknown>,
+  services: Pick<ApiServices, 'settings'>,
+): CheckedDefinition {
+  if (!result.ok) throw invalid(result.errors);
+  return checkDocument(result.definition, services);
 }
 
 export const modeQuery = z.object({
@@ -49,49 +52,53 @@ export const modeQuery = z.object({
 export const isPublic = ({ mode }: z.output<typeof modeQuery>): boolean => mode === 'public';
 
 /** The document as it was written, or as those who call the API may see it. */
-export function documentShown(api: DocumentApi, asPublic: boolean, settings: Settings): Record<string, unknown> {
+export function toDocumentView(api: DocumentApi, asPublic: boolean, settings: Settings): Record<string, unknown> {
   if (!asPublic) return api.definition;
   const isReached = api.summary.listen_path !== '' && !api.summary.api_types.includes('tcp');
-  return publicForm(api.definition, isReached ? [addressOf(api, settings).ApiURL] : []);
+  return toPublicDocument(api.definition, isReached ? [buildApiAddress(api, settings).ApiURL] : []);
 }
 
-const truths = new Map(
+const booleanWords = new Map(
   [true, false].flatMap(value => (value ? ['1', 't', 'true'] : ['0', 'f', 'false']).map(word => [word, value])),
 );
-const said = z.string().toLowerCase();
-const switchText = said
+const lowerCaseText = z.string().toLowerCase();
+const optionalBoolean = lowerCaseText
   .pipe(z.enum(['1', 't', 'true', '0', 'f', 'false', '']))
-  .transform(word => truths.get(word))
+  .transform(word => booleanWords.get(word))
   .optional();
-const text = (most: number) => z.string().trim().max(most).optional();
+const text = (maxLength: number) => z.string().trim().max(maxLength).optional();
 
 /** What a caller may ask for beside a plain document. */
 export const configurationQuery = z.object({
   upstreamURL: text(2000).describe('The service behind the API; the first server of the document unless given'),
   listenPath: text(500).describe('Where the gateway answers for it'),
   customDomain: text(253).describe('The host it has for itself'),
-  authentication: said
+  authentication: lowerCaseText
     .pipe(z.enum(['1', 't', 'true', '0', 'f', 'false', 'compliant', '']))
     .optional()
     .describe('Asks callers for what the document asks for; compliant also knows alternatives'),
   securityProcessingMode: z.enum(['legacy', 'compliant', '']).optional().describe('Whether alternatives are known'),
-  allowList: switchText.describe('Allows the operations of the document and nothing else'),
-  validateRequest: switchText.describe('Checks calls against the document, where it says what they hold'),
-  mockResponse: switchText.describe('Answers from the examples of the document, where it has some'),
+  allowList: optionalBoolean.describe('Allows the operations of the document and nothing else'),
+  validateRequest: optionalBoolean.describe('Checks calls against the document, where it says what they hold'),
+  mockResponse: optionalBoolean.describe('Answers from the examples of the document, where it has some'),
 });
-type ConfigurationAsked = z.output<typeof configurationQuery>;
+type ConfigurationQuery = z.output<typeof configurationQuery>;
 
 /** As the rules of documents know it: silence is not a wish. */
-export function importAsked({ authentication, securityProcessingMode, ...asked }: ConfigurationAsked): ImportAsked {
+export function toImportOptions({
+  authentication,
+  securityProcessingMode,
+  ...query
+}: ConfigurationQuery): ImportOptions {
   const compliant = authentication === 'compliant';
   return {
-    upstreamURL: asked.upstreamURL || undefined,
-    listenPath: asked.listenPath || undefined,
-    customDomain: asked.customDomain || undefined,
-    authentication: compliant ? true : truths.get(authentication ?? ''),
+    upstreamURL: query.upstreamURL || undefined,
+    listenPath: query.listenPath || undefined,
+    customDomain: query.customDomain || undefined,
+    authentication: compliant ? true : booleanWords.get(authentication ?? ''),
     securityProcessingMode: securityProcessingMode || (compliant ? 'compliant' : undefined),
-    allowList: asked.allowList,
-    validateRequest: asked.validateRequest,
-    mockResponse: asked.mockResponse,
+    allowList: query.allowList,
+    validateRequest: query.validateRequest,
+    mockResponse: query.mockResponse,
   };
 }

@@ -1,34 +1,34 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { extensionName } from '#definition/document-members.ts';
-import { fileName } from '#definition/oas-export.ts';
-import { importedOas } from '#definition/oas-import.ts';
-import { jsonSchema } from '#definition/schema.ts';
+import { exportFileName } from '#definition/oas-export.ts';
+import { importOas } from '#definition/oas-import.ts';
+import { definitionSchema } from '#definition/schema.ts';
 import { operation } from '#operations/operation.ts';
 import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
-import { ownerOf } from '../api/owner.ts';
+import { resolveOwner } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem } from '../problems.ts';
-import type { GwApiTools, ReadTools } from './changes.ts';
-import { makingProblems, params } from './classic-operations.ts';
+import type { GwApiServices, ReadServices } from './changes.ts';
+import { createProblems, params } from './classic-operations.ts';
 import {
-  checkedMade,
+  checkBuiltDocument,
   configurationQuery,
-  documentShown,
-  foundDocument,
-  importAsked,
   isDocumentApi,
   isPublic,
   modeQuery,
-  refuseSwagger,
+  rejectSwagger,
+  requireDocument,
+  toDocumentView,
+  toImportOptions,
 } from './documents.ts';
 import { problem } from './problems.ts';
 
 const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
 const file = { produces: 'application/octet-stream', query: modeQuery, returns: z.string() } as const;
 const fileText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-const attached = (id: string, asPublic: boolean) => `attachment;filename="${fileName(id, asPublic)}"`;
+const contentDisposition = (id: string, asPublic: boolean) => `attachment;filename="${exportFileName(id, asPublic)}"`;
 
 export const importGatewayDocument = operation({
   ...declared,
@@ -46,13 +46,16 @@ export const importGatewayDocument = operation({
   body: freeForm(z.looseObject({})),
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.extension_present, ...makingProblems],
-  async handle({ query, body, audit }, tools: GwApiTools) {
-    refuseSwagger(body);
+  problems: [problem.extension_present, ...createProblems],
+  async handle({ query, body, audit }, services: GwApiServices) {
+    rejectSwagger(body);
     if (extensionName in body) throw problem.extension_present();
-    const written = checkedMade(importedOas(body, { ...importAsked(query), apiID: query.apiID || undefined }), tools);
-    const orgId = await ownerOf(tools, query.org_id ?? '');
-    const { api, action } = await putApi(tools, { orgId, written, version: query });
+    const written = checkBuiltDocument(
+      importOas(body, { ...toImportOptions(query), apiID: query.apiID || undefined }),
+      services,
+    );
+    const orgId = await resolveOwner(services, query.org_id ?? '');
+    const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
@@ -65,11 +68,11 @@ export const exportGatewayDocuments = operation({
   method: 'GET',
   path: '/gw/apis/oas/export',
   about: 'Sends the documents of all APIs written in the OpenAPI form as one file.',
-  async handle({ query, header }, { apis, settings }: ReadTools) {
+  async handle({ query, header }, { apis, settings }: ReadServices) {
     const asPublic = isPublic(query);
     const found = (await apis.all()).filter(isDocumentApi);
-    header('content-disposition', attached('', asPublic));
-    return fileText(found.map(api => documentShown(api, asPublic, settings)));
+    header('content-disposition', contentDisposition('', asPublic));
+    return fileText(found.map(api => toDocumentView(api, asPublic, settings)));
   },
 });
 
@@ -82,11 +85,11 @@ export const exportGatewayDocument = operation({
   about: 'Sends the document of an API as a file.',
   params,
   problems: [apisProblem.api_not_found, problem.is_classic],
-  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadTools) {
+  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadServices) {
     const asPublic = isPublic(query);
-    const api = await foundDocument(apis, apiId);
-    header('content-disposition', attached(api.api_id, asPublic));
-    return fileText(documentShown(api, asPublic, settings));
+    const api = await requireDocument(apis, apiId);
+    header('content-disposition', contentDisposition(api.api_id, asPublic));
+    return fileText(toDocumentView(api, asPublic, settings));
   },
 });
 
@@ -103,7 +106,7 @@ export const getDocumentSchema = operation({
   async handle({ query: { oasVersion: version = '' } }) {
     if (version !== '' && !/^3\.[01](\.\d+)?$/.test(version))
       throw problem.no_schema({ detail: { version, members: { status: 'Failed' } } });
-    return { status: 'Success', message: '', schema: jsonSchema('oas') };
+    return { status: 'Success', message: '', schema: definitionSchema('oas') };
   },
 });
 

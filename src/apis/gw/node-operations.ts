@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { messageAnswer, ok } from '#operations/shapes.ts';
-import type { TrafficControl } from '../api/data-plane.ts';
+import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem as apisProblem } from '../problems.ts';
-import { foundApi } from './changes.ts';
+import { requireApi } from './changes.ts';
 import { params } from './classic-operations.ts';
 import { problem } from './problems.ts';
 
-export interface NodeTools {
+export interface NodeServices {
   apis: ApiStore;
-  traffic: TrafficControl;
+  traffic: DataPlaneControl;
 }
 
 const declared = { surface: 'gateway', permission: 'secret' } as const;
@@ -25,7 +25,7 @@ export const reloadGateway = operation({
     'Has traffic look for changes. Every change is live within a second by itself; block=true answers when all traffic threads of this process have it.',
   query: z.object({ block: z.string().max(100).optional().describe('true waits until it is done') }),
   returns: messageAnswer,
-  async handle({ query: { block } }, { traffic }: Pick<NodeTools, 'traffic'>) {
+  async handle({ query: { block } }, { traffic }: Pick<NodeServices, 'traffic'>) {
     const reloaded = traffic.reload();
     if (block === 'true') await reloaded;
     // Nobody waits for it: the threads look again within a second anyway.
@@ -42,7 +42,7 @@ export const reloadGatewayGroup = operation({
   path: '/gw/reload/group',
   about: 'Has traffic look for changes. Every gateway on the same database does so within a second by itself.',
   returns: messageAnswer,
-  async handle(_call, { traffic }: Pick<NodeTools, 'traffic'>) {
+  async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
     traffic.reload().catch(() => undefined);
     return ok('');
   },
@@ -67,11 +67,11 @@ export const getApiHealth = operation({
   query: z.object({ api_id: z.string().max(64).optional().describe('The public id or the database id') }),
   returns: Health,
   problems: [problem.api_id_missing, problem.api_id_unknown],
-  async handle({ query: { api_id: asked } }, { apis, traffic }: NodeTools) {
+  async handle({ query: { api_id: asked } }, { apis, traffic }: NodeServices) {
     if (!asked) throw problem.api_id_missing();
     const api = await apis.getAnywhere(asked);
     if (!api) throw problem.api_id_unknown();
-    const found = await traffic.vitals(api.api_id);
+    const found = await traffic.stats(api.api_id);
     const perSecond = (count: number) => count / found.seconds;
     return {
       throttle_reqests_per_second: perSecond(found.rateRefused),
@@ -84,7 +84,7 @@ export const getApiHealth = operation({
 });
 
 const cache = { ...declared, noun: 'cache', method: 'DELETE', returns: messageAnswer } as const;
-const forgotten = ok('cache invalidated');
+const cacheInvalidated = ok('cache invalidated');
 
 export const forgetApiResponses = operation({
   ...cache,
@@ -93,12 +93,12 @@ export const forgetApiResponses = operation({
   about: 'Forgets the responses that are kept for an API.',
   params,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeTools) {
+  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {
     audit(apiId);
-    const { api_id, org_id } = await foundApi(apis, apiId);
+    const { api_id, org_id } = await requireApi(apis, apiId);
     audit(api_id, org_id);
-    await traffic.forgetResponses(api_id);
-    return forgotten;
+    await traffic.purgeResponseCache(api_id);
+    return cacheInvalidated;
   },
 });
 
@@ -107,9 +107,9 @@ export const forgetKeySets = operation({
   name: 'forgetKeySets',
   path: '/gw/cache/jwks',
   about: 'Has the key sets of all token issuers read anew.',
-  async handle(_call, { traffic }: Pick<NodeTools, 'traffic'>) {
-    await traffic.forgetKeySets();
-    return forgotten;
+  async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
+    await traffic.clearJwksCache();
+    return cacheInvalidated;
   },
 });
 
@@ -120,12 +120,12 @@ export const forgetApiKeySets = operation({
   about: 'Has the key sets that an API names read anew.',
   params,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeTools) {
+  async handle({ params: { apiId }, audit }, { apis, traffic }: NodeServices) {
     audit(apiId);
-    const { api_id, org_id } = await foundApi(apis, apiId);
+    const { api_id, org_id } = await requireApi(apis, apiId);
     audit(api_id, org_id);
-    await traffic.forgetKeySets(api_id);
-    return forgotten;
+    await traffic.clearJwksCache(api_id);
+    return cacheInvalidated;
   },
 });
 

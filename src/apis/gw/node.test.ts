@@ -66,9 +66,9 @@ onEveryEngine(
       assert.deepEqual(await status({ ...definition, active: false }), unserved('it is not active'));
       const pathless = { ...definition, proxy: { target_url: upstream.url } };
       // Older installations stored what a write refuses today: it is loaded and reported.
-      const { tools } = app().application.installation;
+      const { tools: services } = app().application.installation;
       const orgId = app().credentials.organisation_id;
-      await changeApi(tools, orgId, api_id, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
+      await changeApi(services, orgId, api_id, ({ wrapper }) => ({ kind: 'classic', definition: pathless, wrapper }));
       assert.deepEqual(await told('GET', `/gw/apis/${api_id}/status`), unserved('it has no listen path'));
       assert.deepEqual(await status({ ...pathless, internal: true }), served);
       const { accessKey } = await app().stranger();

@@ -1,33 +1,40 @@
 import { z } from 'zod';
 import { freeForm } from '#base/members.ts';
 import { oasSchema } from '#definition/oas.ts';
-import { patchedOas } from '#definition/oas-patch.ts';
+import { patchOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
 import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
 import { putApi, removeApi } from '../api/changes.ts';
-import { documented } from '../api/schema.ts';
-import { versionList, versionListAnswer, versionListQuery } from '../api/version-list.ts';
+import { toDocumentedSchema } from '../api/schema.ts';
+import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
 import { versionQuery } from '../api/versions.ts';
 import { problem as apisProblem, routeProblems } from '../problems.ts';
-import { foundApi, type GwApiTools, ownerOfWritten, type ReadTools, replaceApi, tellBase } from './changes.ts';
-import { changingProblems, makingProblems, params } from './classic-operations.ts';
 import {
-  checkedDocument,
-  checkedMade,
+  addBaseHeader,
+  type GwApiServices,
+  type ReadServices,
+  replaceApi,
+  requireApi,
+  resolveDefinitionOwner,
+} from './changes.ts';
+import { createProblems, params, updateProblems } from './classic-operations.ts';
+import {
+  checkBuiltDocument,
+  checkDocument,
   configurationQuery,
-  documentShown,
-  foundDocument,
-  importAsked,
   isDocumentApi,
   isPublic,
   modeQuery,
-  refuseSwagger,
+  rejectSwagger,
+  requireDocument,
+  toDocumentView,
+  toImportOptions,
 } from './documents.ts';
 import { problem } from './problems.ts';
 
 const declared = { surface: 'gateway', noun: 'apis', permission: 'secret' } as const;
-const body = documented(oasSchema);
-const shown = z.looseObject({});
+const body = toDocumentedSchema(oasSchema);
+const documentView = z.looseObject({});
 
 export const listGatewayDocuments = operation({
   ...declared,
@@ -36,10 +43,10 @@ export const listGatewayDocuments = operation({
   path: '/gw/apis/oas',
   about: 'Lists the documents of all APIs written in the OpenAPI form, of every organisation, oldest first.',
   query: modeQuery,
-  returns: z.array(shown),
-  async handle({ query }, { apis, settings }: ReadTools) {
+  returns: z.array(documentView),
+  async handle({ query }, { apis, settings }: ReadServices) {
     const found = (await apis.all()).filter(isDocumentApi);
-    return found.map(api => documentShown(api, isPublic(query), settings));
+    return found.map(api => toDocumentView(api, isPublic(query), settings));
   },
 });
 
@@ -54,11 +61,11 @@ export const createGatewayDocument = operation({
   body,
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.extension_missing, ...makingProblems],
-  async handle({ query, body: given, audit }, tools: GwApiTools) {
-    const written = checkedDocument(given, tools);
-    const orgId = await ownerOfWritten(tools, written);
-    const { api, action } = await putApi(tools, { orgId, written, version: query });
+  problems: [problem.extension_missing, ...createProblems],
+  async handle({ query, body: given, audit }, services: GwApiServices) {
+    const written = checkDocument(given, services);
+    const orgId = await resolveDefinitionOwner(services, written);
+    const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
     return { ...modified(api.api_id, action), ...listWarnings(written) };
   },
@@ -72,12 +79,12 @@ export const getGatewayDocument = operation({
   about: 'Reads the document of an API. The header x-gw-base-api-id names the API it is a version of.',
   params,
   query: modeQuery,
-  returns: shown,
+  returns: documentView,
   problems: [apisProblem.api_not_found, problem.is_classic],
-  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadTools) {
-    const api = await foundDocument(apis, apiId);
-    await tellBase(header, apis, api);
-    return documentShown(api, isPublic(query), settings);
+  async handle({ params: { apiId }, query, header }, { apis, settings }: ReadServices) {
+    const api = await requireDocument(apis, apiId);
+    await addBaseHeader(header, apis, api);
+    return toDocumentView(api, isPublic(query), settings);
   },
 });
 
@@ -91,11 +98,11 @@ export const updateGatewayDocument = operation({
   body,
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.extension_missing, problem.oas_for_classic, ...changingProblems, ...routeProblems],
-  async handle({ params: { apiId }, body: given, audit }, tools: GwApiTools) {
+  problems: [problem.extension_missing, problem.oas_for_classic, ...updateProblems, ...routeProblems],
+  async handle({ params: { apiId }, body: given, audit }, services: GwApiServices) {
     audit(apiId);
-    const written = checkedDocument(given, tools);
-    const api = await replaceApi(tools, apiId, before => {
+    const written = checkDocument(given, services);
+    const api = await replaceApi(services, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
       return written;
     });
@@ -116,15 +123,15 @@ export const patchGatewayDocument = operation({
   body: freeForm(z.looseObject({})),
   accepts: 'document',
   returns: modifiedAnswer,
-  problems: [problem.oas_for_classic, ...changingProblems, ...routeProblems],
-  async handle({ params: { apiId }, query, body: given, audit }, tools: GwApiTools) {
+  problems: [problem.oas_for_classic, ...updateProblems, ...routeProblems],
+  async handle({ params: { apiId }, query, body: given, audit }, services: GwApiServices) {
     audit(apiId);
-    refuseSwagger(given);
-    const asked = importAsked(query);
+    rejectSwagger(given);
+    const options = toImportOptions(query);
     let warned: ReturnType<typeof listWarnings> = {};
-    const api = await replaceApi(tools, apiId, before => {
+    const api = await replaceApi(services, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
-      const written = checkedMade(patchedOas(before.definition, given, asked), tools);
+      const written = checkBuiltDocument(patchOas(before.definition, given, options), services);
       warned = listWarnings(written);
       return written;
     });
@@ -142,11 +149,11 @@ export const deleteGatewayDocument = operation({
   params,
   returns: modifiedAnswer,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, audit }, tools: GwApiTools) {
+  async handle({ params: { apiId }, audit }, services: GwApiServices) {
     audit(apiId);
-    const { api_id, org_id } = await foundApi(tools.apis, apiId);
+    const { api_id, org_id } = await requireApi(services.apis, apiId);
     audit(api_id, org_id);
-    await removeApi(tools, org_id, api_id, ['oas', 'streams']);
+    await removeApi(services, org_id, api_id, ['oas', 'streams']);
     return modified(api_id, 'deleted');
   },
 });
@@ -159,10 +166,10 @@ export const listGatewayDocumentVersions = operation({
   about: 'Lists the versions of an API, or those it is one of: the base first, then by name.',
   params,
   query: versionListQuery,
-  returns: versionListAnswer,
+  returns: versionListResponse,
   problems: [apisProblem.api_not_found],
-  async handle({ params: { apiId }, query }, { apis }: Pick<ReadTools, 'apis'>) {
-    return versionList(apis, await foundApi(apis, apiId), query);
+  async handle({ params: { apiId }, query }, { apis }: Pick<ReadServices, 'apis'>) {
+    return listVersions(apis, await requireApi(apis, apiId), query);
   },
 });
 

@@ -5,12 +5,12 @@ import { streamingName } from '#definition/document-members.ts';
 import { operation } from '#operations/operation.ts';
 import { done, listWarnings, statusAnswer } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
-import { type ApiTools, addApi, checkedDefinition } from '../api/changes.ts';
-import { type OwnerTools, ownerOf } from '../api/owner.ts';
-import { cleanCategories, ImportedApi, wrapperOf } from '../api/schema.ts';
+import { type ApiServices, addApi, checkDefinition } from '../api/changes.ts';
+import { type OwnerServices, resolveOwner } from '../api/owner.ts';
+import { ImportedApi, mergeWrapper, normalizeCategories } from '../api/schema.ts';
 import { problem, routeProblems } from '../problems.ts';
 
-export interface ImportTools extends ApiTools, OwnerTools {}
+export interface ImportServices extends ApiServices, OwnerServices {}
 
 type Imported = z.output<typeof ImportedApi>;
 
@@ -26,22 +26,22 @@ export const importApis = operation({
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   returns: statusAnswer.extend({ Errors: z.record(z.string(), z.string()) }),
   problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
-  async handle({ body, audit }, tools: ImportTools) {
+  async handle({ body, audit }, services: ImportServices) {
     const faults = new Map<string, string | undefined>();
     const warnings: string[] = [];
     for (const [at, given] of body.apis.entries()) {
-      const { name, fault, warned = [] } = await attempt(given, `apis[${at}]`, tools);
+      const { name, fault, warned = [] } = await attempt(given, `apis[${at}]`, services);
       faults.set(name, faults.get(name) ?? fault);
       warnings.push(...warned.slice(0, maxWarnings - warnings.length));
     }
-    audit([...faults.keys()].join(',').slice(0, longestAudit));
+    audit([...faults.keys()].join(',').slice(0, maxAuditCharacters));
     const stored = Object.fromEntries([...faults].map(([name, fault]) => [name, fault === undefined]));
     const Errors = Object.fromEntries([...faults].filter(isFaulty));
     return { ...done('APIs imported', stored), Errors, ...listWarnings({ warnings }) };
   },
 });
 
-const longestAudit = 1000;
+const maxAuditCharacters = 1000;
 const maxWarnings = 1000;
 const isFaulty = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
 
@@ -52,9 +52,9 @@ interface Attempt {
 }
 
 /** One API that cannot be stored does not keep out the others; what is wrong on our side does. */
-async function attempt(given: Imported, place: string, tools: ImportTools): Promise<Attempt> {
+async function attempt(given: Imported, place: string, services: ImportServices): Promise<Attempt> {
   try {
-    return await importApi(given, place, tools);
+    return await importApi(given, place, services);
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     const { api_id } = given.api_definition;
@@ -64,16 +64,16 @@ async function attempt(given: Imported, place: string, tools: ImportTools): Prom
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(value);
 
-async function importApi(given: Imported, place: string, tools: ImportTools): Promise<Attempt> {
+async function importApi(given: Imported, place: string, services: ImportServices): Promise<Attempt> {
   const { api_definition: definition, oas, categories } = given;
   const { id, org_id } = definition;
-  const orgId = await ownerOf(tools, typeof org_id === 'string' ? org_id : '');
+  const orgId = await resolveOwner(services, typeof org_id === 'string' ? org_id : '');
   const streams = given.is_streams === true || (oas && streamingName in oas);
   const written = oas
-    ? checkedDefinition(streams ? 'streams' : 'oas', oas, tools, `${place}.oas`)
-    : checkedDefinition('classic', definition, tools, `${place}.api_definition`);
-  const wrapper = { ...wrapperOf(given), categories: oas ? cleanCategories(categories ?? []) : [] };
-  const { api_id } = await addApi(tools, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
+    ? checkDefinition(streams ? 'streams' : 'oas', oas, services, `${place}.oas`)
+    : checkDefinition('classic', definition, services, `${place}.api_definition`);
+  const wrapper = { ...mergeWrapper(given), categories: oas ? normalizeCategories(categories ?? []) : [] };
+  const { api_id } = await addApi(services, { orgId, written, wrapper, ...(isId(id) ? { id } : {}) });
   return { name: api_id, warned: written.warnings };
 }
 

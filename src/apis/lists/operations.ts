@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
-import { compressedApi, shownApi } from '../api/rules.ts';
+import { toApiView, toCompressedView } from '../api/rules.ts';
 import { apiPage, type StoredApi } from '../api/schema.ts';
-import { readableBy } from '../api/secrets.ts';
+import { maskSecretsFor } from '../api/secrets.ts';
 import { type ApiFilter, type ApiOrder, type ApiStore, apiOrders } from '../api/store.ts';
 import type { Ownership } from '../owners/store.ts';
 
-interface ListTools {
+interface ListServices {
   apis: ApiStore;
   settings: Settings;
   ownership: Ownership;
@@ -48,19 +48,19 @@ export const listApis = operation({
   about: 'Lists the APIs of the caller’s organisation, in whatever form they were written, newest first.',
   query: listQuery,
   returns: apiPage,
-  async handle({ actor, query }, { apis, settings, ownership }: ListTools) {
-    const { apiIds: hidden } = await ownership.hiddenFrom(actor);
-    const filter = { ...(await filterOf(actor.orgId, query, apis)), hidden };
+  async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
+    const { apiIds: hidden } = await ownership.findHidden(actor);
+    const filter = { ...(await buildListFilter(actor.orgId, query, apis)), hidden };
     const asked = pageOf(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
     return {
-      apis: items.map(api => (query.compressed === '1' ? compressedApi : shownApi)(readableBy(actor, api))),
+      apis: items.map(api => (query.compressed === '1' ? toCompressedView : toApiView)(maskSecretsFor(actor, api))),
       pages,
     };
   },
 });
 
-async function filterOf(orgId: string, query: ListQuery, apis: ApiStore): Promise<ApiFilter> {
+async function buildListFilter(orgId: string, query: ListQuery, apis: ApiStore): Promise<ApiFilter> {
   const { q, category, auth_type, api_type, base_apis } = query;
   const asks = (words: readonly string[] | undefined): words is readonly string[] => (words?.length ?? 0) > 0;
   const tests: ((api: StoredApi) => boolean)[] = [];
@@ -85,11 +85,11 @@ export const searchApis = operation({
   about: 'Finds APIs whose name contains a text.',
   query: z.object({ q: namePart, p: pageNumber }),
   returns: apiPage,
-  async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListTools) {
-    const { apiIds: hidden } = await ownership.hiddenFrom(actor);
+  async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListServices) {
+    const { apiIds: hidden } = await ownership.findHidden(actor);
     const asked = pageOf(p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, asked);
-    return { apis: items.map(api => shownApi(readableBy(actor, api))), pages };
+    return { apis: items.map(api => toApiView(maskSecretsFor(actor, api))), pages };
   },
 });
 
@@ -100,8 +100,8 @@ export const listCategories = operation({
   path: '/api/apis/categories',
   about: 'Lists the categories in use, each with how many APIs are in it.',
   returns: z.object({ categories: z.array(z.object({ name: z.string(), count: z.int() })) }),
-  async handle({ actor }, { apis, ownership }: Pick<ListTools, 'apis' | 'ownership'>) {
-    const { apiIds } = await ownership.hiddenFrom(actor);
+  async handle({ actor }, { apis, ownership }: Pick<ListServices, 'apis' | 'ownership'>) {
+    const { apiIds } = await ownership.findHidden(actor);
     return { categories: await apis.categoryCounts(actor.orgId, apiIds) };
   },
 });
@@ -113,8 +113,8 @@ export const listApiGroups = operation({
   path: '/api/apis/groups',
   about: 'Maps each category to the public ids of its APIs.',
   returns: z.record(z.string(), z.array(z.string())),
-  async handle({ actor }, { apis, ownership }: Pick<ListTools, 'apis' | 'ownership'>) {
-    const { apiIds } = await ownership.hiddenFrom(actor);
+  async handle({ actor }, { apis, ownership }: Pick<ListServices, 'apis' | 'ownership'>) {
+    const { apiIds } = await ownership.findHidden(actor);
     return Object.fromEntries(await apis.categoryMembers(actor.orgId, apiIds));
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
-import { type ApiTools, changeApi } from '../api/changes.ts';
+import { type ApiServices, changeApi } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
@@ -38,11 +38,11 @@ export const updateApiAccess = operation({
   body: z.object({ userIds: ids.nullish(), userGroupIds: ids.nullish() }),
   returns: statusAnswer,
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, body, audit }, tools: ApiTools) {
+  async handle({ actor, params: { apiId }, body, audit }, services: ApiServices) {
     audit(apiId);
     const owners = { user_owners: body.userIds ?? [], user_group_owners: body.userGroupIds ?? [] };
-    const owned = (api: StoredApi) => ({ ...api, wrapper: { ...api.wrapper, ...owners } });
-    await changeApi(tools, actor.orgId, apiId, owned, problem.api_not_found);
+    const withOwners = (api: StoredApi) => ({ ...api, wrapper: { ...api.wrapper, ...owners } });
+    await changeApi(services, actor.orgId, apiId, withOwners, problem.api_not_found);
     return done('API access updated');
   },
 });

@@ -19,7 +19,7 @@ export type Ownership = ReturnType<typeof createOwnership>;
  * analytics. An API without owners is everybody's in its organisation.
  */
 export function createOwnership(records: Records, settings: Settings) {
-  async function hiddenRows(actor: Actor): Promise<{ id: string; api_id: string }[]> {
+  async function selectHidden(actor: Actor): Promise<{ id: string; api_id: string }[]> {
     if (actor.surface !== 'dashboard' || isAdmin(actor) || !settings['apis.owners_only']) return [];
     const own = records.db
       .selectFrom('api_owners')
@@ -42,16 +42,16 @@ export function createOwnership(records: Records, settings: Settings) {
   }
 
   return {
-    async hiddenFrom(actor: Actor): Promise<HiddenApis> {
-      const rows = await hiddenRows(actor);
+    async findHidden(actor: Actor): Promise<HiddenApis> {
+      const rows = await selectHidden(actor);
       if (rows.length === 0) return nothingHidden;
       const apiIds = new Set(rows.map(row => row.api_id));
       return { apiIds: [...apiIds], has: apiId => apiIds.has(apiId) };
     },
     /** Refuses a request that names an API, by either of its ids, that its user does not own. */
-    async refuseHidden(actor: Actor, refs: readonly string[]): Promise<void> {
+    async rejectHidden(actor: Actor, refs: readonly string[]): Promise<void> {
       if (refs.length === 0) return;
-      const rows = await hiddenRows(actor);
+      const rows = await selectHidden(actor);
       if (rows.some(({ id, api_id }) => refs.includes(id) || refs.includes(api_id))) throw problem.api_not_owned();
     },
   };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { done, statusAnswer } from '#operations/shapes.ts';
-import { type ApiTools, rebaseApi } from '../api/changes.ts';
+import { type ApiServices, rebaseApi } from '../api/changes.ts';
 import { problem } from '../problems.ts';
 
 export const rebaseDocument = operation({
@@ -19,9 +19,9 @@ export const rebaseDocument = operation({
   }),
   returns: statusAnswer,
   problems: [problem.api_not_found, problem.no_base, problem.not_its_version],
-  async handle({ actor, params, audit }, tools: ApiTools) {
+  async handle({ actor, params, audit }, services: ApiServices) {
     audit(params.currentBaseApiId);
-    await rebaseApi(tools, actor.orgId, params.currentBaseApiId, params.nextBaseApiId);
+    await rebaseApi(services, actor.orgId, params.currentBaseApiId, params.nextBaseApiId);
     return done('API converted successfully');
   },
 });

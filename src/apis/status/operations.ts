@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { listWarnings } from '#operations/shapes.ts';
-import { storedWarnings } from '../api/changes.ts';
-import type { TrafficControl } from '../api/data-plane.ts';
+import { listStoredWarnings } from '../api/changes.ts';
+import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem } from '../problems.ts';
 
-interface StatusTools {
+interface StatusServices {
   apis: ApiStore;
-  traffic: TrafficControl;
+  traffic: DataPlaneControl;
 }
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
-const ApiStatus = z.object({
+const ApiStatusBody = z.object({
   api_id: z.string(),
   served: z.boolean(),
   reason: z.string(),
@@ -30,22 +30,22 @@ const declared = {
   method: 'GET',
   about: 'Says whether calls of an API are answered, and if not, why: what its definition needs may be missing.',
   params,
-  returns: ApiStatus,
+  returns: ApiStatusBody,
 } as const;
 
 /** What the traffic side says, and what its definition holds without effect. */
-async function statusOf(api: StoredApi, { apis, traffic }: StatusTools) {
+async function readStatus(api: StoredApi, { apis, traffic }: StatusServices) {
   const { warnings = [], ...status } = await traffic.status(api.api_id);
-  const found = [...warnings, ...storedWarnings(api), ...(await versionWarnings(api, apis))];
+  const found = [...warnings, ...listStoredWarnings(api), ...(await listMissingVersions(api, apis))];
   return { api_id: api.api_id, ...status, ...listWarnings({ warnings: found }) };
 }
 
 /** Versions whose API does not exist: it may be written later than its base, so that writes do not refuse it. */
-async function versionWarnings({ org_id, summary }: StoredApi, apis: ApiStore): Promise<string[]> {
+async function listMissingVersions({ org_id, summary }: StoredApi, apis: ApiStore): Promise<string[]> {
   const versions = Object.entries(summary.versions);
   if (versions.length === 0) return [];
   const ids = versions.map(([, id]) => id);
-  const known = new Set((await apis.named(org_id, ids)).map(({ api_id }) => api_id));
+  const known = new Set((await apis.findByIds(org_id, ids)).map(({ api_id }) => api_id));
   return versions
     .filter(([, id]) => !known.has(id))
     .slice(0, maxVersionWarnings)
@@ -59,10 +59,10 @@ export const getApiStatus = operation({
   path: '/api/apis/{apiId}/status',
   permission: 'apis:read',
   problems: [problem.detail_not_found],
-  async handle({ actor, params: { apiId } }, tools: StatusTools) {
-    const api = await tools.apis.get(actor.orgId, apiId);
+  async handle({ actor, params: { apiId } }, services: StatusServices) {
+    const api = await services.apis.get(actor.orgId, apiId);
     if (!api) throw problem.detail_not_found();
-    return statusOf(api, tools);
+    return readStatus(api, services);
   },
 });
 
@@ -73,10 +73,10 @@ export const getGatewayApiStatus = operation({
   path: '/gw/apis/{apiId}/status',
   permission: 'secret',
   problems: [problem.api_not_found],
-  async handle({ params: { apiId } }, tools: StatusTools) {
-    const api = await tools.apis.getAnywhere(apiId);
+  async handle({ params: { apiId } }, services: StatusServices) {
+    const api = await services.apis.getAnywhere(apiId);
     if (!api) throw problem.api_not_found();
-    return statusOf(api, tools);
+    return readStatus(api, services);
   },
 });
 

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
 import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
-import { type ApiTools, addApi, changeApi, checkedDefinition, removeApi } from '../api/changes.ts';
-import { givenId } from '../api/rules.ts';
-import { documented } from '../api/schema.ts';
-import { readableBy } from '../api/secrets.ts';
+import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
+import { requestedId } from '../api/rules.ts';
+import { toDocumentedSchema } from '../api/schema.ts';
+import { maskSecretsFor } from '../api/secrets.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem, routeProblems } from '../problems.ts';
 
 const params = z.object({ apiId: z.string().describe('The public id or the database id') });
 const declared = { surface: 'dashboard', noun: 'streams' } as const;
-const body = documented(streamsSchema);
+const body = toDocumentedSchema(streamsSchema);
 const accepts = { only: ['application/vnd.gw.streams.oas'] };
 
 export const createStreams = operation({
@@ -25,9 +25,9 @@ export const createStreams = operation({
   accepts,
   returns: createdAnswer,
   problems: [problem.same_id, ...routeProblems],
-  async handle({ actor, body: document, audit }, tools: ApiTools) {
-    const written = checkedDefinition('streams', document, tools);
-    const api = await addApi(tools, { orgId: actor.orgId, written });
+  async handle({ actor, body: document, audit }, services: ApiServices) {
+    const written = checkDefinition('streams', document, services);
+    const api = await addApi(services, { orgId: actor.orgId, written });
     audit(api.api_id);
     return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
   },
@@ -46,7 +46,7 @@ export const getStreams = operation({
   async handle({ actor, params: { apiId } }, { apis }: { apis: ApiStore }) {
     const api = await apis.get(actor.orgId, apiId);
     if (api?.kind !== 'streams') throw problem.detail_not_found();
-    return (readableBy(actor, api) as typeof api).definition;
+    return (maskSecretsFor(actor, api) as typeof api).definition;
   },
 });
 
@@ -62,12 +62,12 @@ export const updateStreams = operation({
   accepts,
   returns: statusAnswer,
   problems: [problem.definition_not_found, problem.other_id, ...routeProblems],
-  async handle({ actor, params: { apiId }, body: document, audit }, tools: ApiTools) {
+  async handle({ actor, params: { apiId }, body: document, audit }, services: ApiServices) {
     audit(apiId);
-    const written = checkedDefinition('streams', document, tools);
-    const api = await changeApi(tools, actor.orgId, apiId, before => {
+    const written = checkDefinition('streams', document, services);
+    const api = await changeApi(services, actor.orgId, apiId, before => {
       if (before.kind !== 'streams') throw problem.definition_not_found();
-      const given = givenId(written);
+      const given = requestedId(written);
       if (given !== '' && given !== before.api_id)
         throw problem.other_id({ detail: { path: 'x-gw-api-gateway.info.id', given, wanted: before.api_id } });
       return { ...written, wrapper: before.wrapper };
@@ -87,9 +87,9 @@ export const deleteStreams = operation({
   params,
   returns: statusAnswer,
   problems: [problem.api_not_found],
-  async handle({ actor, params: { apiId }, audit }, tools: ApiTools) {
+  async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
     audit(apiId);
-    const api = await removeApi(tools, actor.orgId, apiId, ['streams']);
+    const api = await removeApi(services, actor.orgId, apiId, ['streams']);
     audit(api.api_id);
     return done('API deleted');
   },

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { headerPairs } from '../field-codecs.ts';
-import { flag, givenStatus, optionalStatus, text, textMap } from '../rules.ts';
+import { flagRule, optionalStatusRule, responseStatusRule, textMapRule, textRule } from '../rules.ts';
 import { feature } from './feature.ts';
 
-const replies = {
+const methodActions = {
   rule: z
     .record(
       z.string(),
       z
         .looseObject({
           action: z.string().optional(),
-          code: givenStatus.optional(),
+          code: responseStatusRule.optional(),
           data: z.string().optional(),
           headers: z.record(z.string(), z.string()).nullable().optional(),
         })
@@ -22,14 +22,14 @@ const replies = {
   oas: null,
   about: 'An older way to name methods: each with no_action, or with a reply of its own.',
 };
-const ignoreCase = { rule: flag, classic: 'ignore_case', about: 'The path matches in any case.' };
+const ignoreCase = { rule: flagRule, classic: 'ignore_case', about: 'The path matches in any case.' };
 
 export const allow = feature({
   name: 'allow',
   about: 'Endpoints that may be called. One entry makes every other endpoint forbidden.',
   classic: 'white_list',
   oas: 'allow',
-  fields: { ignoreCase, methodActions: replies },
+  fields: { ignoreCase, methodActions: methodActions },
 });
 
 export const block = feature({
@@ -37,7 +37,7 @@ export const block = feature({
   about: 'Endpoints that may not be called.',
   classic: 'black_list',
   oas: 'block',
-  fields: { ignoreCase, methodActions: replies },
+  fields: { ignoreCase, methodActions: methodActions },
 });
 
 export const ignoreAuthentication = feature({
@@ -45,7 +45,7 @@ export const ignoreAuthentication = feature({
   about: 'Endpoints open to everybody.',
   classic: 'ignored',
   oas: 'ignoreAuthentication',
-  fields: { ignoreCase, methodActions: replies },
+  fields: { ignoreCase, methodActions: methodActions },
 });
 
 export const internalEndpoint = feature({
@@ -63,28 +63,28 @@ export const mockResponse = feature({
   oas: 'mockResponse',
   fields: {
     ignoreCase: { ...ignoreCase, oas: null },
-    code: { rule: optionalStatus, about: 'The status; 0 for 200.' },
-    body: { rule: text, reads: 'nothing', about: 'The body.' },
-    headers: { rule: textMap, reads: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
+    code: { rule: optionalStatusRule, about: 'The status; 0 for 200.' },
+    body: { rule: textRule, reads: 'nothing', about: 'The body.' },
+    headers: { rule: textMapRule, reads: 'nothing', oas: headerPairs('headers'), about: 'The headers.' },
     fromExamples: {
-      rule: flag,
+      rule: flagRule,
       classic: null,
       oas: 'fromOASExamples.enabled',
       about: 'Takes the answer from the examples and schemas of the document.',
     },
     exampleCode: {
-      rule: optionalStatus,
+      rule: optionalStatusRule,
       classic: null,
       oas: 'fromOASExamples.code',
       about: 'The status whose example is used.',
     },
     exampleContentType: {
-      rule: text,
+      rule: textRule,
       classic: null,
       oas: 'fromOASExamples.contentType',
       about: 'The content type whose example is used.',
     },
-    exampleName: { rule: text, classic: null, oas: 'fromOASExamples.exampleName', about: 'The example used.' },
+    exampleName: { rule: textRule, classic: null, oas: 'fromOASExamples.exampleName', about: 'The example used.' },
   },
 });
 
@@ -102,7 +102,7 @@ export const exchange = feature({
   classic: null,
   oas: 'exchange',
   fields: {
-    audience: { rule: text, about: 'Whom the new token is for.' },
+    audience: { rule: textRule, about: 'Whom the new token is for.' },
     scopes: { rule: z.array(z.string()).default([]), about: 'What it may be used for.' },
   },
 });

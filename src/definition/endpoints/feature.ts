@@ -1,13 +1,13 @@
 import type { Facet, Fields, Lens, ValuesOf } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { inverted } from '../field-codecs.ts';
-import { flag, text } from '../rules.ts';
+import { negation } from '../field-codecs.ts';
+import { flagRule, textRule } from '../rules.ts';
 
 /**
  * Something that can be said about one endpoint. The classic form keeps a list per feature in each version, every
  * entry with its path and method; the OpenAPI form keeps the features of each operation, by operation id.
  */
-export interface FeatureGiven<T extends Fields> {
+export interface FeatureOptions<T extends Fields> {
   readonly name: string;
   readonly about: string;
   /** The list in `extended_paths`, or null. */
@@ -20,30 +20,30 @@ export interface FeatureGiven<T extends Fields> {
   readonly lens?: Lens;
 }
 
-const place = {
-  path: { rule: text, oas: null, about: 'The path, below the listen path; may hold {name} or a pattern.' },
-  method: { rule: text, oas: null, about: 'The method; empty for any where the list allows that.' },
+const locationFields = {
+  path: { rule: textRule, oas: null, about: 'The path, below the listen path; may hold {name} or a pattern.' },
+  method: { rule: textRule, oas: null, about: 'The method; empty for any where the list allows that.' },
 };
-const onOff = {
-  enabled: { rule: flag, classic: inverted('disabled'), about: 'Lets the entry count.' },
+const enabledField = {
+  enabled: { rule: flagRule, classic: negation('disabled'), about: 'Lets the entry count.' },
 };
 
-type PlaceFields = typeof place & typeof onOff;
-export type Entry<T extends Fields> = ValuesOf<T & PlaceFields>;
+type EndpointFields = typeof locationFields & typeof enabledField;
+export type FeatureEntry<T extends Fields> = ValuesOf<T & EndpointFields>;
 
-export interface Feature<T extends Fields = Fields> extends Omit<FeatureGiven<T>, 'fields'> {
-  readonly entry: Facet<T & PlaceFields>;
+export interface Feature<T extends Fields = Fields> extends Omit<FeatureOptions<T>, 'fields'> {
+  readonly entry: Facet<T & EndpointFields>;
 }
 
-export function feature<const T extends Fields>(given: FeatureGiven<T>): Feature<T> {
-  const { name, about, fields, lens } = given;
+export function feature<const T extends Fields>(options: FeatureOptions<T>): Feature<T> {
+  const { name, about, fields, lens } = options;
   const entry = facet({
     name,
     about,
-    classic: given.classic === null ? null : '',
-    oas: given.oas === null ? null : '',
-    fields: { ...place, ...onOff, ...fields },
+    classic: options.classic === null ? null : '',
+    oas: options.oas === null ? null : '',
+    fields: { ...locationFields, ...enabledField, ...fields },
     ...(lens ? { lens } : {}),
   });
-  return { ...given, entry };
+  return { ...options, entry };
 }

@@ -3,28 +3,28 @@ import { arrayOrEmpty, isObject, isZeroValue, objectOrEmpty } from '#base/json-t
 import { features } from '../definition.ts';
 import type { Fields } from '../facet.ts';
 import { readFacet } from '../read-fields.ts';
-import type { Entry, Feature } from './feature.ts';
-import { classicPath, operationsOf } from './paths.ts';
+import type { Feature, FeatureEntry } from './feature.ts';
+import { listOperations, toClassicPath } from './paths.ts';
 
 /** The endpoint lists of one version: what the gateway matches calls against, whichever form it was written in. */
 export type Endpoints = {
   -readonly [K in keyof typeof features]: (typeof features)[K] extends Feature<infer F> ? EndpointEntry<F>[] : never;
 };
 /** The operation id is known where the form is OpenAPI's. */
-type EndpointEntry<F extends Fields> = Entry<F> & { operationId?: string };
+type EndpointEntry<F extends Fields> = FeatureEntry<F> & { operationId?: string };
 
 const cachedMethods = ['GET', 'HEAD', 'OPTIONS'];
 export const accessLists: readonly string[] = ['ignored', 'black_list', 'white_list'];
 
 /** The lists of a classic version with the older ways of writing them put into today's. */
-export function currentLists(version: JsonObject): Record<string, JsonObject[]> {
-  if (isLegacy(version)) return legacyLists(objectOrEmpty(version.paths));
+export function normalizeLists(version: JsonObject): Record<string, JsonObject[]> {
+  if (isLegacy(version)) return readLegacyLists(objectOrEmpty(version.paths));
   const given = objectOrEmpty(version.extended_paths);
   const lists: Record<string, JsonObject[]> = {};
   for (const { classic } of Object.values(features))
     if (classic) lists[classic] = arrayOrEmpty(given[classic]).filter(isObject);
   for (const name of accessLists)
-    lists[name] = lists[name]!.flatMap(entry => byMethod(entry, name, lists.mock_response!));
+    lists[name] = lists[name]!.flatMap(entry => splitByMethod(entry, name, lists.mock_response!));
   const cached = arrayOrEmpty(given.cache).flatMap(path => cachedMethods.map(method => ({ path, method })));
   lists.advance_cache_config!.push(...cached);
   return lists;
@@ -34,7 +34,7 @@ export function currentLists(version: JsonObject): Record<string, JsonObject[]> 
 export const isLegacy = (version: JsonObject) => version.use_extended_paths !== true && isObject(version.paths);
 
 /** Lists of bare paths, for any method. */
-function legacyLists(paths: JsonObject): Record<string, JsonObject[]> {
+function readLegacyLists(paths: JsonObject): Record<string, JsonObject[]> {
   return Object.fromEntries(
     accessLists.map(name => [name, arrayOrEmpty(paths[name]).map(path => ({ path, method: '' }))]),
   );
@@ -45,7 +45,7 @@ function legacyLists(paths: JsonObject): Record<string, JsonObject[]> {
  * stays in its list: an allow list of replies alone still closes every other endpoint. In a block list the reply stands in
  * place of the refusal.
  */
-function byMethod(entry: JsonObject, list: string, mocks: JsonObject[]): JsonObject[] {
+function splitByMethod(entry: JsonObject, list: string, mocks: JsonObject[]): JsonObject[] {
   const { method_actions, ...rest } = entry;
   if (isZeroValue(method_actions)) return [rest];
   return Object.entries(objectOrEmpty(method_actions)).flatMap(([method, action]) => {
@@ -56,9 +56,9 @@ function byMethod(entry: JsonObject, list: string, mocks: JsonObject[]): JsonObj
   });
 }
 
-export function classicEndpoints(version: JsonObject): Endpoints {
-  const lists = currentLists(version);
-  return endpoints(feature =>
+export function readClassicEndpoints(version: JsonObject): Endpoints {
+  const lists = normalizeLists(version);
+  return buildEndpoints(feature =>
     arrayOrEmpty(feature.classic === null ? [] : lists[feature.classic]).map(entry => {
       const values = readFacet(feature.entry, 'classic', entry, {});
       return { ...values, method: String(values.method).toUpperCase() };
@@ -66,34 +66,37 @@ export function classicEndpoints(version: JsonObject): Endpoints {
   );
 }
 
-export function oasEndpoints(extension: JsonObject, paths: unknown): Endpoints {
+export function readOasEndpoints(extension: JsonObject, paths: unknown): Endpoints {
   const given = objectOrEmpty(objectOrEmpty(extension.middleware).operations);
-  const operations = operationsOf(paths).filter(({ id }) => isObject(given[id]));
-  return endpoints(feature =>
+  const operations = listOperations(paths).filter(({ id }) => isObject(given[id]));
+  return buildEndpoints(feature =>
     operations.flatMap(({ id, path, method }) => {
       const operation = objectOrEmpty(given[id]);
-      const member = memberOf(feature, operation);
+      const member = findFeatureMember(feature, operation);
       if (!member) return [];
       const values = readFacet(feature.entry, 'oas', member, {});
-      return [{ ...values, path: originalPath(operation) ?? classicPath(path), method, operationId: id }];
+      return [{ ...values, path: findOriginalPath(operation) ?? toClassicPath(path), method, operationId: id }];
     }),
   );
 }
 
 /** What an operation says of a feature. */
-export function memberOf(feature: Pick<Feature, 'oas' | 'oasList'>, operation: JsonObject): JsonObject | undefined {
+export function findFeatureMember(
+  feature: Pick<Feature, 'oas' | 'oasList'>,
+  operation: JsonObject,
+): JsonObject | undefined {
   const member = feature.oas === null ? undefined : operation[feature.oas];
   const one = feature.oasList ? arrayOrEmpty(member)[0] : member;
   return isObject(one) ? one : undefined;
 }
 
 /** The path as the classic form wrote it, where OpenAPI could not. */
-export function originalPath(operation: JsonObject): string | undefined {
+export function findOriginalPath(operation: JsonObject): string | undefined {
   const { path } = objectOrEmpty(operation['x-gw-classic']);
   return typeof path === 'string' ? path : undefined;
 }
 
-function endpoints(entries: (feature: Feature) => JsonObject[]): Endpoints {
+function buildEndpoints(entries: (feature: Feature) => JsonObject[]): Endpoints {
   const lists = Object.entries(features).map(([name, feature]) => [
     name,
     entries(feature as Feature).filter(entry => entry.enabled !== false || name === 'scopeCheck'),

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classicPath, openApiPath, operationsOf } from './paths.ts';
+import { listOperations, toClassicPath, toOpenApiPath } from './paths.ts';
 
 test('the more particular path comes first', () => {
   const paths = { '/': {}, '/{any}': {}, '/a': {}, '/a/{id}': {}, '/a/b': {}, '/a/{id}/c': {}, '/ab': {} };
   const all = Object.fromEntries(Object.keys(paths).map(path => [path, { get: {} }]));
   assert.deepEqual(
-    operationsOf(all).map(({ path }) => path),
+    listOperations(all).map(({ path }) => path),
     ['/a/{id}/c', '/a/b', '/a/{id}', '/ab', '/a', '/', '/{any}'],
   );
 });
 
 test('an operation without an id is named by its path and method', () => {
-  assert.deepEqual(operationsOf({ '/users/{id}': { get: {} } }), [
+  assert.deepEqual(listOperations({ '/users/{id}': { get: {} } }), [
     { id: 'users/{id}GET', path: '/users/{id}', method: 'GET' },
   ]);
 });
 
 test('a segment that is a pattern becomes a parameter that carries it', () => {
-  assert.deepEqual(openApiPath('/a/[0-9]+/{id}/{n:\\d+}/x.y'), {
+  assert.deepEqual(toOpenApiPath('/a/[0-9]+/{id}/{n:\\d+}/x.y'), {
     path: '/a/{customRegex1}/{id}/{n}/x.y',
     parameters: [
       { name: 'customRegex1', in: 'path', required: true, schema: { type: 'string', pattern: '[0-9]+' } },
@@ -41,10 +41,10 @@ const patterns: readonly (readonly [path: string, pattern: string])[] = [
   ['/half/{open', '/half/%7Bopen'],
 ];
 for (const [path, pattern] of patterns)
-  test(`the OpenAPI path ${path} is the pattern ${pattern}`, () => assert.equal(classicPath(path), pattern));
+  test(`the OpenAPI path ${path} is the pattern ${pattern}`, () => assert.equal(toClassicPath(path), pattern));
 
 test('members that are no paths hold no operations', () => {
-  assert.deepEqual(operationsOf({ 'x-note': { get: {} }, '/a': { get: {} } }), [
+  assert.deepEqual(listOperations({ 'x-note': { get: {} }, '/a': { get: {} } }), [
     { id: 'aGET', path: '/a', method: 'GET' },
   ]);
 });

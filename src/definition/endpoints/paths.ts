@@ -5,41 +5,42 @@ import { isObject, objectOrEmpty } from '#base/json-tree.ts';
 export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
 /** One operation of an OpenAPI document. */
-export interface Operation {
+export interface OasOperation {
   readonly id: string;
   readonly path: string;
   readonly method: string;
 }
 
 /** The id an operation has where its author gave it none. */
-export const operationIdOf = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
+export const defaultOperationId = (path: string, method: string) => `${path.replace(/^\//, '')}${method.toUpperCase()}`;
 
 /** The id of an operation: its author's, or the one it has without. */
-export const idOf = ({ operationId }: JsonObject, path: string, method: string): string =>
-  typeof operationId === 'string' && operationId !== '' ? operationId : operationIdOf(path, method);
+export const operationIdOf = ({ operationId }: JsonObject, path: string, method: string): string =>
+  typeof operationId === 'string' && operationId !== '' ? operationId : defaultOperationId(path, method);
 
 /** The paths of a document. Among them may stand extensions, which begin with no slash. */
-export const pathItemsOf = (paths: unknown): [path: string, item: unknown][] =>
+export const listPathItems = (paths: unknown): [path: string, item: unknown][] =>
   Object.entries(objectOrEmpty(paths)).filter(([path]) => path.startsWith('/'));
 
 /** All operations, the more particular path first: more segments, then longer text, then by letter. */
-export function operationsOf(paths: unknown): Operation[] {
-  const found: Operation[] = [];
-  for (const [path, item] of pathItemsOf(paths).sort(([a], [b]) => moreParticular(a, b)))
+export function listOperations(paths: unknown): OasOperation[] {
+  const operations: OasOperation[] = [];
+  for (const [path, item] of listPathItems(paths).sort(([a], [b]) => compareSpecificity(a, b)))
     for (const method of methods) {
       const operation = objectOrEmpty(item)[method];
-      if (isObject(operation)) found.push({ id: idOf(operation, path, method), path, method: method.toUpperCase() });
+      if (isObject(operation))
+        operations.push({ id: operationIdOf(operation, path, method), path, method: method.toUpperCase() });
     }
-  return found;
+  return operations;
 }
 
-const segmentsOf = (path: string) => path.split('/').length;
+const countSegments = (path: string) => path.split('/').length;
 const withoutParameters = (path: string) => path.replace(/\{[^}]*\}/g, '');
 
-export function moreParticular(a: string, b: string): number {
+export function compareSpecificity(a: string, b: string): number {
   const bare = [withoutParameters(a), withoutParameters(b)] as const;
   return (
-    segmentsOf(b) - segmentsOf(a) ||
+    countSegments(b) - countSegments(a) ||
     bare[1].length - bare[0].length ||
     // Of two that are equal without their parameters, the one without parameters is the more particular.
     (bare[0] === bare[1] ? a.length - b.length : 0) ||
@@ -51,14 +52,14 @@ export function moreParticular(a: string, b: string): number {
  * The pattern that fits exactly what an OpenAPI path means: outside its parameters every character stands for itself, and
  * does so in a pattern when it is escaped. A segment that is a star alone stands for any, as it does in patterns.
  */
-export function classicPath(path: string): string {
+export function toClassicPath(path: string): string {
   const parts = path.split(/(\{[^{}]*\})/);
-  return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll(specialCharacter, escaped))).join('');
+  return parts.map((part, at) => (at % 2 === 1 ? part : part.replaceAll(specialCharacter, percentEncode))).join('');
 }
 
 const specialCharacter = /[.$()+?^|[\]{}\\"<>`#]|(?<!\/)\*|\*(?!\/|$)/g;
 
-const escaped = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+const percentEncode = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
 const literal = /^[A-Za-z0-9._-]*$/;
 
@@ -66,24 +67,24 @@ const literal = /^[A-Za-z0-9._-]*$/;
  * The OpenAPI path of a classic one. A segment that is a pattern becomes a parameter that carries the pattern, since
  * OpenAPI paths have no patterns of their own.
  */
-export function openApiPath(path: string): { path: string; parameters: JsonObject[] } {
+export function toOpenApiPath(path: string): { path: string; parameters: JsonObject[] } {
   const parameters: JsonObject[] = [];
   const segments = (path.startsWith('/') ? path : `/${path}`).split('/').map(segment => {
     const named = /^\{([^:{}]+)(?::(.*))?\}$/.exec(segment);
     if (named) {
-      parameters.push(parameter(named[1]!, named[2]));
+      parameters.push(pathParameter(named[1]!, named[2]));
       return `{${named[1]}}`;
     }
     const plain = segment.replaceAll('%2E', '.');
     if (literal.test(plain)) return plain;
     const name = `customRegex${parameters.filter(({ name }) => String(name).startsWith('customRegex')).length + 1}`;
-    parameters.push(parameter(name, segment));
+    parameters.push(pathParameter(name, segment));
     return `{${name}}`;
   });
   return { path: segments.join('/'), parameters };
 }
 
-const parameter = (name: string, pattern: string | undefined): JsonObject => ({
+const pathParameter = (name: string, pattern: string | undefined): JsonObject => ({
   name,
   in: 'path',
   required: true,

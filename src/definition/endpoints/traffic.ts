@@ -1,9 +1,20 @@
 import { z } from 'zod';
-import type { Side, Values } from '../facet.ts';
-import { inverted, millisecondsText, secondsText } from '../field-codecs.ts';
-import { amount, choice, count, flag, object, optionalStatus, pattern, seconds, statusCodes, text } from '../rules.ts';
+import type { DefinitionFormat, Values } from '../facet.ts';
+import { millisecondsText, negation, secondsText } from '../field-codecs.ts';
+import {
+  amountRule,
+  choiceRule,
+  countRule,
+  flagRule,
+  objectRule,
+  optionalStatusRule,
+  regexRule,
+  secondsRule,
+  statusCodesRule,
+  textRule,
+} from '../rules.ts';
 import { feature } from './feature.ts';
-import { placesOf, sourceOf } from './transforms.ts';
+import { toClassicSource, toOasSource } from './transforms.ts';
 
 export const cacheEndpoint = feature({
   name: 'cache',
@@ -11,14 +22,14 @@ export const cacheEndpoint = feature({
   classic: 'advance_cache_config',
   oas: 'cache',
   fields: {
-    timeout: { rule: seconds, about: 'Seconds an answer is kept; 0 for the time of the API.' },
+    timeout: { rule: secondsRule, about: 'Seconds an answer is kept; 0 for the time of the API.' },
     cacheByRegex: {
-      rule: pattern,
+      rule: regexRule,
       classic: 'cache_key_regex',
       about: 'The part of the body that makes calls different; empty for all of it.',
     },
     cacheResponseCodes: {
-      rule: statusCodes,
+      rule: statusCodesRule,
       classic: 'cache_response_codes',
       about: 'Statuses kept; empty for those of the API.',
     },
@@ -31,7 +42,7 @@ export const enforceTimeout = feature({
   classic: 'hard_timeouts',
   oas: 'enforceTimeout',
   fields: {
-    seconds: { rule: seconds, classic: 'timeout', oas: 'value', about: 'The time in whole seconds.' },
+    seconds: { rule: secondsRule, classic: 'timeout', oas: 'value', about: 'The time in whole seconds.' },
     ms: {
       rule: z.number().min(0).default(0),
       classic: millisecondsText('duration'),
@@ -47,9 +58,9 @@ export const validateRequest = feature({
   classic: 'validate_request',
   oas: 'validateRequest',
   fields: {
-    enabled: { rule: flag, about: 'Lets the entry count.' },
+    enabled: { rule: flagRule, about: 'Lets the entry count.' },
     errorResponseCode: {
-      rule: optionalStatus,
+      rule: optionalStatusRule,
       classic: 'error_response_code',
       about: 'Status of a refusal; 0 for 422.',
     },
@@ -62,10 +73,10 @@ export const validateJson = feature({
   classic: 'validate_json',
   oas: null,
   fields: {
-    schema: { rule: object, reads: 'nothing', about: 'The schema.' },
-    schemaBase64: { rule: text, reads: 'nothing', classic: 'schema_b64', about: 'The schema as text in base64.' },
+    schema: { rule: objectRule, reads: 'nothing', about: 'The schema.' },
+    schemaBase64: { rule: textRule, reads: 'nothing', classic: 'schema_b64', about: 'The schema as text in base64.' },
     errorResponseCode: {
-      rule: optionalStatus,
+      rule: optionalStatusRule,
       classic: 'error_response_code',
       about: 'Status of a refusal; 0 for 422.',
     },
@@ -79,28 +90,33 @@ export const virtualEndpoint = feature({
   oas: 'virtualEndpoint',
   fields: {
     functionName: {
-      rule: text,
+      rule: textRule,
       classic: 'response_function_name',
       oas: ['functionName', 'name'],
       about: 'The function called.',
     },
     mode: {
-      rule: choice('blob', 'file'),
+      rule: choiceRule('blob', 'file'),
       classic: 'function_source_type',
       oas: null,
       about: 'Whether the source is the script itself, in base64, or a file.',
     },
-    source: { rule: text, reads: 'nothing', classic: 'function_source_uri', oas: null, about: 'The script.' },
-    body: { rule: text, reads: 'nothing', classic: null, about: 'The script itself in base64; it wins over the file.' },
-    file: { rule: text, reads: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
-    requireSession: { rule: flag, classic: 'use_session', about: 'Hands over the session of the caller.' },
-    proxyOnError: { rule: flag, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
+    source: { rule: textRule, reads: 'nothing', classic: 'function_source_uri', oas: null, about: 'The script.' },
+    body: {
+      rule: textRule,
+      reads: 'nothing',
+      classic: null,
+      about: 'The script itself in base64; it wins over the file.',
+    },
+    file: { rule: textRule, reads: 'nothing', classic: null, oas: 'path', about: 'The file the script is in.' },
+    requireSession: { rule: flagRule, classic: 'use_session', about: 'Hands over the session of the caller.' },
+    proxyOnError: { rule: flagRule, classic: 'proxy_on_error', about: 'A failing script lets the call go upstream.' },
   },
   lens: {
     carries: ['mode', 'source', 'body', 'file'],
-    complete: (values: Values, from: Side) => ({
+    complete: (values: Values, from: DefinitionFormat) => ({
       ...values,
-      ...(from === 'oas' ? sourceOf(values.body, values.file) : placesOf(values.mode, values.source)),
+      ...(from === 'oas' ? toClassicSource(values.body, values.file) : toOasSource(values.mode, values.source)),
     }),
   },
 });
@@ -113,12 +129,12 @@ export const goPlugin = feature({
   oasList: true,
   fields: {
     functionName: {
-      rule: text,
+      rule: textRule,
       classic: 'func_name',
       oas: ['functionName', 'name'],
       about: 'The function called.',
     },
-    file: { rule: text, reads: 'nothing', classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
+    file: { rule: textRule, reads: 'nothing', classic: 'plugin_path', oas: 'path', about: 'The file it is in.' },
   },
 });
 
@@ -133,11 +149,11 @@ export const circuitBreaker = feature({
       classic: 'threshold_percent',
       about: 'The share of failures, from 0 to 1, that opens it.',
     },
-    sampleSize: { rule: count, classic: 'samples', about: 'Calls looked at.' },
-    coolDownPeriod: { rule: seconds, classic: 'return_to_service_after', about: 'Seconds it stays open.' },
+    sampleSize: { rule: countRule, classic: 'samples', about: 'Calls looked at.' },
+    coolDownPeriod: { rule: secondsRule, classic: 'return_to_service_after', about: 'Seconds it stays open.' },
     halfOpenStateEnabled: {
-      rule: flag,
-      classic: inverted('disable_half_open_state'),
+      rule: flagRule,
+      classic: negation('disable_half_open_state'),
       about: 'Lets single calls through to see whether the upstream is back.',
     },
   },
@@ -164,7 +180,7 @@ export const endpointSizeLimit = feature({
   about: 'How large a request body may be here.',
   classic: 'size_limits',
   oas: 'requestSizeLimit',
-  fields: { bytes: { rule: count, classic: 'size_limit', oas: 'value', about: 'The most bytes.' } },
+  fields: { bytes: { rule: countRule, classic: 'size_limit', oas: 'value', about: 'The most bytes.' } },
 });
 
 export const endpointRateLimit = feature({
@@ -173,7 +189,7 @@ export const endpointRateLimit = feature({
   classic: 'rate_limit',
   oas: 'rateLimit',
   fields: {
-    rate: { rule: amount, about: 'Calls allowed in one period.' },
-    perSeconds: { rule: amount, classic: 'per', oas: secondsText('per'), about: 'Length of the period.' },
+    rate: { rule: amountRule, about: 'Calls allowed in one period.' },
+    perSeconds: { rule: amountRule, classic: 'per', oas: secondsText('per'), about: 'Length of the period.' },
   },
 });

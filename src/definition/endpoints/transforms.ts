@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Side, Values } from '../facet.ts';
+import type { DefinitionFormat, Values } from '../facet.ts';
 import { headerPairs } from '../field-codecs.ts';
-import { choice, flag, pattern, text, textMap, texts } from '../rules.ts';
+import { choiceRule, flagRule, regexRule, textListRule, textMapRule, textRule } from '../rules.ts';
 import { feature } from './feature.ts';
 import { triggers } from './triggers.ts';
 
@@ -10,19 +10,19 @@ export const transformRequestMethod = feature({
   about: 'Another method for the upstream.',
   classic: 'method_transforms',
   oas: 'transformRequestMethod',
-  fields: { toMethod: { rule: text, classic: 'to_method', about: 'That method.' } },
+  fields: { toMethod: { rule: textRule, classic: 'to_method', about: 'That method.' } },
 });
 
 const headerFields = {
-  remove: { rule: texts, classic: 'delete_headers', about: 'Headers taken away first.' },
+  remove: { rule: textListRule, classic: 'delete_headers', about: 'Headers taken away first.' },
   add: {
-    rule: textMap,
+    rule: textMapRule,
     reads: 'variables',
     classic: 'add_headers',
     oas: headerPairs('add'),
     about: 'Headers set, in place of others.',
   },
-  actOn: { rule: flag, classic: 'act_on', oas: null, about: 'Kept for older tools; says nothing.' },
+  actOn: { rule: flagRule, classic: 'act_on', oas: null, about: 'Kept for older tools; says nothing.' },
 } as const;
 
 export const transformRequestHeaders = feature({
@@ -43,50 +43,50 @@ export const transformResponseHeaders = feature({
 
 const templateFields = {
   format: {
-    rule: choice('json', 'xml'),
+    rule: choiceRule('json', 'xml'),
     classic: 'template_data.input_type',
     about: 'What the body is read as.',
   },
   mode: {
-    rule: choice('blob', 'file'),
+    rule: choiceRule('blob', 'file'),
     classic: 'template_data.template_mode',
     oas: null,
     about: 'Whether the source is the template itself, in base64, or a file.',
   },
   source: {
-    rule: text,
+    rule: textRule,
     reads: 'variables',
     classic: 'template_data.template_source',
     oas: null,
     about: 'The template.',
   },
   enableSession: {
-    rule: flag,
+    rule: flagRule,
     classic: 'template_data.enable_session',
     oas: null,
     about: 'Lets the template see the metadata of the session; always so in the OpenAPI form.',
   },
   body: {
-    rule: text,
+    rule: textRule,
     reads: 'variables',
     classic: null,
     about: 'The template itself in base64; it wins over the file.',
   },
-  file: { rule: text, reads: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
+  file: { rule: textRule, reads: 'nothing', classic: null, oas: 'path', about: 'The file the template is in.' },
 } as const;
 
 /** The OpenAPI form has a member for each kind of source, the classic form one source and its kind. */
-function completeTemplate(values: Values, from: Side): Values {
-  if (from === 'oas') return { ...values, ...sourceOf(values.body, values.file), enableSession: true };
-  return { ...values, ...placesOf(values.mode, values.source) };
+function deriveTemplateSource(values: Values, from: DefinitionFormat): Values {
+  if (from === 'oas') return { ...values, ...toClassicSource(values.body, values.file), enableSession: true };
+  return { ...values, ...toOasSource(values.mode, values.source) };
 }
 
-export const sourceOf = (body: unknown, file: unknown) =>
+export const toClassicSource = (body: unknown, file: unknown) =>
   body ? { mode: 'blob', source: body } : file ? { mode: 'file', source: file } : { mode: '', source: '' };
-export const placesOf = (mode: unknown, source: unknown) =>
+export const toOasSource = (mode: unknown, source: unknown) =>
   mode === 'file' ? { body: '', file: source } : { body: source, file: '' };
 
-const templateLens = { carries: ['mode', 'source', 'enableSession', 'body', 'file'], complete: completeTemplate };
+const templateLens = { carries: ['mode', 'source', 'enableSession', 'body', 'file'], complete: deriveTemplateSource };
 
 export const transformRequestBody = feature({
   name: 'transformRequestBody',
@@ -106,7 +106,7 @@ export const transformResponseBody = feature({
   lens: templateLens,
 });
 
-const jqFields = { filter: { rule: text, reads: 'nothing', about: 'The jq program.' } } as const;
+const jqFields = { filter: { rule: textRule, reads: 'nothing', about: 'The jq program.' } } as const;
 
 export const transformJq = feature({
   name: 'transformJq',
@@ -130,9 +130,9 @@ export const urlRewrite = feature({
   classic: 'url_rewrites',
   oas: 'urlRewrite',
   fields: {
-    pattern: { rule: pattern, classic: 'match_pattern', about: 'What the path and query must match.' },
+    pattern: { rule: regexRule, classic: 'match_pattern', about: 'What the path and query must match.' },
     rewriteTo: {
-      rule: text,
+      rule: textRule,
       reads: 'variables',
       classic: 'rewrite_to',
       about: 'The new path or address; $1 is the first group.',
@@ -147,7 +147,7 @@ export const persistGraphql = feature({
   classic: 'persist_graphql',
   oas: null,
   fields: {
-    operation: { rule: text, reads: 'nothing', about: 'The operation sent.' },
+    operation: { rule: textRule, reads: 'nothing', about: 'The operation sent.' },
     variables: {
       rule: z.record(z.string(), z.unknown()).default({}),
       reads: 'nothing',

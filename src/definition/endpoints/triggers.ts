@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patternText } from '../rules.ts';
+import { regexTextRule } from '../rules.ts';
 
 /**
  * Conditions under which a rewrite goes elsewhere. The classic form groups rules by where they look, each group a map
@@ -43,7 +43,7 @@ interface OasTrigger {
   rules?: Partial<Rule>[] | null;
 }
 
-const ruleFrom = (place: Rule['in'], name: string, match: Match): Rule => ({
+const toRule = (place: Rule['in'], name: string, match: Match): Rule => ({
   in: place,
   name,
   pattern: match.match_rx ?? '',
@@ -54,11 +54,11 @@ function readClassic(wire: unknown): Trigger[] {
   return (wire as ClassicTrigger[]).map(({ on, rewrite_to, options }) => {
     const rules = places.flatMap(place =>
       Object.entries(options?.[groupOf[place]!] ?? {}).map(([name, match]) =>
-        ruleFrom(place, name, (match ?? {}) as Match),
+        toRule(place, name, (match ?? {}) as Match),
       ),
     );
     const body = (options?.payload_matches ?? {}) as Match;
-    if (body.match_rx) rules.push(ruleFrom('requestBody', '', body));
+    if (body.match_rx) rules.push(toRule('requestBody', '', body));
     return { condition: on === 'all' ? 'all' : 'any', rewriteTo: rewrite_to ?? '', rules };
   });
 }
@@ -79,11 +79,11 @@ const readOas = (wire: unknown): Trigger[] =>
   (wire as OasTrigger[]).map(({ condition, rewriteTo, rules }) => ({
     condition: condition ?? 'any',
     rewriteTo: rewriteTo ?? '',
-    rules: grouped(rules ?? []),
+    rules: groupRules(rules ?? []),
   }));
 
 /** Rules by where they look, which is all the order they have; of two with one name the later counts. */
-function grouped(rules: readonly Partial<Rule>[]): Rule[] {
+function groupRules(rules: readonly Partial<Rule>[]): Rule[] {
   const byPlace = new Map(ruleRule.shape.in.options.map(place => [place as string, new Map<string, Rule>()]));
   for (const { in: place = 'path', name = '', pattern = '', negate = false } of rules) {
     // The classic form always has a rule for the body; without a pattern it is none.
@@ -101,7 +101,7 @@ const writeOas = (value: unknown) =>
   }));
 
 const matchSchema = z
-  .looseObject({ match_rx: patternText.optional(), reverse: z.boolean().optional() })
+  .looseObject({ match_rx: regexTextRule.optional(), reverse: z.boolean().optional() })
   .nullable()
   .optional();
 const groupSchema = z.record(z.string(), matchSchema).nullable().optional();
@@ -130,7 +130,7 @@ const oasSchema = z
           z.looseObject({
             in: ruleRule.shape.in,
             name: z.string().optional(),
-            pattern: patternText.optional(),
+            pattern: regexTextRule.optional(),
             negate: z.boolean().optional(),
           }),
         )

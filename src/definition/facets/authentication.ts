@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Side, Values } from '../facet.ts';
+import type { DefinitionFormat, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { inverted, pairs, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
-import { choice, flag, seconds, text, textMap, texts } from '../rules.ts';
+import { negation, pairList, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
+import { choiceRule, flagRule, secondsRule, textListRule, textMapRule, textRule } from '../rules.ts';
 import { pluginFields } from './plugins.ts';
 
 export const authentication = facet({
@@ -11,15 +11,27 @@ export const authentication = facet({
   classic: '',
   oas: 'server.authentication',
   fields: {
-    enabled: { rule: flag, classic: inverted('use_keyless'), about: 'Off: anyone may call.' },
-    stripAuthorizationData: { rule: flag, classic: 'strip_auth_data', about: 'Keeps credentials from the upstream.' },
+    enabled: { rule: flagRule, classic: negation('use_keyless'), about: 'Off: anyone may call.' },
+    stripAuthorizationData: {
+      rule: flagRule,
+      classic: 'strip_auth_data',
+      about: 'Keeps credentials from the upstream.',
+    },
     baseIdentityProvider: {
-      rule: choice('auth_token', 'hmac_key', 'basic_auth_user', 'jwt_claim', 'oidc_user', 'oauth_key', 'custom_auth'),
+      rule: choiceRule(
+        'auth_token',
+        'hmac_key',
+        'basic_auth_user',
+        'jwt_claim',
+        'oidc_user',
+        'oauth_key',
+        'custom_auth',
+      ),
       classic: 'base_identity_provided_by',
       about: 'With several ways in: the one whose session counts; empty for the last.',
     },
     processingMode: {
-      rule: choice('legacy', 'compliant'),
+      rule: choiceRule('legacy', 'compliant'),
       classic: null,
       oas: 'securityProcessingMode',
       about: 'legacy: all schemes of the first requirement. compliant: the first requirement that is met.',
@@ -31,29 +43,29 @@ export const authentication = facet({
       about: 'Lists of scheme names; each list is one way in.',
     },
     sessionLifetimeEnabled: {
-      rule: flag,
+      rule: flagRule,
       classic: null,
       oas: 'customKeyLifetime.enabled',
       about: 'Lets the lifetime below count.',
     },
     sessionLifetimeSeconds: {
-      rule: seconds,
+      rule: secondsRule,
       classic: secondsNumber('session_lifetime'),
       oas: wholeSecondsText('customKeyLifetime.value'),
       about: 'How long keys are remembered; 0 for the default.',
     },
     sessionLifetimeRespectsExpiry: {
-      rule: flag,
+      rule: flagRule,
       classic: 'session_lifetime_respects_key_expiration',
       oas: 'customKeyLifetime.respectValidity',
       about: 'A key is remembered at least until it expires.',
     },
   },
-  lens: { carries: ['sessionLifetimeEnabled'], complete: completeLifetime },
+  lens: { carries: ['sessionLifetimeEnabled'], complete: deriveLifetime },
 });
 
 /** The classic form has no switch: a lifetime of 0 is off. */
-function completeLifetime(values: Values, from: Side): Values {
+function deriveLifetime(values: Values, from: DefinitionFormat): Values {
   const { sessionLifetimeEnabled: on, sessionLifetimeSeconds: given } = values;
   if (from === 'oas') return { ...values, sessionLifetimeSeconds: on ? given : 0 };
   return { ...values, sessionLifetimeEnabled: Number(given) > 0 };
@@ -61,15 +73,15 @@ function completeLifetime(values: Values, from: Side): Values {
 
 export const hmac = facet({
   name: 'hmac',
-  onlyWhenOn: true,
+  convertsOnlyWhenEnabled: true,
   about: 'Callers sign their calls with a shared secret.',
   classic: '',
   oas: 'server.authentication.hmac',
   fields: {
-    enabled: { rule: flag, classic: 'enable_signature_checking', about: 'Checks signatures.' },
-    ...sources('/auth_configs.hmac'),
+    enabled: { rule: flagRule, classic: 'enable_signature_checking', about: 'Checks signatures.' },
+    ...authSourceFields('/auth_configs.hmac'),
     allowedAlgorithms: {
-      rule: texts,
+      rule: textListRule,
       classic: 'hmac_allowed_algorithms',
       about: 'hmac-sha1 to hmac-sha512; empty for all.',
     },
@@ -84,87 +96,87 @@ export const hmac = facet({
 
 export const oidc = facet({
   name: 'oidc',
-  onlyWhenOn: true,
+  convertsOnlyWhenEnabled: true,
   about: 'Callers show an ID token of an OpenID provider.',
   classic: '',
   oas: 'server.authentication.oidc',
   fields: {
-    enabled: { rule: flag, classic: 'use_openid', about: 'Checks ID tokens.' },
-    ...sources('/auth_configs.oidc'),
+    enabled: { rule: flagRule, classic: 'use_openid', about: 'Checks ID tokens.' },
+    ...authSourceFields('/auth_configs.oidc'),
     segregateByClientId: {
-      rule: flag,
+      rule: flagRule,
       classic: 'openid_options.segregate_by_client',
       about: 'One user through two clients has two sessions.',
     },
     providers: {
       list: {
-        issuer: { rule: text, reads: 'secret', about: 'The issuer, whose discovery document is read.' },
+        issuer: { rule: textRule, reads: 'secret', about: 'The issuer, whose discovery document is read.' },
         clientToPolicy: {
-          rule: textMap,
+          rule: textMapRule,
           classic: {
             path: 'client_ids',
             read: wire => mapKeys(wire, key => Buffer.from(key, 'base64').toString()),
             write: value => mapKeys(value, key => Buffer.from(key).toString('base64')),
           },
-          oas: pairs('clientToPolicyMapping', 'clientId', 'policyId'),
+          oas: pairList('clientToPolicyMapping', 'clientId', 'policyId'),
           about: 'Client id to the policy its callers get.',
         },
       },
       classic: 'openid_options.providers',
       about: 'The providers trusted.',
     },
-    ...scopes('scopes.oidc'),
+    ...scopeFields('scopes.oidc'),
   },
 });
 
 export const custom = facet({
   name: 'custom',
-  onlyWhenOn: true,
+  convertsOnlyWhenEnabled: true,
   about: 'A plugin decides who the caller is.',
   classic: '',
   oas: 'server.authentication.custom',
   fields: {
     enabled: {
-      rule: flag,
+      rule: flagRule,
       classic: ['custom_plugin_auth_enabled', 'use_go_plugin_auth', 'enable_coprocess_auth'],
       about: 'Asks the plugin.',
     },
-    ...sources('/auth_configs.coprocess'),
+    ...authSourceFields('/auth_configs.coprocess'),
     pluginEnabled: {
-      rule: flag,
-      classic: inverted('custom_middleware.auth_check.disabled'),
+      rule: flagRule,
+      classic: negation('custom_middleware.auth_check.disabled'),
       oas: 'config.enabled',
       needs: ['functionName'],
       about: pluginFields.enabled.about,
     },
     functionName: {
-      rule: text,
+      rule: textRule,
       classic: 'custom_middleware.auth_check.name',
       oas: 'config.functionName',
       about: pluginFields.functionName.about,
     },
     path: {
-      rule: text,
+      rule: textRule,
       reads: 'nothing',
       classic: 'custom_middleware.auth_check.path',
       oas: 'config.path',
       about: pluginFields.path.about,
     },
     code: {
-      rule: text,
+      rule: textRule,
       reads: 'nothing',
       classic: 'custom_middleware.auth_check.code',
       oas: 'config.code',
       about: pluginFields.code.about,
     },
     rawBodyOnly: {
-      rule: flag,
+      rule: flagRule,
       classic: 'custom_middleware.auth_check.raw_body_only',
       oas: 'config.rawBodyOnly',
       about: pluginFields.rawBodyOnly.about,
     },
     requireSession: {
-      rule: flag,
+      rule: flagRule,
       classic: 'custom_middleware.auth_check.require_session',
       oas: 'config.requireSession',
       about: pluginFields.requireSession.about,
@@ -178,18 +190,23 @@ export const idExtractor = facet({
   classic: 'custom_middleware.id_extractor',
   oas: 'server.authentication.custom.config.idExtractor',
   fields: {
-    enabled: { rule: flag, classic: inverted('disabled'), needs: ['source'], about: 'Looks for it.' },
-    source: { rule: text, classic: 'extract_from', about: 'header, form, body or querystring.' },
-    with: { rule: text, classic: 'extract_with', about: 'value, regex or xpath.' },
-    headerName: { rule: text, classic: 'extractor_config.header_name', oas: 'config.headerName', about: 'The header.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['source'], about: 'Looks for it.' },
+    source: { rule: textRule, classic: 'extract_from', about: 'header, form, body or querystring.' },
+    with: { rule: textRule, classic: 'extract_with', about: 'value, regex or xpath.' },
+    headerName: {
+      rule: textRule,
+      classic: 'extractor_config.header_name',
+      oas: 'config.headerName',
+      about: 'The header.',
+    },
     formParamName: {
-      rule: text,
+      rule: textRule,
       classic: ['extractor_config.param_name', 'extractor_config.form_param_name'],
       oas: 'config.formParamName',
       about: 'The form field.',
     },
     regexp: {
-      rule: text,
+      rule: textRule,
       classic: 'extractor_config.regex_expression',
       oas: 'config.regexp',
       about: 'The expression.',
@@ -200,46 +217,51 @@ export const idExtractor = facet({
       oas: 'config.regexpMatchIndex',
       about: 'Which of its matches.',
     },
-    xPathExp: { rule: text, classic: 'extractor_config.xpath_expression', oas: 'config.xPathExp', about: 'The path.' },
+    xPathExp: {
+      rule: textRule,
+      classic: 'extractor_config.xpath_expression',
+      oas: 'config.xPathExp',
+      about: 'The path.',
+    },
   },
 });
 
 /** Where a credential is looked for. The OpenAPI form has these inline, or under `AuthSources`. */
-export function sources(classic: string) {
+export function authSourceFields(classic: string) {
   return {
-    label: { rule: text, classic: `${classic}.name`, oas: null, about: 'The name of the scheme.' },
+    label: { rule: textRule, classic: `${classic}.name`, oas: null, about: 'The name of the scheme.' },
     headerEnabled: {
-      rule: flag,
-      classic: inverted(`${classic}.disable_header`),
+      rule: flagRule,
+      classic: negation(`${classic}.disable_header`),
       oas: ['header.enabled', 'AuthSources.header.enabled'],
       about: 'Looks in a header.',
     },
     headerName: {
-      rule: text,
+      rule: textRule,
       classic: `${classic}.auth_header_name`,
       oas: ['header.name', 'AuthSources.header.name'],
       about: 'That header; Authorization when empty.',
     },
     queryEnabled: {
-      rule: flag,
+      rule: flagRule,
       classic: `${classic}.use_param`,
       oas: ['query.enabled', 'AuthSources.query.enabled'],
       about: 'Looks in a query parameter, which wins over the header.',
     },
     queryName: {
-      rule: text,
+      rule: textRule,
       classic: `${classic}.param_name`,
       oas: ['query.name', 'AuthSources.query.name'],
       about: 'That parameter; the header name when empty.',
     },
     cookieEnabled: {
-      rule: flag,
+      rule: flagRule,
       classic: `${classic}.use_cookie`,
       oas: ['cookie.enabled', 'AuthSources.cookie.enabled'],
       about: 'Looks in a cookie, which wins over both.',
     },
     cookieName: {
-      rule: text,
+      rule: textRule,
       classic: `${classic}.cookie_name`,
       oas: ['cookie.name', 'AuthSources.cookie.name'],
       about: 'That cookie; the header name when empty.',
@@ -248,22 +270,22 @@ export function sources(classic: string) {
 }
 
 /** Which scopes of a token give which policies. */
-export function scopes(classic: string, older: { claim?: string; map?: string } = {}) {
+export function scopeFields(classic: string, older: { claim?: string; map?: string } = {}) {
   return {
     scopeClaimName: {
-      rule: text,
+      rule: textRule,
       classic: [`${classic}.scope_claim_name`, ...(older.claim ? [older.claim] : [])],
       oas: ['scopes.claimName'],
       about: 'The claim that lists scopes; scope when empty.',
     },
     scopeToPolicy: {
-      rule: textMap,
+      rule: textMapRule,
       classic: [`${classic}.scope_to_policy`, ...(older.map ? [older.map] : [])],
-      oas: pairs('scopes.scopeToPolicyMapping', 'scope', 'policyId'),
+      oas: pairList('scopes.scopeToPolicyMapping', 'scope', 'policyId'),
       about: 'Scope to the policy it gives.',
     },
     scopeClaims: {
-      rule: texts,
+      rule: textListRule,
       classic: null,
       oas: 'scopes.claims',
       about: 'Several claims that may list scopes.',
@@ -271,6 +293,6 @@ export function scopes(classic: string, older: { claim?: string; map?: string } 
   } as const;
 }
 
-function mapKeys(map: unknown, turn: (key: string) => string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(map as object).map(([key, value]) => [turn(key), value]));
+function mapKeys(map: unknown, convert: (key: string) => string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(map as object).map(([key, value]) => [convert(key), value]));
 }

@@ -1,30 +1,38 @@
-import { inverted } from '../field-codecs.ts';
-import { flag, seconds, text } from '../rules.ts';
+import { negation } from '../field-codecs.ts';
+import { flagRule, secondsRule, textRule } from '../rules.ts';
 
 /** How a registry is asked; the same for targets and for uptime tests. */
 export const discoveryFields = {
-  enabled: { rule: flag, classic: 'use_discovery_service', about: 'Asks the registry instead of using fixed targets.' },
-  queryEndpoint: { rule: text, reads: 'secret', classic: 'query_endpoint', about: 'The address asked with GET.' },
-  dataPath: { rule: text, classic: 'data_path', about: 'Dotted path to the host inside each item.' },
+  enabled: {
+    rule: flagRule,
+    classic: 'use_discovery_service',
+    about: 'Asks the registry instead of using fixed targets.',
+  },
+  queryEndpoint: { rule: textRule, reads: 'secret', classic: 'query_endpoint', about: 'The address asked with GET.' },
+  dataPath: { rule: textRule, classic: 'data_path', about: 'Dotted path to the host inside each item.' },
   useNestedQuery: {
-    rule: flag,
+    rule: flagRule,
     classic: 'use_nested_query',
     about: 'The value at the parent path is itself JSON in a text.',
   },
-  parentDataPath: { rule: text, classic: 'parent_data_path', about: 'Dotted path to the list, or to the nested JSON.' },
-  portDataPath: { rule: text, classic: 'port_data_path', about: 'Dotted path to the port inside each item.' },
-  useTargetList: { rule: flag, classic: 'use_target_list', about: 'Takes every item, not only the first.' },
-  targetPath: { rule: text, classic: 'target_path', about: 'A path put behind each host.' },
-  endpointReturnsList: { rule: flag, classic: 'endpoint_returns_list', about: 'The reply itself is a list.' },
+  parentDataPath: {
+    rule: textRule,
+    classic: 'parent_data_path',
+    about: 'Dotted path to the list, or to the nested JSON.',
+  },
+  portDataPath: { rule: textRule, classic: 'port_data_path', about: 'Dotted path to the port inside each item.' },
+  useTargetList: { rule: flagRule, classic: 'use_target_list', about: 'Takes every item, not only the first.' },
+  targetPath: { rule: textRule, classic: 'target_path', about: 'A path put behind each host.' },
+  endpointReturnsList: { rule: flagRule, classic: 'endpoint_returns_list', about: 'The reply itself is a list.' },
   cacheEnabled: {
-    rule: flag,
-    classic: inverted('cache_disabled'),
+    rule: flagRule,
+    classic: negation('cache_disabled'),
     oas: 'cache.enabled',
     needs: ['enabled'],
     about: 'Remembers the answer for the time below; otherwise for the gateway default.',
   },
   cacheSeconds: {
-    rule: seconds,
+    rule: secondsRule,
     classic: 'cache_timeout',
     oas: ['cache.timeout', 'cacheTimeout'],
     about: 'How long an answer is remembered.',

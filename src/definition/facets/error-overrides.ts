@@ -1,5 +1,5 @@
 import { isObject } from '#base/json-tree.ts';
-import type { Wire } from '../facet.ts';
+import type { FieldCodec } from '../facet.ts';
 
 /** The members of a rule whose names differ between the forms, by the part of the rule they stand in. */
 const names: Readonly<Record<string, readonly (readonly [classic: string, oas: string])[]>> = {
@@ -11,26 +11,26 @@ const names: Readonly<Record<string, readonly (readonly [classic: string, oas: s
   response: [['status_code', 'statusCode']],
 };
 
-type Turn = (pair: readonly [string, string]) => readonly [from: string, to: string];
+type NameMapping = (pair: readonly [string, string]) => readonly [from: string, to: string];
 
 /** Rules by status, in the spelling of the classic form. */
-export const overridesUnderscored = (path: string): Wire => ({
+export const snakeCaseOverrides = (path: string): FieldCodec => ({
   path,
-  read: wire => turned(wire, pair => pair),
-  write: value => turned(value, ([classic, oas]) => [oas, classic]),
+  read: wire => renameMembers(wire, pair => pair),
+  write: value => renameMembers(value, ([classic, oas]) => [oas, classic]),
 });
 
-const turned = (rules: unknown, turn: Turn): unknown =>
-  mapped(rules, list => (Array.isArray(list) ? list.map(rule => turnedRule(rule, turn)) : list));
+const renameMembers = (rules: unknown, mapping: NameMapping): unknown =>
+  mapMembers(rules, list => (Array.isArray(list) ? list.map(rule => renameRuleMembers(rule, mapping)) : list));
 
-const turnedRule = (rule: unknown, turn: Turn): unknown =>
-  mapped(rule, (part, name) => {
-    const other = new Map((Object.hasOwn(names, name) ? names[name]! : []).map(turn));
+const renameRuleMembers = (rule: unknown, mapping: NameMapping): unknown =>
+  mapMembers(rule, (part, name) => {
+    const other = new Map((Object.hasOwn(names, name) ? names[name]! : []).map(mapping));
     if (!isObject(part)) return part;
     return Object.fromEntries(Object.entries(part).map(([member, value]) => [other.get(member) ?? member, value]));
   });
 
-const mapped = (value: unknown, change: (inner: unknown, name: string) => unknown): unknown =>
+const mapMembers = (value: unknown, change: (inner: unknown, name: string) => unknown): unknown =>
   isObject(value)
     ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner, name)]))
     : value;

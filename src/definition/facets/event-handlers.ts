@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { legacyMembers } from '#base/members.ts';
-import { durationMs, shorthandOf } from '../duration.ts';
+import { formatShorthand, parseDurationMs } from '../duration.ts';
 import { durationText } from '../field-codecs.ts';
 import { legacyHandlerMembers } from '../legacy-members.ts';
 
@@ -36,11 +36,11 @@ const typeOf = new Map([
 ]);
 const nameOf = new Map([...typeOf].map(([name, type]) => [type, name]));
 
-const words = (value: unknown) => (typeof value === 'string' ? value : '');
+const textOrEmpty = (value: unknown) => (typeof value === 'string' ? value : '');
 const bag = (value: unknown): Bag => (typeof value === 'object' && value !== null ? (value as Bag) : {});
-const without = (value: Bag, names: readonly string[]): Bag =>
+const omitNames = (value: Bag, names: readonly string[]): Bag =>
   Object.fromEntries(Object.entries(value).filter(([name, given]) => !names.includes(name) && given !== null));
-const said = (value: Bag): Bag =>
+const omitEmpty = (value: Bag): Bag =>
   Object.fromEntries(
     Object.entries(value).filter(
       ([, given]) => given !== '' && !(typeof given === 'object' && Object.keys(bag(given)).length === 0),
@@ -54,16 +54,16 @@ function readClassic(wire: unknown): EventHandler[] {
 }
 
 /** What `hook_references` beside a definition add to its handlers: stored webhooks, called as they are at the time. */
-export const referencedHandlers = (references: readonly unknown[]): EventHandler[] =>
+export const fromHookReferences = (references: readonly unknown[]): EventHandler[] =>
   references.map(bag).map(({ event_name, event_timeout, hook }) => {
     const { id, webhook_id, ...inline } = bag(hook);
-    const named = words(id) || words(webhook_id);
+    const named = textOrEmpty(id) || textOrEmpty(webhook_id);
     const meta = { ...(named ? { id: named } : inline), event_timeout: event_timeout ?? inline.event_timeout };
-    return fromClassic(words(event_name), { handler_name: 'eh_web_hook_handler', handler_meta: meta });
+    return fromClassic(textOrEmpty(event_name), { handler_name: 'eh_web_hook_handler', handler_meta: meta });
   });
 
 function fromClassic(trigger: string, entry: Bag): EventHandler {
-  const handlerName = words(entry.handler_name);
+  const handlerName = textOrEmpty(entry.handler_name);
   const type = typeOf.get(handlerName) ?? handlerName;
   const meta = bag(entry.handler_meta);
   // A script goes by the name of its function.
@@ -72,17 +72,17 @@ function fromClassic(trigger: string, entry: Bag): EventHandler {
     enabled: meta.disabled !== true,
     trigger,
     type,
-    id: words(meta.id),
-    name: script ? '' : words(meta.name),
-    url: words(meta.target_path),
-    method: words(meta.method),
-    bodyTemplate: words(meta.template_path),
+    id: textOrEmpty(meta.id),
+    name: script ? '' : textOrEmpty(meta.name),
+    url: textOrEmpty(meta.target_path),
+    method: textOrEmpty(meta.method),
+    bodyTemplate: textOrEmpty(meta.template_path),
     headers: bag(meta.header_map) as Record<string, string>,
     cooldownSeconds: Math.max(0, Number(meta.event_timeout ?? 0) || 0),
-    functionName: words(script ? meta.name : meta.function_name),
-    path: words(meta.path),
-    logPrefix: words(meta.prefix),
-    rest: without(meta, Object.keys(metaMembers)),
+    functionName: textOrEmpty(script ? meta.name : meta.function_name),
+    path: textOrEmpty(meta.path),
+    logPrefix: textOrEmpty(meta.prefix),
+    rest: omitNames(meta, Object.keys(metaMembers)),
   };
 }
 
@@ -93,17 +93,17 @@ function writeClassic(value: unknown): Bag {
       trigger,
       handlers.map(handler => ({
         handler_name: nameOf.get(handler.type) ?? handler.type,
-        handler_meta: metaOf(handler),
+        handler_meta: toHandlerMeta(handler),
       })),
     ]),
   );
 }
 
-function metaOf({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): Bag {
+function toHandlerMeta({ type, enabled, rest, functionName, cooldownSeconds, ...handler }: EventHandler): Bag {
   const script = type === 'custom';
   return {
     ...rest,
-    ...said({
+    ...omitEmpty({
       id: handler.id,
       name: script ? functionName || handler.name : handler.name,
       method: handler.method,
@@ -138,32 +138,34 @@ const oasNames = [
 function readOas(wire: unknown): EventHandler[] {
   return (Array.isArray(wire) ? wire : []).map(bag).map(entry => ({
     enabled: entry.enabled === true,
-    trigger: words(entry.trigger),
-    type: words(entry.type),
-    id: words(entry.id),
-    name: entry.type === 'custom' && entry.functionName ? '' : words(entry.name),
-    url: words(entry.url),
-    method: words(entry.method),
-    bodyTemplate: words(entry.bodyTemplate),
+    trigger: textOrEmpty(entry.trigger),
+    type: textOrEmpty(entry.type),
+    id: textOrEmpty(entry.id),
+    name: entry.type === 'custom' && entry.functionName ? '' : textOrEmpty(entry.name),
+    url: textOrEmpty(entry.url),
+    method: textOrEmpty(entry.method),
+    bodyTemplate: textOrEmpty(entry.bodyTemplate),
     headers: headersOf(entry.headers),
-    cooldownSeconds: Math.floor((durationMs(words(entry.cooldownPeriod)) ?? 0) / 1000),
-    functionName: words(entry.functionName),
-    path: words(entry.path),
-    logPrefix: words(entry.logPrefix),
-    rest: without(entry, oasNames),
+    cooldownSeconds: Math.floor((parseDurationMs(textOrEmpty(entry.cooldownPeriod)) ?? 0) / 1000),
+    functionName: textOrEmpty(entry.functionName),
+    path: textOrEmpty(entry.path),
+    logPrefix: textOrEmpty(entry.logPrefix),
+    rest: omitNames(entry, oasNames),
   }));
 }
 
 const headersOf = (value: unknown): Record<string, string> =>
-  Object.fromEntries((Array.isArray(value) ? value : []).map(bag).map(pair => [words(pair.name), words(pair.value)]));
+  Object.fromEntries(
+    (Array.isArray(value) ? value : []).map(bag).map(pair => [textOrEmpty(pair.name), textOrEmpty(pair.value)]),
+  );
 
 function writeOas(value: unknown): Bag[] {
   return (value as EventHandler[]).map(handler => {
     const { enabled, trigger, type, rest, cooldownSeconds, headers, name, functionName, ...others } = handler;
     const cooldown =
-      cooldownSeconds > 0 || type === 'webhook' ? { cooldownPeriod: shorthandOf(cooldownSeconds * 1000) } : {};
+      cooldownSeconds > 0 || type === 'webhook' ? { cooldownPeriod: formatShorthand(cooldownSeconds * 1000) } : {};
     const pairs = Object.entries(headers).map(([header, text]) => ({ name: header, value: text }));
-    const known = said({
+    const known = omitEmpty({
       ...others,
       name: type === 'custom' ? name || functionName : name,
       functionName,

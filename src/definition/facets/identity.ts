@@ -1,6 +1,6 @@
 import { facet } from '../facet.ts';
-import { pairs } from '../field-codecs.ts';
-import { choice, flag, identifier, pattern, text, textMap } from '../rules.ts';
+import { pairList } from '../field-codecs.ts';
+import { choiceRule, flagRule, identifierRule, regexRule, textMapRule, textRule } from '../rules.ts';
 
 export const identity = facet({
   name: 'identity',
@@ -9,41 +9,49 @@ export const identity = facet({
   oas: 'info',
   reads: 'nothing',
   fields: {
-    id: { rule: identifier, classic: 'api_id', about: 'The public id, unique in the installation; made when empty.' },
-    databaseId: { rule: text, classic: 'id', oas: 'dbId', about: 'The id of the stored record.' },
-    orgId: { rule: text, classic: 'org_id', about: 'The organisation that owns the API, its keys and its policies.' },
-    name: { rule: text, about: 'What people call the API; words with a leading # are its categories.' },
-    slug: { rule: text, oas: null, about: 'A path segment skipped before a version in the URL is looked for.' },
+    id: {
+      rule: identifierRule,
+      classic: 'api_id',
+      about: 'The public id, unique in the installation; made when empty.',
+    },
+    databaseId: { rule: textRule, classic: 'id', oas: 'dbId', about: 'The id of the stored record.' },
+    orgId: {
+      rule: textRule,
+      classic: 'org_id',
+      about: 'The organisation that owns the API, its keys and its policies.',
+    },
+    name: { rule: textRule, about: 'What people call the API; words with a leading # are its categories.' },
+    slug: { rule: textRule, oas: null, about: 'A path segment skipped before a version in the URL is looked for.' },
     active: {
-      rule: flag,
+      rule: flagRule,
       classic: { path: 'active', absent: true },
       oas: 'state.active',
       about:
         'Whether the API takes calls; an inactive one has no route. A classic definition that does not say so is active.',
     },
     internal: {
-      rule: flag,
+      rule: flagRule,
       oas: 'state.internal',
       about: 'No route of its own: reached only from other APIs, by looping or as one of their versions.',
     },
     expiration: {
-      rule: text,
+      rule: textRule,
       about: 'YYYY-MM-DD HH:MM in UTC after which calls are refused; empty or -1 for never.',
     },
     isOas: {
-      rule: flag,
+      rule: flagRule,
       classic: 'is_oas',
       oas: null,
       about: 'Whether the definition was written in the OpenAPI form.',
     },
     applicationProtocol: {
-      rule: text,
+      rule: textRule,
       classic: 'application_protocol',
       oas: null,
       about: 'What is spoken inside HTTP where that matters, such as mcp.',
     },
     jsonRpcVersion: {
-      rule: text,
+      rule: textRule,
       classic: 'json_rpc_version',
       oas: null,
       about: 'The JSON-RPC version of such an API.',
@@ -57,28 +65,28 @@ export const versioning = facet({
   classic: 'definition',
   oas: 'info.versioning',
   fields: {
-    enabled: { rule: flag, about: 'Turns versions that are APIs of their own on.' },
-    name: { rule: text, about: 'The version name of this API, the base.' },
-    default: { rule: text, about: 'The version of a call that names none; self is the base.' },
-    location: { rule: choice('header', 'url-param', 'url'), about: 'Where a call names its version.' },
-    key: { rule: text, about: 'The header or query parameter that names the version.' },
+    enabled: { rule: flagRule, about: 'Turns versions that are APIs of their own on.' },
+    name: { rule: textRule, about: 'The version name of this API, the base.' },
+    default: { rule: textRule, about: 'The version of a call that names none; self is the base.' },
+    location: { rule: choiceRule('header', 'url-param', 'url'), about: 'Where a call names its version.' },
+    key: { rule: textRule, about: 'The header or query parameter that names the version.' },
     versions: {
-      rule: textMap,
-      oas: pairs('versions', 'name', 'id'),
+      rule: textMapRule,
+      oas: pairList('versions', 'name', 'id'),
       about: 'Version name to the id of the API that serves it.',
     },
     stripVersioningData: {
-      rule: flag,
+      rule: flagRule,
       classic: ['strip_versioning_data', 'strip_path'],
       about: 'Removes the header, parameter or path segment before the call goes on.',
     },
     urlVersioningPattern: {
-      rule: pattern,
+      rule: regexRule,
       classic: 'url_versioning_pattern',
       about: 'A path segment is taken for a version only where it matches this.',
     },
     fallbackToDefault: {
-      rule: flag,
+      rule: flagRule,
       classic: 'fallback_to_default',
       about: 'Serves an unknown version with the default one.',
     },
@@ -91,7 +99,11 @@ export const versionData = facet({
   classic: 'version_data',
   oas: null,
   fields: {
-    notVersioned: { rule: flag, classic: 'not_versioned', about: 'There is one version and calls need not name it.' },
-    defaultVersion: { rule: text, classic: 'default_version', about: 'The version of a call that names none.' },
+    notVersioned: {
+      rule: flagRule,
+      classic: 'not_versioned',
+      about: 'There is one version and calls need not name it.',
+    },
+    defaultVersion: { rule: textRule, classic: 'default_version', about: 'The version of a call that names none.' },
   },
 });

@@ -1,8 +1,8 @@
-import type { Side, Values } from '../facet.ts';
+import type { DefinitionFormat, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { inverted, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
-import { choice, flag, object, seconds, statusCodes, text, texts } from '../rules.ts';
-import { overridesUnderscored } from './error-overrides.ts';
+import { negation, secondsNumber, wholeSecondsText } from '../field-codecs.ts';
+import { choiceRule, flagRule, objectRule, secondsRule, statusCodesRule, textListRule, textRule } from '../rules.ts';
+import { snakeCaseOverrides } from './error-overrides.ts';
 import { pluginFields } from './plugins.ts';
 
 export const cors = facet({
@@ -11,19 +11,27 @@ export const cors = facet({
   classic: 'CORS',
   oas: 'middleware.global.cors',
   fields: {
-    enabled: { rule: flag, classic: 'enable', about: 'Turns the block on.' },
-    allowedOrigins: { rule: texts, classic: 'allowed_origins', about: 'Origins let in; empty for all.' },
-    allowedMethods: { rule: texts, classic: 'allowed_methods', about: 'Methods let in; empty for GET, POST and HEAD.' },
-    allowedHeaders: { rule: texts, classic: 'allowed_headers', about: 'Request headers let in; * for any.' },
-    exposedHeaders: { rule: texts, classic: 'exposed_headers', about: 'Response headers a page may read.' },
-    allowCredentials: { rule: flag, classic: 'allow_credentials', about: 'Lets a page send cookies and credentials.' },
-    maxAge: { rule: seconds, classic: 'max_age', about: 'Seconds a preflight may be remembered.' },
+    enabled: { rule: flagRule, classic: 'enable', about: 'Turns the block on.' },
+    allowedOrigins: { rule: textListRule, classic: 'allowed_origins', about: 'Origins let in; empty for all.' },
+    allowedMethods: {
+      rule: textListRule,
+      classic: 'allowed_methods',
+      about: 'Methods let in; empty for GET, POST and HEAD.',
+    },
+    allowedHeaders: { rule: textListRule, classic: 'allowed_headers', about: 'Request headers let in; * for any.' },
+    exposedHeaders: { rule: textListRule, classic: 'exposed_headers', about: 'Response headers a page may read.' },
+    allowCredentials: {
+      rule: flagRule,
+      classic: 'allow_credentials',
+      about: 'Lets a page send cookies and credentials.',
+    },
+    maxAge: { rule: secondsRule, classic: 'max_age', about: 'Seconds a preflight may be remembered.' },
     optionsPassthrough: {
-      rule: flag,
+      rule: flagRule,
       classic: 'options_passthrough',
       about: 'Lets the upstream answer preflights itself.',
     },
-    debug: { rule: flag, about: 'Logs every decision.' },
+    debug: { rule: flagRule, about: 'Logs every decision.' },
   },
 });
 
@@ -33,22 +41,26 @@ export const cache = facet({
   classic: 'cache_options',
   oas: 'middleware.global.cache',
   fields: {
-    enabled: { rule: flag, classic: 'enable_cache', about: 'Turns all caching of the API on.' },
-    timeout: { rule: seconds, classic: 'cache_timeout', about: 'Seconds an answer is kept.' },
+    enabled: { rule: flagRule, classic: 'enable_cache', about: 'Turns all caching of the API on.' },
+    timeout: { rule: secondsRule, classic: 'cache_timeout', about: 'Seconds an answer is kept.' },
     cacheAllSafeRequests: {
-      rule: flag,
+      rule: flagRule,
       classic: 'cache_all_safe_requests',
       about: 'Caches every GET, HEAD and OPTIONS, not only the endpoints that ask for it.',
     },
-    cacheResponseCodes: { rule: statusCodes, classic: 'cache_response_codes', about: 'Statuses kept; empty for all.' },
-    cacheByHeaders: { rule: texts, classic: 'cache_by_headers', about: 'Headers that make calls different.' },
+    cacheResponseCodes: {
+      rule: statusCodesRule,
+      classic: 'cache_response_codes',
+      about: 'Statuses kept; empty for all.',
+    },
+    cacheByHeaders: { rule: textListRule, classic: 'cache_by_headers', about: 'Headers that make calls different.' },
     enableUpstreamCacheControl: {
-      rule: flag,
+      rule: flagRule,
       classic: 'enable_upstream_cache_control',
       about: 'Lets the upstream say by header what is kept, and how long.',
     },
     controlTTLHeaderName: {
-      rule: text,
+      rule: textRule,
       classic: 'cache_control_ttl_header',
       about: 'The header in which the upstream says how long.',
     },
@@ -60,7 +72,7 @@ export const contextVariables = facet({
   about: 'Facts about the call that templates and headers may name.',
   classic: '',
   oas: 'middleware.global.contextVariables',
-  fields: { enabled: { rule: flag, classic: 'enable_context_vars', about: 'Collects them.' } },
+  fields: { enabled: { rule: flagRule, classic: 'enable_context_vars', about: 'Collects them.' } },
 });
 
 export const pluginConfig = facet({
@@ -70,33 +82,33 @@ export const pluginConfig = facet({
   oas: 'middleware.global.pluginConfig',
   fields: {
     driver: {
-      rule: choice('otto', 'javascript', 'python', 'lua', 'grpc', 'goplugin'),
+      rule: choiceRule('otto', 'javascript', 'python', 'lua', 'grpc', 'goplugin'),
       classic: 'custom_middleware.driver',
       about: 'What runs the plugins.',
     },
     bundleEnabled: {
-      rule: flag,
-      classic: inverted('custom_middleware_bundle_disabled'),
+      rule: flagRule,
+      classic: negation('custom_middleware_bundle_disabled'),
       oas: 'bundle.enabled',
       needs: ['bundlePath'],
       about: 'Takes the plugins from a bundle.',
     },
     bundlePath: {
-      rule: text,
+      rule: textRule,
       reads: 'nothing',
       classic: 'custom_middleware_bundle',
       oas: 'bundle.path',
       about: 'The bundle, or several with commas.',
     },
     dataEnabled: {
-      rule: flag,
-      classic: inverted('config_data_disabled'),
+      rule: flagRule,
+      classic: negation('config_data_disabled'),
       oas: 'data.enabled',
       needs: ['data'],
       about: 'Hands the data below to plugins.',
     },
     data: {
-      rule: object,
+      rule: objectRule,
       reads: 'nothing',
       secret: 'named',
       classic: 'config_data',
@@ -142,43 +154,47 @@ export const trafficLogs = facet({
   classic: '',
   oas: 'middleware.global.trafficLogs',
   fields: {
-    enabled: { rule: flag, classic: inverted('do_not_track'), about: 'Writes them.' },
-    tagHeaders: { rule: texts, classic: 'tag_headers', about: 'Headers whose values become tags of the record.' },
+    enabled: { rule: flagRule, classic: negation('do_not_track'), about: 'Writes them.' },
+    tagHeaders: {
+      rule: textListRule,
+      classic: 'tag_headers',
+      about: 'Headers whose values become tags of the record.',
+    },
     retentionSeconds: {
-      rule: seconds,
+      rule: secondsRule,
       classic: secondsNumber('expire_analytics_after'),
       oas: wholeSecondsText('customRetentionPeriod'),
       about: 'How long records are kept; 0 for ever.',
     },
     plugins: {
       list: {
-        enabled: { rule: flag, about: 'Runs it.' },
-        functionName: { rule: text, about: 'The function.' },
-        path: { rule: text, reads: 'nothing', about: 'The file.' },
+        enabled: { rule: flagRule, about: 'Runs it.' },
+        functionName: { rule: textRule, about: 'The function.' },
+        path: { rule: textRule, reads: 'nothing', about: 'The file.' },
       },
       classic: null,
       about: 'Code that may change a record before it is written; the first one counts.',
     },
     pluginEnabled: {
-      rule: flag,
+      rule: flagRule,
       classic: '/analytics_plugin.enable',
       oas: null,
       about: 'Runs code that may change a record before it is written.',
     },
-    pluginFunction: { rule: text, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
+    pluginFunction: { rule: textRule, classic: '/analytics_plugin.func_name', oas: null, about: 'The function.' },
     pluginPath: {
-      rule: text,
+      rule: textRule,
       reads: 'nothing',
       classic: '/analytics_plugin.plugin_path',
       oas: null,
       about: 'The file.',
     },
   },
-  lens: { carries: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], complete: completePlugin },
+  lens: { carries: ['plugins', 'pluginEnabled', 'pluginFunction', 'pluginPath'], complete: derivePlugin },
 });
 
 /** The classic form knows one plugin, the OpenAPI form a list of which the first counts. */
-function completePlugin(values: Values, from: Side): Values {
+function derivePlugin(values: Values, from: DefinitionFormat): Values {
   if (from === 'oas') {
     const [first] = values.plugins as { enabled: boolean; functionName: string; path: string }[];
     if (!first) return values;
@@ -194,10 +210,10 @@ export const skips = facet({
   classic: '',
   oas: 'middleware.global',
   fields: {
-    rateLimit: { rule: flag, classic: 'disable_rate_limit', oas: 'skipRateLimit', about: 'Counts no rate.' },
-    quota: { rule: flag, classic: 'disable_quota', oas: 'skipQuota', about: 'Counts no quota.' },
+    rateLimit: { rule: flagRule, classic: 'disable_rate_limit', oas: 'skipRateLimit', about: 'Counts no rate.' },
+    quota: { rule: flagRule, classic: 'disable_quota', oas: 'skipQuota', about: 'Counts no quota.' },
     quotaReset: {
-      rule: flag,
+      rule: flagRule,
       classic: 'dont_set_quota_on_create',
       oas: 'skipQuotaReset',
       about: 'Leaves the quota of a key alone when the key is created or updated.',
@@ -211,11 +227,16 @@ export const errorOverrides = facet({
   classic: '',
   oas: 'errorOverrides',
   fields: {
-    enabled: { rule: flag, classic: inverted('error_overrides_disabled'), needs: ['rules'], about: 'Applies them.' },
+    enabled: {
+      rule: flagRule,
+      classic: negation('error_overrides_disabled'),
+      needs: ['rules'],
+      about: 'Applies them.',
+    },
     rules: {
-      rule: object,
+      rule: objectRule,
       reads: 'nothing',
-      classic: overridesUnderscored('error_overrides'),
+      classic: snakeCaseOverrides('error_overrides'),
       oas: 'value',
       about: 'Status, or class of statuses such as 4xx, to the list of rules tried in order.',
     },

@@ -1,51 +1,51 @@
 import { z } from 'zod';
 import { facet } from '../facet.ts';
 import { millisecondsText } from '../field-codecs.ts';
-import { choice, flag, text, textMap, texts } from '../rules.ts';
-import { sources } from './authentication.ts';
+import { choiceRule, flagRule, textListRule, textMapRule, textRule } from '../rules.ts';
+import { authSourceFields } from './authentication.ts';
 
 const exchangeProvider = {
-  name: { rule: text, about: 'What it is called.' },
-  grantType: { rule: choice('token-exchange', 'jwt-bearer'), about: 'How it is asked; token-exchange when empty.' },
+  name: { rule: textRule, about: 'What it is called.' },
+  grantType: { rule: choiceRule('token-exchange', 'jwt-bearer'), about: 'How it is asked; token-exchange when empty.' },
   issuers: {
-    rule: texts,
+    rule: textListRule,
     about: 'Whose tokens it takes: an issuer, or `regex:` and a pattern; empty for those nobody else takes.',
   },
-  tokenEndpoint: { rule: text, reads: 'secret or variables', about: 'Its address; may name context variables.' },
+  tokenEndpoint: { rule: textRule, reads: 'secret or variables', about: 'Its address; may name context variables.' },
   clientMethod: {
-    rule: choice('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
+    rule: choiceRule('client_secret_basic', 'client_secret_post', 'private_key_jwt'),
     oas: 'clientAuth.method',
     about: 'How the gateway signs in there; client_secret_basic when empty.',
   },
-  clientId: { rule: text, reads: 'secret', oas: 'clientAuth.clientId', about: 'Client id there.' },
+  clientId: { rule: textRule, reads: 'secret', oas: 'clientAuth.clientId', about: 'Client id there.' },
   clientSecret: {
-    rule: text,
+    rule: textRule,
     reads: 'secret',
     secret: 'all',
     oas: 'clientAuth.clientSecret',
     about: 'Client secret there.',
   },
   certificateId: {
-    rule: text,
+    rule: textRule,
     oas: 'clientAuth.certId',
     about: 'The certificate whose key signs for private_key_jwt.',
   },
-  audience: { rule: text, reads: 'secret', oas: 'defaultTarget.audience', about: 'Whom new tokens are for.' },
-  scopes: { rule: texts, oas: 'defaultTarget.scopes', about: 'What they may be used for.' },
+  audience: { rule: textRule, reads: 'secret', oas: 'defaultTarget.audience', about: 'Whom new tokens are for.' },
+  scopes: { rule: textListRule, oas: 'defaultTarget.scopes', about: 'What they may be used for.' },
   timeoutMs: {
     rule: z.number().min(0).default(15_000),
     oas: millisecondsText('timeout'),
     about: 'How long it may take to answer.',
   },
   customParams: {
-    rule: textMap,
+    rule: textMapRule,
     reads: 'variables',
     secret: 'all',
     about: 'Further parameters of the request; may name context variables.',
   },
-  cacheEnabled: { rule: flag, oas: 'cache.enabled', about: 'Keeps new tokens for the same caller’s token.' },
+  cacheEnabled: { rule: flagRule, oas: 'cache.enabled', about: 'Keeps new tokens for the same caller’s token.' },
   cacheMode: {
-    rule: choice('derived', 'static'),
+    rule: choiceRule('derived', 'static'),
     oas: 'cache.mode',
     about: 'derived: as long as the new token lasts. static: for a fixed time, but no longer than it lasts.',
   },
@@ -72,41 +72,41 @@ export const oauth2 = facet({
   classic: null,
   oas: '@oauth2',
   fields: {
-    enabled: { rule: flag, about: 'Turns the scheme on.' },
-    ...oasOnly(sources('')),
+    enabled: { rule: flagRule, about: 'Turns the scheme on.' },
+    ...oasOnly(authSourceFields('')),
     scopeCheckEnabled: {
-      rule: flag,
+      rule: flagRule,
       oas: 'scopeCheck.enabled',
       about: 'Asks for the scopes that the document lists for the scheme.',
     },
     scopeClaims: {
-      rule: texts,
+      rule: textListRule,
       oas: 'scopeCheck.claimNames',
       about: 'Claims that hold scopes, taken together; scope and scp when empty.',
     },
     scopeSeparator: {
-      rule: text,
+      rule: textRule,
       oas: 'scopeCheck.separator',
       about: 'What stands between scopes in one text; a space when empty.',
     },
     scopeSource: {
-      rule: choice('union', 'operation', 'global'),
+      rule: choiceRule('union', 'operation', 'global'),
       oas: 'scopeCheck.scopeSource',
       about: 'Which lists count: those of the operation, those of the whole document, or both.',
     },
     metadataEnabled: {
-      rule: flag,
+      rule: flagRule,
       oas: 'protectedResourceMetadata.enabled',
       about: 'Serves the document that tells clients where to get a token.',
     },
     wellKnownPath: {
-      rule: text,
+      rule: textRule,
       oas: 'protectedResourceMetadata.wellKnownPath',
       about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
     },
-    resource: { rule: text, oas: 'protectedResourceMetadata.resource', about: 'The resource it is about.' },
+    resource: { rule: textRule, oas: 'protectedResourceMetadata.resource', about: 'The resource it is about.' },
     authorizationServers: {
-      rule: texts,
+      rule: textListRule,
       oas: 'protectedResourceMetadata.authorizationServers',
       about: 'Where to get a token.',
     },
@@ -116,7 +116,7 @@ export const oauth2 = facet({
       about: 'Lists the scopes that the OpenAPI document knows.',
     },
     exchangeEnabled: {
-      rule: flag,
+      rule: flagRule,
       oas: 'tokenExchange.enabled',
       about: 'Swaps the token of the caller for one for the upstream.',
     },
@@ -137,13 +137,13 @@ export const metadataDocument = facet({
   classic: null,
   oas: 'server.authentication.protectedResourceMetadata',
   fields: {
-    enabled: { rule: flag, about: 'Serves the document.' },
+    enabled: { rule: flagRule, about: 'Serves the document.' },
     wellKnownPath: {
-      rule: text,
+      rule: textRule,
       about: 'Where, below the listen path; .well-known/oauth-protected-resource when empty.',
     },
-    resource: { rule: text, about: 'The resource it is about.' },
-    authorizationServers: { rule: texts, about: 'Where to get a token.' },
-    scopesSupported: { rule: texts, about: 'Scopes that make a difference.' },
+    resource: { rule: textRule, about: 'The resource it is about.' },
+    authorizationServers: { rule: textListRule, about: 'Where to get a token.' },
+    scopesSupported: { rule: textListRule, about: 'Scopes that make a difference.' },
   },
 });

@@ -1,10 +1,14 @@
 import { facet } from '../facet.ts';
-import { anything, object, text } from '../rules.ts';
+import { anythingRule, objectRule, textRule } from '../rules.ts';
 
 const providerFields = {
-  name: { rule: text, about: 'Its name.' },
-  storageEngine: { rule: text, classic: 'storage_engine', about: 'Where it looks; empty for the gateway’s own store.' },
-  meta: { rule: object, reads: 'nothing', secret: 'named', about: 'Settings of that store.' },
+  name: { rule: textRule, about: 'Its name.' },
+  storageEngine: {
+    rule: textRule,
+    classic: 'storage_engine',
+    about: 'Where it looks; empty for the gateway’s own store.',
+  },
+  meta: { rule: objectRule, reads: 'nothing', secret: 'named', about: 'Settings of that store.' },
 } as const;
 
 export const authProvider = facet({
@@ -31,8 +35,8 @@ export const responseProcessors = facet({
   fields: {
     list: {
       list: {
-        name: { rule: text, about: 'header_injector, response_body_transform or another built-in.' },
-        options: { rule: anything, reads: 'variables', secret: 'named', about: 'Its settings.' },
+        name: { rule: textRule, about: 'header_injector, response_body_transform or another built-in.' },
+        options: { rule: anythingRule, reads: 'variables', secret: 'named', about: 'Its settings.' },
       },
       classic: 'response_processors',
       about: 'The processors.',

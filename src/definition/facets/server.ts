@@ -1,7 +1,7 @@
-import type { Side, Values } from '../facet.ts';
+import type { DefinitionFormat, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
-import { inverted } from '../field-codecs.ts';
-import { choice, flag, port, text, texts } from '../rules.ts';
+import { negation } from '../field-codecs.ts';
+import { choiceRule, flagRule, portRule, textListRule, textRule } from '../rules.ts';
 import { eventHandlerList } from './event-handlers.ts';
 
 export const listen = facet({
@@ -11,24 +11,24 @@ export const listen = facet({
   oas: 'server',
   fields: {
     path: {
-      rule: text,
+      rule: textRule,
       classic: 'proxy.listen_path',
       oas: 'listenPath.value',
       about: 'The path the API answers under; may hold {name} or {name:pattern}.',
     },
     strip: {
-      rule: flag,
+      rule: flagRule,
       classic: 'proxy.strip_listen_path',
       oas: 'listenPath.strip',
       about: 'Removes the listen path before the call goes upstream.',
     },
     protocol: {
-      rule: choice('http', 'https', 'h2c', 'http2', 'tcp', 'tls', 'ws', 'wss'),
+      rule: choiceRule('http', 'https', 'h2c', 'http2', 'tcp', 'tls', 'ws', 'wss'),
       about: 'What the listener speaks; empty for the protocol of the gateway port.',
     },
-    port: { rule: port, classic: 'listen_port', about: 'A port of its own; 0 for the gateway port.' },
+    port: { rule: portRule, classic: 'listen_port', about: 'A port of its own; 0 for the gateway port.' },
     proxyProtocol: {
-      rule: flag,
+      rule: flagRule,
       classic: 'enable_proxy_protocol',
       oas: null,
       about: 'Reads a PROXY protocol header on raw TCP services.',
@@ -43,13 +43,13 @@ export const customDomain = facet({
   oas: 'server.customDomain',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('domain_disabled'),
+      rule: flagRule,
+      classic: negation('domain_disabled'),
       needs: ['name'],
       about: 'Answers under that host only.',
     },
-    name: { rule: text, classic: 'domain', about: 'The host name; may hold {name} or {name:pattern}.' },
-    certificates: { rule: texts, about: 'Ids of the certificates served for the host name.' },
+    name: { rule: textRule, classic: 'domain', about: 'The host name; may hold {name} or {name:pattern}.' },
+    certificates: { rule: textListRule, about: 'Ids of the certificates served for the host name.' },
   },
 });
 
@@ -59,8 +59,8 @@ export const gatewayTags = facet({
   classic: '',
   oas: 'server.gatewayTags',
   fields: {
-    enabled: { rule: flag, classic: inverted('tags_disabled'), needs: ['tags'], about: 'Lets the tags count.' },
-    tags: { rule: texts, about: 'A gateway with one of these loads the API.' },
+    enabled: { rule: flagRule, classic: negation('tags_disabled'), needs: ['tags'], about: 'Lets the tags count.' },
+    tags: { rule: textListRule, about: 'A gateway with one of these loads the API.' },
   },
 });
 
@@ -70,8 +70,8 @@ export const clientCertificates = facet({
   classic: '',
   oas: 'server.clientCertificates',
   fields: {
-    enabled: { rule: flag, classic: 'use_mutual_tls_auth', about: 'Asks callers for a certificate.' },
-    allowlist: { rule: texts, classic: 'client_certificates', about: 'Ids of the certificates let in.' },
+    enabled: { rule: flagRule, classic: 'use_mutual_tls_auth', about: 'Asks callers for a certificate.' },
+    allowlist: { rule: textListRule, classic: 'client_certificates', about: 'Ids of the certificates let in.' },
   },
 });
 
@@ -81,23 +81,33 @@ export const ipAccess = facet({
   classic: '',
   oas: 'server.ipAccessControl',
   fields: {
-    enabled: { rule: flag, classic: null, about: 'Lets the lists count.' },
-    allow: { rule: texts, classic: 'allowed_ips', about: 'Addresses or CIDR ranges let in; empty lets all in.' },
-    block: { rule: texts, classic: 'blacklisted_ips', about: 'Addresses or CIDR ranges kept out.' },
+    enabled: { rule: flagRule, classic: null, about: 'Lets the lists count.' },
+    allow: { rule: textListRule, classic: 'allowed_ips', about: 'Addresses or CIDR ranges let in; empty lets all in.' },
+    block: { rule: textListRule, classic: 'blacklisted_ips', about: 'Addresses or CIDR ranges kept out.' },
     controlDisabled: {
-      rule: flag,
+      rule: flagRule,
       classic: 'ip_access_control_disabled',
       oas: null,
       about: 'Switches both classic lists off.',
     },
-    allowEnabled: { rule: flag, classic: 'enable_ip_whitelisting', oas: null, about: 'Switches the allow list on.' },
-    blockEnabled: { rule: flag, classic: 'enable_ip_blacklisting', oas: null, about: 'Switches the block list on.' },
+    allowEnabled: {
+      rule: flagRule,
+      classic: 'enable_ip_whitelisting',
+      oas: null,
+      about: 'Switches the allow list on.',
+    },
+    blockEnabled: {
+      rule: flagRule,
+      classic: 'enable_ip_blacklisting',
+      oas: null,
+      about: 'Switches the block list on.',
+    },
   },
-  lens: { carries: ['enabled', 'controlDisabled', 'allowEnabled', 'blockEnabled'], complete: completeIpAccess },
+  lens: { carries: ['enabled', 'controlDisabled', 'allowEnabled', 'blockEnabled'], complete: deriveIpAccess },
 });
 
 /** The classic form switches each list by itself. A list that is off is left out as long as the other is on. */
-function completeIpAccess(values: Values, from: Side): Values {
+function deriveIpAccess(values: Values, from: DefinitionFormat): Values {
   const { enabled, allow, block, controlDisabled, allowEnabled, blockEnabled } = values;
   if (from === 'oas') {
     const on = (list: unknown) => enabled === true && (list as string[]).length > 0;
@@ -118,7 +128,7 @@ export const batch = facet({
   classic: '',
   oas: 'server.batchProcessing',
   fields: {
-    enabled: { rule: flag, classic: 'enable_batch_request_support', about: 'Takes lists of calls at gw/batch/.' },
+    enabled: { rule: flagRule, classic: 'enable_batch_request_support', about: 'Takes lists of calls at gw/batch/.' },
   },
 });
 
@@ -129,13 +139,13 @@ export const detail = facet({
   oas: 'server',
   fields: {
     recording: {
-      rule: flag,
+      rule: flagRule,
       classic: 'enable_detailed_recording',
       oas: 'detailedActivityLogs.enabled',
       about: 'Keeps request and response text with the analytics record.',
     },
     tracing: {
-      rule: flag,
+      rule: flagRule,
       classic: 'detailed_tracing',
       oas: 'detailedTracing.enabled',
       about: 'A trace span for every step of the chain.',

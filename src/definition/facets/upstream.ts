@@ -1,17 +1,27 @@
 import { z } from 'zod';
-import type { Side, Values, Wire } from '../facet.ts';
+import type { DefinitionFormat, FieldCodec, Values } from '../facet.ts';
 import { facet } from '../facet.ts';
 import {
-  inverted,
-  joinedMap,
+  commaListMap,
   millisecondsText,
-  pairs,
+  negation,
+  pairList,
   secondsNumber,
   secondsText,
-  tlsNumber,
+  tlsVersionNumber,
   wholeSecondsText,
 } from '../field-codecs.ts';
-import { amount, choice, count, flag, seconds, text, textMap, texts, textsMap } from '../rules.ts';
+import {
+  amountRule,
+  choiceRule,
+  countRule,
+  flagRule,
+  secondsRule,
+  textListMapRule,
+  textListRule,
+  textMapRule,
+  textRule,
+} from '../rules.ts';
 import { discoveryFields } from './discovery.ts';
 
 export const upstream = facet({
@@ -20,15 +30,20 @@ export const upstream = facet({
   classic: 'proxy',
   oas: 'upstream',
   fields: {
-    url: { rule: text, reads: 'secret', classic: 'target_url', about: 'The address of the service behind the API.' },
+    url: {
+      rule: textRule,
+      reads: 'secret',
+      classic: 'target_url',
+      about: 'The address of the service behind the API.',
+    },
     preserveHostHeader: {
-      rule: flag,
+      rule: flagRule,
       classic: 'preserve_host_header',
       oas: 'preserveHostHeader.enabled',
       about: 'Sends the Host header of the caller instead of the one of the target.',
     },
     preserveTrailingSlash: {
-      rule: flag,
+      rule: flagRule,
       classic: 'disable_strip_slash',
       oas: 'preserveTrailingSlash.enabled',
       about: 'Keeps a trailing slash of the target when the call adds no path.',
@@ -37,7 +52,7 @@ export const upstream = facet({
 });
 
 /** The classic form weighs a target by repeating it. */
-const repeated: Wire = {
+const repeatedTargets: FieldCodec = {
   path: 'target_list',
   schema: z.array(z.string()).nullable(),
   read: wire => {
@@ -47,7 +62,7 @@ const repeated: Wire = {
   },
   write: value => (value as { url: string; weight: number }[]).flatMap(({ url, weight }) => Array(weight).fill(url)),
 };
-const weighted: Wire = {
+const weightedTargets: FieldCodec = {
   path: 'targets',
   schema: z.array(z.looseObject({ url: z.string(), weight: z.int().min(0).max(1000).optional() })).nullable(),
   read: wire => (wire as { url: string; weight?: number }[]).map(({ url, weight }) => ({ url, weight: weight ?? 0 })),
@@ -59,17 +74,21 @@ export const loadBalancing = facet({
   classic: 'proxy',
   oas: 'upstream.loadBalancing',
   fields: {
-    enabled: { rule: flag, classic: 'enable_load_balancing', about: 'Uses the targets instead of the one address.' },
+    enabled: {
+      rule: flagRule,
+      classic: 'enable_load_balancing',
+      about: 'Uses the targets instead of the one address.',
+    },
     skipUnavailableHosts: {
-      rule: flag,
+      rule: flagRule,
       classic: 'check_host_against_uptime_tests',
       about: 'Leaves out targets that the uptime tests found down.',
     },
     targets: {
       rule: z.array(z.object({ url: z.string(), weight: z.int() })).default([]),
       reads: ['url'],
-      classic: repeated,
-      oas: weighted,
+      classic: repeatedTargets,
+      oas: weightedTargets,
       about: 'The targets and the share of calls each one takes.',
     },
   },
@@ -90,15 +109,15 @@ export const mutualTls = facet({
   oas: 'upstream.mutualTLS',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('upstream_certificates_disabled'),
+      rule: flagRule,
+      classic: negation('upstream_certificates_disabled'),
       needs: ['certificates'],
       about: 'Shows them.',
     },
     certificates: {
-      rule: textMap,
+      rule: textMapRule,
       classic: 'upstream_certificates',
-      oas: pairs('domainToCertificateMapping', 'domain', 'certificate'),
+      oas: pairList('domainToCertificateMapping', 'domain', 'certificate'),
       about: 'Host pattern to certificate id.',
     },
   },
@@ -111,15 +130,15 @@ export const certificatePinning = facet({
   oas: 'upstream.certificatePinning',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('certificate_pinning_disabled'),
+      rule: flagRule,
+      classic: negation('certificate_pinning_disabled'),
       needs: ['publicKeys'],
       about: 'Checks them.',
     },
     publicKeys: {
-      rule: textsMap,
-      classic: joinedMap('pinned_public_keys'),
-      oas: pairs('domainToPublicKeysMapping', 'domain', 'publicKeys', z.array(z.string())),
+      rule: textListMapRule,
+      classic: commaListMap('pinned_public_keys'),
+      oas: pairList('domainToPublicKeysMapping', 'domain', 'publicKeys', z.array(z.string())),
       about: 'Host pattern to public key ids.',
     },
   },
@@ -131,9 +150,9 @@ export const rateLimit = facet({
   classic: 'global_rate_limit',
   oas: 'upstream.rateLimit',
   fields: {
-    enabled: { rule: flag, classic: inverted('disabled'), needs: ['rate'], about: 'Counts and refuses.' },
-    rate: { rule: amount, about: 'Calls allowed in one period.' },
-    perSeconds: { rule: amount, classic: 'per', oas: secondsText('per', 'iso'), about: 'Length of the period.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['rate'], about: 'Counts and refuses.' },
+    rate: { rule: amountRule, about: 'Calls allowed in one period.' },
+    perSeconds: { rule: amountRule, classic: 'per', oas: secondsText('per', 'iso'), about: 'Length of the period.' },
   },
 });
 
@@ -144,29 +163,29 @@ export const transport = facet({
   oas: 'upstream.tlsTransport',
   fields: {
     insecureSkipVerify: {
-      rule: flag,
+      rule: flagRule,
       classic: 'ssl_insecure_skip_verify',
       about: 'Accepts any upstream certificate. For development only.',
     },
-    ciphers: { rule: texts, classic: 'ssl_ciphers', about: 'Cipher suites allowed; empty for the usual ones.' },
+    ciphers: { rule: textListRule, classic: 'ssl_ciphers', about: 'Cipher suites allowed; empty for the usual ones.' },
     minVersion: {
-      rule: choice('1.0', '1.1', '1.2', '1.3'),
-      classic: tlsNumber('ssl_min_version'),
+      rule: choiceRule('1.0', '1.1', '1.2', '1.3'),
+      classic: tlsVersionNumber('ssl_min_version'),
       about: 'The oldest TLS version accepted.',
     },
     maxVersion: {
-      rule: choice('1.0', '1.1', '1.2', '1.3'),
-      classic: tlsNumber('ssl_max_version'),
+      rule: choiceRule('1.0', '1.1', '1.2', '1.3'),
+      classic: tlsVersionNumber('ssl_max_version'),
       about: 'The newest TLS version offered.',
     },
     forceCommonNameCheck: {
-      rule: flag,
+      rule: flagRule,
       classic: 'ssl_force_common_name_check',
       about: 'The common name of the upstream certificate must be the host name.',
     },
-    proxyEnabled: { rule: flag, classic: null, oas: '/upstream.proxy.enabled', about: 'Uses the forward proxy.' },
+    proxyEnabled: { rule: flagRule, classic: null, oas: '/upstream.proxy.enabled', about: 'Uses the forward proxy.' },
     proxyUrl: {
-      rule: text,
+      rule: textRule,
       reads: 'secret',
       secret: 'all',
       classic: 'proxy_url',
@@ -174,11 +193,11 @@ export const transport = facet({
       about: 'A forward proxy to reach the upstream through.',
     },
   },
-  lens: { carries: ['proxyEnabled'], complete: completeProxy },
+  lens: { carries: ['proxyEnabled'], complete: deriveProxy },
 });
 
 /** The classic form has no switch: an address is on. */
-function completeProxy(values: Values, from: Side): Values {
+function deriveProxy(values: Values, from: DefinitionFormat): Values {
   const { proxyEnabled: on, proxyUrl: url } = values;
   return from === 'oas' ? { ...values, proxyUrl: on ? url : '' } : { ...values, proxyEnabled: url !== '' };
 }
@@ -189,45 +208,50 @@ export const requestSigning = facet({
   classic: 'request_signing',
   oas: 'upstream.authentication.requestSigning',
   fields: {
-    enabled: { rule: flag, classic: 'is_enabled', about: 'Signs them.' },
-    algorithm: { rule: text, about: 'hmac-sha1, -sha256, -sha384, -sha512 or rsa-sha256.' },
-    keyId: { rule: text, reads: 'secret', classic: 'key_id', about: 'The key id written into the signature.' },
-    secret: { rule: text, reads: 'secret', secret: 'all', about: 'The shared secret of the hmac algorithms.' },
-    certificateId: { rule: text, classic: 'certificate_id', about: 'The certificate of rsa-sha256.' },
-    headers: { rule: texts, reads: 'secret', classic: 'header_list', about: 'Headers that are signed; empty for all.' },
-    signatureHeader: { rule: text, classic: 'signature_header', about: 'The header that carries the signature.' },
+    enabled: { rule: flagRule, classic: 'is_enabled', about: 'Signs them.' },
+    algorithm: { rule: textRule, about: 'hmac-sha1, -sha256, -sha384, -sha512 or rsa-sha256.' },
+    keyId: { rule: textRule, reads: 'secret', classic: 'key_id', about: 'The key id written into the signature.' },
+    secret: { rule: textRule, reads: 'secret', secret: 'all', about: 'The shared secret of the hmac algorithms.' },
+    certificateId: { rule: textRule, classic: 'certificate_id', about: 'The certificate of rsa-sha256.' },
+    headers: {
+      rule: textListRule,
+      reads: 'secret',
+      classic: 'header_list',
+      about: 'Headers that are signed; empty for all.',
+    },
+    signatureHeader: { rule: textRule, classic: 'signature_header', about: 'The header that carries the signature.' },
   },
 });
 
 const oauthClientFields = {
-  clientId: { rule: text, reads: 'secret', classic: 'client_id', about: 'Client id at the authorisation server.' },
+  clientId: { rule: textRule, reads: 'secret', classic: 'client_id', about: 'Client id at the authorisation server.' },
   clientSecret: {
-    rule: text,
+    rule: textRule,
     reads: 'secret',
     secret: 'all',
     classic: 'client_secret',
     about: 'Client secret at the authorisation server.',
   },
-  tokenUrl: { rule: text, reads: 'secret', classic: 'token_url', about: 'Where tokens are asked for.' },
+  tokenUrl: { rule: textRule, reads: 'secret', classic: 'token_url', about: 'Where tokens are asked for.' },
   method: {
-    rule: text,
+    rule: textRule,
     about: 'How the client is shown: client_secret_basic or client_secret_post.',
   },
-  scopes: { rule: texts, about: 'Scopes asked for.' },
+  scopes: { rule: textListRule, about: 'Scopes asked for.' },
   headerEnabled: {
-    rule: flag,
+    rule: flagRule,
     classic: 'header.enabled',
     oas: 'header.enabled',
     about: 'Sends the token in a header.',
   },
   headerName: {
-    rule: text,
+    rule: textRule,
     classic: 'header.name',
     oas: 'header.name',
     about: 'That header; Authorization when empty.',
   },
   extraMetadata: {
-    rule: texts,
+    rule: textListRule,
     classic: 'extra_metadata',
     about: 'Members of the token reply that become facts of the call.',
   },
@@ -239,17 +263,17 @@ export const upstreamAuth = facet({
   classic: 'upstream_auth',
   oas: 'upstream.authentication',
   fields: {
-    enabled: { rule: flag, about: 'Signs in.' },
-    basicEnabled: { rule: flag, classic: 'basic_auth.enabled', oas: 'basicAuth.enabled', about: 'By user name.' },
+    enabled: { rule: flagRule, about: 'Signs in.' },
+    basicEnabled: { rule: flagRule, classic: 'basic_auth.enabled', oas: 'basicAuth.enabled', about: 'By user name.' },
     basicUsername: {
-      rule: text,
+      rule: textRule,
       reads: 'secret',
       classic: 'basic_auth.username',
       oas: 'basicAuth.username',
       about: 'User name.',
     },
     basicPassword: {
-      rule: text,
+      rule: textRule,
       reads: 'secret',
       secret: 'all',
       classic: 'basic_auth.password',
@@ -257,20 +281,20 @@ export const upstreamAuth = facet({
       about: 'Password.',
     },
     basicHeaderEnabled: {
-      rule: flag,
+      rule: flagRule,
       classic: 'basic_auth.header.enabled',
       oas: 'basicAuth.header.enabled',
       about: 'Sends them in a header of another name.',
     },
     basicHeaderName: {
-      rule: text,
+      rule: textRule,
       classic: 'basic_auth.header.name',
       oas: 'basicAuth.header.name',
       about: 'That header; Authorization when empty.',
     },
-    oauthEnabled: { rule: flag, classic: 'oauth.enabled', oas: 'oauth.enabled', about: 'By OAuth token.' },
+    oauthEnabled: { rule: flagRule, classic: 'oauth.enabled', oas: 'oauth.enabled', about: 'By OAuth token.' },
     allowedAuthorizeTypes: {
-      rule: texts,
+      rule: textListRule,
       classic: 'oauth.allowed_authorize_types',
       oas: 'oauth.allowedAuthorizeTypes',
       about: 'clientCredentials or password.',
@@ -278,7 +302,7 @@ export const upstreamAuth = facet({
   },
 });
 
-const below = (fields: typeof oauthClientFields, grant: string) =>
+const oauthGrantFacet = (fields: typeof oauthClientFields, grant: string) =>
   facet({
     name: grant,
     about: 'A client of an authorisation server that the gateway fetches upstream tokens from.',
@@ -286,31 +310,35 @@ const below = (fields: typeof oauthClientFields, grant: string) =>
     oas: `upstream.authentication.oauth.${grant === 'upstreamPassword' ? 'password' : 'clientCredentials'}`,
     fields: {
       ...fields,
-      username: { rule: text, reads: 'secret', about: 'The user of the password grant.' },
-      password: { rule: text, reads: 'secret', secret: 'all', about: 'The password of the password grant.' },
+      username: { rule: textRule, reads: 'secret', about: 'The user of the password grant.' },
+      password: { rule: textRule, reads: 'secret', secret: 'all', about: 'The password of the password grant.' },
     },
   });
 
-export const upstreamClientCredentials = below(oauthClientFields, 'upstreamClientCredentials');
-export const upstreamPassword = below(oauthClientFields, 'upstreamPassword');
+export const upstreamClientCredentials = oauthGrantFacet(oauthClientFields, 'upstreamClientCredentials');
+export const upstreamPassword = oauthGrantFacet(oauthClientFields, 'upstreamPassword');
 
 const checkFields = {
-  url: { rule: text, reads: 'secret', about: 'What is called.' },
-  protocol: { rule: text, oas: null, about: 'tcp or tls; anything else is HTTP.' },
+  url: { rule: textRule, reads: 'secret', about: 'What is called.' },
+  protocol: { rule: textRule, oas: null, about: 'tcp or tls; anything else is HTTP.' },
   timeoutMs: {
-    rule: count,
+    rule: countRule,
     classic: 'timeout',
     oas: millisecondsText('timeout'),
     about: 'How long an answer may take.',
   },
-  method: { rule: text, about: 'The method; GET when empty.' },
-  headers: { rule: textMap, reads: 'secret', secret: 'all', about: 'Headers sent.' },
-  body: { rule: text, reads: 'secret', secret: 'all', about: 'Body sent, in base64.' },
-  enableProxyProtocol: { rule: flag, classic: 'enable_proxy_protocol', about: 'Starts with a PROXY protocol header.' },
+  method: { rule: textRule, about: 'The method; GET when empty.' },
+  headers: { rule: textMapRule, reads: 'secret', secret: 'all', about: 'Headers sent.' },
+  body: { rule: textRule, reads: 'secret', secret: 'all', about: 'Body sent, in base64.' },
+  enableProxyProtocol: {
+    rule: flagRule,
+    classic: 'enable_proxy_protocol',
+    about: 'Starts with a PROXY protocol header.',
+  },
   commands: {
     list: {
-      name: { rule: text, about: 'send or expect.' },
-      message: { rule: text, reads: 'secret', secret: 'all', about: 'What is sent or expected.' },
+      name: { rule: textRule, about: 'send or expect.' },
+      message: { rule: textRule, reads: 'secret', secret: 'all', about: 'What is sent or expected.' },
     },
     about: 'What is said over a raw connection.',
   },
@@ -322,16 +350,16 @@ export const uptimeTests = facet({
   classic: 'uptime_tests',
   oas: 'upstream.uptimeTests',
   fields: {
-    enabled: { rule: flag, classic: inverted('disabled'), needs: ['tests'], about: 'Makes them.' },
+    enabled: { rule: flagRule, classic: negation('disabled'), needs: ['tests'], about: 'Makes them.' },
     tests: { list: checkFields, classic: 'check_list', about: 'The calls.' },
     hostDownRetestSeconds: {
-      rule: seconds,
+      rule: secondsRule,
       classic: secondsNumber('config.recheck_wait'),
       oas: wholeSecondsText('hostDownRetestPeriod'),
       about: 'Wait before a discovered list of tests is read again.',
     },
     logRetentionSeconds: {
-      rule: seconds,
+      rule: secondsRule,
       classic: secondsNumber('config.expire_utime_after'),
       oas: wholeSecondsText('logRetentionPeriod'),
       about: 'How long results are kept; 0 leaves it to the setting.',

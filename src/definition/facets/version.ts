@@ -1,42 +1,46 @@
 import { z } from 'zod';
 import { facet } from '../facet.ts';
-import { headerPairs, inverted, millisecondsText } from '../field-codecs.ts';
-import { count, flag, text, textMap, texts } from '../rules.ts';
+import { headerPairs, millisecondsText, negation } from '../field-codecs.ts';
+import { countRule, flagRule, textListRule, textMapRule, textRule } from '../rules.ts';
 
 /**
  * What the classic form says for each version and the OpenAPI form, where a version is an API of its own, says once.
  * `@version` stands for `version_data.versions.<name>`.
  */
-export const version = facet({
+export const versionSettings = facet({
   name: 'version',
   about: 'One version of the API inside its definition.',
   classic: '@version',
   oas: null,
   fields: {
-    name: { rule: text, about: 'The name calls use.' },
-    expires: { rule: text, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
-    overrideTarget: { rule: text, reads: 'secret', classic: 'override_target', about: 'An upstream of its own.' },
+    name: { rule: textRule, about: 'The name calls use.' },
+    expires: { rule: textRule, about: 'YYYY-MM-DD HH:MM in UTC after which the version is refused.' },
+    overrideTarget: { rule: textRule, reads: 'secret', classic: 'override_target', about: 'An upstream of its own.' },
     useExtendedPaths: {
-      rule: flag,
+      rule: flagRule,
       classic: 'use_extended_paths',
       about: 'Endpoint lists are read from extended_paths instead of paths.',
     },
     ignoreCase: {
-      rule: flag,
+      rule: flagRule,
       classic: 'ignore_endpoint_case',
       oas: '/middleware.global.ignoreCase.enabled',
       about: 'Paths of endpoint lists match in any case.',
     },
-    pathsIgnored: { rule: texts, classic: 'paths.ignored', about: 'Older list of paths without authentication.' },
-    pathsAllowed: { rule: texts, classic: 'paths.white_list', about: 'Older list of allowed paths.' },
-    pathsBlocked: { rule: texts, classic: 'paths.black_list', about: 'Older list of blocked paths.' },
+    pathsIgnored: {
+      rule: textListRule,
+      classic: 'paths.ignored',
+      about: 'Older list of paths without authentication.',
+    },
+    pathsAllowed: { rule: textListRule, classic: 'paths.white_list', about: 'Older list of allowed paths.' },
+    pathsBlocked: { rule: textListRule, classic: 'paths.black_list', about: 'Older list of blocked paths.' },
     responseHeadersKept: {
-      rule: flag,
+      rule: flagRule,
       classic: 'global_response_headers_disabled',
       about: 'Leaves out every header change that holds for all answers, those of processors too.',
     },
     cachedPaths: {
-      rule: texts,
+      rule: textListRule,
       classic: 'extended_paths.cache',
       about: 'Paths whose GET, HEAD and OPTIONS answers are cached.',
     },
@@ -50,14 +54,14 @@ export const requestHeaders = facet({
   oas: 'middleware.global.transformRequestHeaders',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('global_headers_disabled'),
+      rule: flagRule,
+      classic: negation('global_headers_disabled'),
       needs: ['add', 'remove'],
       about: 'Changes them.',
     },
-    remove: { rule: texts, classic: 'global_headers_remove', about: 'Headers taken away first.' },
+    remove: { rule: textListRule, classic: 'global_headers_remove', about: 'Headers taken away first.' },
     add: {
-      rule: textMap,
+      rule: textMapRule,
       reads: 'variables',
       secret: 'all',
       classic: 'global_headers',
@@ -74,14 +78,14 @@ export const responseHeaders = facet({
   oas: 'middleware.global.transformResponseHeaders',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('global_response_headers_disabled'),
+      rule: flagRule,
+      classic: negation('global_response_headers_disabled'),
       needs: ['add', 'remove'],
       about: 'Changes them.',
     },
-    remove: { rule: texts, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
+    remove: { rule: textListRule, classic: 'global_response_headers_remove', about: 'Headers taken away first.' },
     add: {
-      rule: textMap,
+      rule: textMapRule,
       reads: 'variables',
       classic: 'global_response_headers',
       oas: headerPairs('add'),
@@ -97,12 +101,12 @@ export const requestSizeLimit = facet({
   oas: 'middleware.global.requestSizeLimit',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('global_size_limit_disabled'),
+      rule: flagRule,
+      classic: negation('global_size_limit_disabled'),
       needs: ['bytes'],
       about: 'Refuses larger ones.',
     },
-    bytes: { rule: count, classic: 'global_size_limit', oas: 'value', about: 'The most bytes.' },
+    bytes: { rule: countRule, classic: 'global_size_limit', oas: 'value', about: 'The most bytes.' },
   },
 });
 
@@ -113,8 +117,8 @@ export const timeout = facet({
   oas: 'upstream.enforceTimeout',
   fields: {
     enabled: {
-      rule: flag,
-      classic: inverted('global_enforce_timeout_disabled'),
+      rule: flagRule,
+      classic: negation('global_enforce_timeout_disabled'),
       needs: ['ms'],
       about: 'Gives up after it.',
     },

@@ -1,4 +1,4 @@
-import type { AuthMode, Model } from '#definition/model.ts';
+import type { AuthMethod, Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
@@ -6,7 +6,7 @@ import type { StepServices } from '../pipeline/step-services.ts';
 import type { KnownKey } from './key-cache.ts';
 
 /** What a definition calls each way in when it says which of several gives the session. */
-export const identities: Readonly<Record<AuthMode, string>> = {
+export const identities: Readonly<Record<AuthMethod, string>> = {
   oauth: 'oauth_key',
   externalOAuth: '',
   basic: 'basic_auth_user',
@@ -18,13 +18,13 @@ export const identities: Readonly<Record<AuthMode, string>> = {
 };
 
 /** Whether this way in gives the session. With several and none named, all do in turn, and the last one stays. */
-export function givesSession({ modes, authentication }: Model, mode: AuthMode): boolean {
+export function givesSession({ modes, authentication }: Model, mode: AuthMethod): boolean {
   const wanted = authentication.baseIdentityProvider;
   return modes.length === 1 || wanted === '' || wanted === identities[mode];
 }
 
 /** The caller is whoever holds this key. */
-export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMode): void {
+export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMethod): void {
   call.keyId = keyId;
   call.counterOwner = owner;
   call.keyHash = keyHash;
@@ -34,7 +34,7 @@ export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownK
 }
 
 /** Ways in whose credential is the key itself. Signed tokens say so themselves. */
-const namedByKey: ReadonlySet<AuthMode> = new Set(['token', 'hmac']);
+const namedByKey: ReadonlySet<AuthMethod> = new Set(['token', 'hmac']);
 
 /** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
 export const isKnown = (call: Exchange): boolean =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { certificatesOf } from './certificates.ts';
@@ -15,7 +15,7 @@ test('the certificates that definitions name are read page by page, to the last 
     const definition = { api_id: 'a', org_id: orgId, use_mutual_tls_auth: true, client_certificates };
     const certificates = certificatesOf(bench.store, bench.vault, 2);
     const before = bench.queries();
-    await certificates.prepare([modelOfClassic(definition as unknown as ClassicDefinition)]);
+    await certificates.prepare([classicToModel(definition as unknown as ClassicDefinition)]);
     assert.equal(bench.queries() - before, 3, 'three pages');
     for (const id of client_certificates) assert.equal(certificates.get(orgId, id)?.id, id);
   } finally {

@@ -32,7 +32,7 @@ export function placesOf(sources: Sources): Places {
 /** Every place in which callers of an API may send a credential. */
 export const placesOfApi = ({ modes, alternatives, oauth2, ...model }: Model): Places[] => [
   ...modes.map(mode => placesOf(model[mode])),
-  ...alternatives.flatMap(({ ways }) => ways.map(({ says }) => placesOf(says as unknown as Sources))),
+  ...alternatives.flatMap(({ methods: ways }) => ways.map(({ says }) => placesOf(says as unknown as Sources))),
   ...(oauth2.enabled ? [placesOf(oauth2)] : []),
 ];
 

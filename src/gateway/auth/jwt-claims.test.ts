@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { claimRules, clientIn, identityIn, policiesOf, policyIn } from './jwt-claims.ts';
 
-const plain = modelOfClassic({} as Parameters<typeof modelOfClassic>[0]).jwt;
+const plain = classicToModel({} as Parameters<typeof classicToModel>[0]).jwt;
 type Jwt = typeof plain;
 
 const passes = (asked: Partial<Jwt>, claims: object, noted: string[] = []) =>

@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
-import { durationMs } from '#definition/duration.ts';
+import { parseDurationMs } from '#definition/duration.ts';
 import type { Model } from '#definition/model.ts';
-import { variantsOf } from '#definition/security-requirements.ts';
+import { expandRequirements } from '#definition/security-requirements.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
@@ -54,7 +54,7 @@ export function centralSigners(
 
 /** The key sets of others that a definition names, wherever it names them. */
 export function keySourcesOf(model: Model): KeySources {
-  const all = variantsOf(model).map(keySourcesIn);
+  const all = expandRequirements(model).map(keySourcesIn);
   return { urls: all.flatMap(({ urls }) => urls), issuers: all.flatMap(({ issuers }) => issuers) };
 }
 
@@ -68,7 +68,7 @@ function keySourcesIn({ jwt, externalOAuth, oidc }: Model): KeySources {
 }
 
 const secondsOf = (written: string | number) =>
-  typeof written === 'number' ? written : Math.floor((durationMs(written) ?? 0) / 1000);
+  typeof written === 'number' ? written : Math.floor((parseDurationMs(written) ?? 0) / 1000);
 
 function firstOf(
   sets: readonly KeySet[],

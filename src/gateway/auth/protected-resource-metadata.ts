@@ -1,5 +1,5 @@
 import type { Model } from '#definition/model.ts';
-import { metadataFaults } from '#definition/oauth2-validation.ts';
+import { validateResourceMetadata } from '#definition/oauth2-validation.ts';
 import { createJsonResponse, createResponse } from '../http/response.ts';
 import type { Route, RouteContext } from '../routing/built-in-routes.ts';
 import { knownScopes } from './scopes.ts';
@@ -22,7 +22,7 @@ export function metadataOf({ oauth2, metadataDocument, document, scopeScheme }: 
   const isOwn = oauth2.enabled && oauth2.metadataEnabled;
   if (!isOwn && !metadataDocument.enabled) return undefined;
   const { wellKnownPath, resource, authorizationServers } = isOwn ? oauth2 : metadataDocument;
-  const [fault] = metadataFaults('protectedResourceMetadata', true, { resource, wellKnownPath });
+  const [fault] = validateResourceMetadata('protectedResourceMetadata', true, { resource, wellKnownPath });
   const derived = oauth2.autoDeriveScopes ? knownScopes(document ?? {}, scopeScheme) : undefined;
   return {
     path: `/${(wellKnownPath || usualPath).replaceAll(/^\/+|\/+$/g, '')}`,

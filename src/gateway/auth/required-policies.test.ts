@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { classicToModel, oasToModel } from '#definition/model.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { namedPolicies, policiesNamed, preparePolicies } from './required-policies.ts';
 
 const named = (definition: object) =>
-  policiesNamed(modelOfClassic({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
+  policiesNamed(classicToModel({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
 const jwt = { enable_jwt: true, jwt_source: 'c2VjcmV0', jwt_default_policies: ['one', 'two', 'one', ''] };
 const openId = {
   use_openid: true,
@@ -38,7 +38,7 @@ test('every alternative counts', () => {
     defaultPolicies: [policy],
   });
   const component = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
-  const model = modelOfOas({
+  const model = oasToModel({
     openapi: '3.0.3',
     info: { title: 'a', version: '1' },
     paths: {},
@@ -53,7 +53,7 @@ test('every alternative counts', () => {
         },
       },
     },
-  } as unknown as Parameters<typeof modelOfOas>[0]);
+  } as unknown as Parameters<typeof oasToModel>[0]);
   assert.deepEqual(policiesNamed(model), ['first', 'second']);
 });
 
@@ -63,7 +63,7 @@ test('policies are looked up page by page: only the API whose policy is missing 
     const ids = Array.from({ length: 7 }, (_, n) => `policy-${n}`);
     for (const id of ids.slice(0, -1)) await bench.policy({ id, access_rights: {} });
     const models = ids.map(id =>
-      modelOfClassic({
+      classicToModel({
         api_id: id,
         org_id: orgId,
         enable_jwt: true,

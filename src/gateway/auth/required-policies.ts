@@ -1,9 +1,9 @@
-import type { AuthMode, Model } from '#definition/model.ts';
+import type { AuthMethod, Model } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 import type { Sessions } from './key-cache.ts';
 
 /** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
-const given: { readonly [Mode in AuthMode]?: (says: Model[Mode]) => readonly string[] } = {
+const given: { readonly [Mode in AuthMethod]?: (says: Model[Mode]) => readonly string[] } = {
   jwt: ({ source, keySets, defaultPolicies, scopeToPolicy }) =>
     source.trim() === '' && keySets.length === 0 ? [] : [...defaultPolicies, ...Object.values(scopeToPolicy)],
   oidc({ providers, scopeToPolicy }) {
@@ -16,7 +16,7 @@ const given: { readonly [Mode in AuthMode]?: (says: Model[Mode]) => readonly str
 export function policiesNamed(model: Model): string[] {
   const ways =
     model.alternatives.length > 0
-      ? model.alternatives.flatMap(it => it.ways)
+      ? model.alternatives.flatMap(it => it.methods)
       : model.modes.map(mode => ({ mode, says: model[mode] }));
   const named = ways.flatMap(({ mode, says }) => given[mode]?.(says as never) ?? []);
   return [...new Set(named)].filter(Boolean);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelOfOas } from '#definition/model.ts';
+import { oasToModel } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
 import { knownScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
 
@@ -26,7 +26,7 @@ const document = {
     middleware: { operations: { byName: { scopeCheck: { enabled: false } }, b: { scopeCheck: { enabled: false } } } },
   },
 } as unknown as OasDefinition;
-const model = modelOfOas(document);
+const model = oasToModel(document);
 
 test('requirements that do not name the scheme ask nothing of it', () => {
   assert.deepEqual(scopesListed(document.security, 'mine'), [['base']]);

@@ -1,5 +1,5 @@
 import { arrayOrEmpty, isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { classicPath, operationsOf } from '#definition/endpoints/paths.ts';
+import { listOperations, toClassicPath } from '#definition/endpoints/paths.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { claimAt, type Members } from './jwt-token.ts';
 
@@ -29,7 +29,7 @@ export const scopesListed = (requirements: unknown, scheme: string): Lists =>
 export function operationScopes({ document, scopeScheme }: Model, { endpoints }: VersionModel): OperationScopes[] {
   const paths = objectOrEmpty(document?.paths);
   const off = new Set(endpoints.scopeCheck.filter(({ enabled }) => !enabled).map(({ operationId }) => operationId));
-  const operations = operationsOf(paths);
+  const operations = listOperations(paths);
   const listed = new Set(operations.map(({ method, path }) => `${method} ${path}`));
   const heads = operations
     .filter(({ method, path }) => method === 'GET' && !listed.has(`HEAD ${path}`))
@@ -37,7 +37,7 @@ export function operationScopes({ document, scopeScheme }: Model, { endpoints }:
   const all = [...operations.map(operation => ({ ...operation, as: operation.method })), ...heads];
   const groups = Map.groupBy(all, ({ as, path }) => `${as} ${path.replaceAll(/\{[^{}]*\}/g, '{}')}`);
   return [...groups.values()].map(group => ({
-    path: classicPath(group[0]!.path),
+    path: toClassicPath(group[0]!.path),
     method: group[0]!.as,
     off: group.every(({ id }) => off.has(id)),
     asked: group
@@ -54,7 +54,7 @@ export function knownScopes(document: Readonly<JsonObject>, scheme: string): str
   const flows = Object.values(objectOrEmpty(component.flows)).flatMap(flow =>
     Object.keys(objectOrEmpty(objectOrEmpty(flow).scopes)),
   );
-  const operations = operationsOf(document.paths).flatMap(({ path, method }) =>
+  const operations = listOperations(document.paths).flatMap(({ path, method }) =>
     scopesListed(
       objectOrEmpty(objectOrEmpty(objectOrEmpty(document.paths)[path])[method.toLowerCase()]).security,
       scheme,

@@ -1,5 +1,5 @@
-import type { AuthMode, Model } from '#definition/model.ts';
-import type { Alternative } from '#definition/security-requirements.ts';
+import type { AuthMethod, Model } from '#definition/model.ts';
+import type { SecurityRequirement } from '#definition/security-requirements.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
@@ -14,7 +14,7 @@ import { oauth } from './oauth/token-step.ts';
 import { oidc } from './oidc.ts';
 import { token } from './token.ts';
 
-const ways: Partial<Record<AuthMode, Step>> = { oauth, externalOAuth, basic, hmac, jwt, oidc, token };
+const ways: Partial<Record<AuthMethod, Step>> = { oauth, externalOAuth, basic, hmac, jwt, oidc, token };
 
 type Request = NonNullable<StepHooks['request']>;
 
@@ -69,10 +69,15 @@ export const alone = (step: Step): Step => ({
 export const clientCertificatesAlone: Step = {
   name: clientCertificates.name,
   build: context =>
-    context.model.alternatives.some(({ certificate }) => certificate) ? undefined : clientCertificates.build(context),
+    context.model.alternatives.some(({ requiresCertificate: certificate }) => certificate)
+      ? undefined
+      : clientCertificates.build(context),
 };
 
-function attemptOf({ ways: asked, missing, certificate }: Alternative, context: StepContext): Request[] {
+function attemptOf(
+  { methods: asked, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
+  context: StepContext,
+): Request[] {
   if (missing !== '') return [call => refuse(call, 'scheme_unconfigured', { name: missing })];
   const modes = asked.map(({ mode }) => mode);
   const requests = asked.map(({ mode, says }) => {
@@ -83,7 +88,7 @@ function attemptOf({ ways: asked, missing, certificate }: Alternative, context: 
 }
 
 /** A way in that is not part of this alternative cannot say who calls: then the last one does. */
-function identifying({ authentication }: Model, modes: readonly AuthMode[]): Model['authentication'] {
+function identifying({ authentication }: Model, modes: readonly AuthMethod[]): Model['authentication'] {
   const { baseIdentityProvider } = authentication;
   if (modes.some(mode => identities[mode] === baseIdentityProvider)) return authentication;
   return { ...authentication, baseIdentityProvider: '' };

@@ -1,6 +1,6 @@
 import { decodeJwt, errors } from 'jose';
 import { compileRegex } from '#base/regex.ts';
-import { issuerPattern, oauth2Faults } from '#definition/oauth2-validation.ts';
+import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation.ts';
 import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
@@ -22,7 +22,7 @@ export const tokenExchange: Step = {
     const { model, version, services } = context;
     const { enabled, exchangeEnabled } = model.oauth2;
     if (!enabled || !exchangeEnabled || !model.authentication.enabled) return undefined;
-    const [fault] = oauth2Faults(model.oauth2);
+    const [fault] = validateOauth2(model.oauth2);
     if (fault) throw new ApiCompileError(`${fault.path} ${fault.message}`);
     const find = exchangers(context);
     const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });
@@ -67,9 +67,9 @@ function exchangers(context: StepContext): (issuer: string) => Exchanger | undef
   const patterns: { readonly fits: (issuer: string) => boolean; readonly exchanger: Exchanger }[] = [];
   for (const exchanger of all)
     for (const issuer of exchanger.provider.issuers) {
-      if (!issuer.startsWith(issuerPattern)) named.set(issuer, exchanger);
+      if (!issuer.startsWith(issuerRegexPrefix)) named.set(issuer, exchanger);
       else {
-        const compiled = compileRegex(issuer.slice(issuerPattern.length));
+        const compiled = compileRegex(issuer.slice(issuerRegexPrefix.length));
         patterns.push({ fits: text => compiled.matches(text), exchanger });
       }
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { cachePlan, loops } from './cache-policy.ts';
@@ -11,7 +11,7 @@ const settings = readSettings({ flags: {} });
 
 function modelOf(cache: object, lists: object = {}, more: object = {}) {
   const version = { name: 'Default', use_extended_paths: true, extended_paths: lists };
-  return modelOfClassic({
+  return classicToModel({
     ...{ api_id: 'api', org_id: 'org', name: 'A', use_keyless: true, cache_options: cache },
     version_data: { not_versioned: true, versions: { Default: version } },
     ...more,

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, option, property, string, uniqueArray } from 'fast-check';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { isAlike, keysOf, tupleText, variantKey } from './key.ts';
 
 const definition = (more: object = {}) =>
-  modelOfClassic({
+  classicToModel({
     ...{ api_id: 'api', org_id: 'org', name: 'A', use_keyless: true },
     cache_options: { enable_cache: true, cache_by_headers: ['X-Lang', 'x-lang', 'Accept'] },
     version_data: { not_versioned: true, versions: { one: { name: 'one' }, two: { name: 'two' } } },

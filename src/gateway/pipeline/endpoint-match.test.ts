@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readSettings } from '#base/settings.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { type Endpoint, endpointMatcher, type MatchMode } from './endpoint-match.ts';
 import type { Exchange } from './exchange.ts';
 import { ApiCompileError } from './step.ts';
@@ -10,7 +10,7 @@ import { ApiCompileError } from './step.ts';
 const endpoint = (path: string, method = '', ignoreCase = false): Endpoint => ({ path, method, ignoreCase });
 
 function matcher(entries: readonly Endpoint[], mode: MatchMode = 'strict', definition: object = {}) {
-  const model = modelOfClassic({ name: 'a', proxy: {}, ...definition } as Parameters<typeof modelOfClassic>[0]);
+  const model = classicToModel({ name: 'a', proxy: {}, ...definition } as Parameters<typeof classicToModel>[0]);
   const settings = readSettings({ flags: { 'gateway.endpoint_match': mode } });
   return endpointMatcher(entries, { model, version: model.versions[0]!, settings })!;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createOutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { type Publisher, startPublisher } from '../../../tests/support/tokens.ts';
 import { upstreamTokens } from './upstream-tokens.ts';
 
@@ -27,7 +27,7 @@ describe('OAuth tokens for upstreams', () => {
   });
   const tokens = () => {
     const client = {
-      ...modelOfClassic({}).upstreamClientCredentials,
+      ...classicToModel({}).upstreamClientCredentials,
       clientId: 'gw',
       clientSecret: 's',
       tokenUrl: `${server.url}/token`,

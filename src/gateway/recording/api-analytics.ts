@@ -1,5 +1,5 @@
 import type { BatchApi } from '#analytics/batch.ts';
-import { variantsOf } from '#definition/security-requirements.ts';
+import { expandRequirements } from '#definition/security-requirements.ts';
 import { placesOfApi } from '../auth/credential-sources.ts';
 import type { Api } from '../routing/api.ts';
 import { hasSecrets } from '../variables/variables.ts';
@@ -67,7 +67,7 @@ function secretsOf(model: Api['model']): Secrets {
   return {
     headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
     parameters: places.map(({ query }) => query).filter(Boolean),
-    requestBody: model.modes.includes('basic') && variantsOf(model).some(({ basic }) => basic.extractFromBody),
+    requestBody: model.modes.includes('basic') && expandRequirements(model).some(({ basic }) => basic.extractFromBody),
   };
 }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import type { Api } from '../routing/api.ts';
 import { RecordedApi } from './api-analytics.ts';
 import { together, vitalsOf } from './recent-stats.ts';
 
-const model = modelOfClassic({ name: 'one' });
+const model = classicToModel({ name: 'one' });
 
 /** Every call of one that was changed meanwhile. */
 function called(errorCode = '', upstreamMs = 0, id = 'a') {

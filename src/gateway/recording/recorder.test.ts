@@ -6,7 +6,7 @@ import type { LogEntry } from '#analytics/log-store.ts';
 import { logEntry } from '#analytics/logged-call.ts';
 import type { Report } from '#analytics/metrics-report.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { bodyFrom, bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { createResponse } from '../http/response.ts';
@@ -29,7 +29,7 @@ function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capac
 
 /** As much of an API as a record is about. */
 function api(definition: Record<string, unknown> = {}): Api {
-  const model = modelOfClassic({
+  const model = classicToModel({
     name: 'Orders',
     api_id: 'orders',
     org_id: 'org',

@@ -1,6 +1,6 @@
-import { listenPathSpelling } from '#definition/listen-path.ts';
+import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
-import { hostSpelling, openFault } from '#definition/path-template.ts';
+import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
 import { placesOfApi } from '../auth/credential-sources.ts';
 import { isOwnCredential } from '../http/request-head.ts';
 import { buildChain } from '../pipeline/chain.ts';
@@ -75,10 +75,10 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
   const { id, databaseId, orgId, name } = identity;
   const plainLink = createPlainLink(policy);
   const isHere = isOfSegment(model, services.settings['gateway.segments']);
-  const host = customDomain.enabled ? hostSpelling(customDomain.name) : '';
-  const listenPath = listenPathSpelling(listen.path);
+  const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
+  const listenPath = normalizeListenPath(listen.path);
   // What calls cannot be compared with has no place in the routes, where it would keep out all others.
-  const unreadable = openFault(listenPath, '/') ?? openFault(host, '');
+  const unreadable = findPathTemplateError(listenPath, '/') ?? findPathTemplateError(host, '');
   // Every member is there from the beginning: objects of one shape are read faster than those that grow.
   const base: Api = {
     unserved: '',

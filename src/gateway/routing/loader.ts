@@ -1,7 +1,7 @@
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
-import { referencedHandlers } from '#definition/facets/event-handlers.ts';
-import { type Model, modelOfClassic, modelOfOas } from '#definition/model.ts';
+import { fromHookReferences } from '#definition/facets/event-handlers.ts';
+import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
 import { certificatesNamed } from '../auth/certificates.ts';
 import { policiesNamed, preparePolicies } from '../auth/required-policies.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
@@ -20,9 +20,9 @@ export interface LoaderOptions {
 export function modelOfStored(stored: StoredApi): Model {
   const model =
     stored.kind === 'classic'
-      ? modelOfClassic(stored.definition)
-      : modelOfOas(stored.definition as Parameters<typeof modelOfOas>[0]);
-  const referenced = referencedHandlers(stored.wrapper.hook_references);
+      ? classicToModel(stored.definition)
+      : oasToModel(stored.definition as Parameters<typeof oasToModel>[0]);
+  const referenced = fromHookReferences(stored.wrapper.hook_references);
   if (referenced.length === 0) return model;
   return { ...model, events: { ...model.events, handlers: [...model.events.handlers, ...referenced] } };
 }

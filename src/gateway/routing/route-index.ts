@@ -1,4 +1,4 @@
-import { pathsOverlap, segmentsOf, segmentsOverlap } from '#definition/route-overlap.ts';
+import { pathsOverlap, segmentsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import { type HeldHosts, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
 import type { Api } from './api.ts';
 
@@ -15,7 +15,7 @@ export const byAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one,
 export const routesOverlap = (held: HeldHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
   one.port === other.port &&
   ownedHostsOverlap(held, one, other) &&
-  pathsOverlap(segmentsOf(one.listenPath), segmentsOf(other.listenPath), prefix);
+  pathsOverlap(splitListenPath(one.listenPath), splitListenPath(other.listenPath), prefix);
 
 interface Node {
   readonly fixed: Map<string, Node>;
@@ -55,13 +55,13 @@ export class RouteIndex {
 
   remove(api: RoutedApi): void {
     this.contested.delete(api.id);
-    take(this.#root, segmentsOf(api.listenPath), 0, api);
+    take(this.#root, splitListenPath(api.listenPath), 0, api);
   }
 
   #insert(api: RoutedApi): void {
     let node = this.#root;
     count(node, api.orgId);
-    for (const segment of segmentsOf(api.listenPath)) {
+    for (const segment of splitListenPath(api.listenPath)) {
       const children = segment.includes('{') ? node.open : node.fixed;
       const child = children.get(segment) ?? createNode();
       children.set(segment, child);
@@ -73,7 +73,7 @@ export class RouteIndex {
 
   #compare(api: RoutedApi): void {
     const isNewest = !this.#newest || isOlder(this.#newest, api);
-    for (const other of overlapping(this.#root, segmentsOf(api.listenPath), 0, api.orgId, this.#prefix)) {
+    for (const other of overlapping(this.#root, splitListenPath(api.listenPath), 0, api.orgId, this.#prefix)) {
       if (other.port !== api.port || !ownedHostsOverlap(this.#held, api, other)) continue;
       this.contested.add(isOlder(other, api) ? api.id : other.id);
       if (isNewest) return;

@@ -1,5 +1,5 @@
-import { hostLabel, type OpenPattern, openPattern } from '#definition/path-template.ts';
-import { fixedEnd } from '#definition/route-overlap.ts';
+import { compilePathTemplate, hostLabelPattern, type PathTemplate } from '#definition/path-template.ts';
+import { literalHostSuffix } from '#definition/route-overlap.ts';
 
 /**
  * Finds the API a call is for by host and listen path. Static segments are map look-ups, so the cost follows the depth of
@@ -43,7 +43,7 @@ interface Node<T> {
 
 interface OpenChild<T> {
   readonly segment: string;
-  readonly pattern: OpenPattern;
+  readonly pattern: PathTemplate;
   readonly node: Node<T>;
 }
 
@@ -54,7 +54,7 @@ const emptyNode: Node<never> = { fixed: noFixed, open: noOpen, here: undefined, 
 
 interface OpenHost {
   readonly host: string;
-  readonly pattern: OpenPattern;
+  readonly pattern: PathTemplate;
 }
 
 export class Router<T> {
@@ -68,8 +68,8 @@ export class Router<T> {
     this.#hosts = hosts;
     const open = [...hosts.keys()].filter(host => host.includes('{')).sort(sayingMore);
     this.#openHosts = Map.groupBy(
-      open.map(host => ({ host, pattern: openPattern(host, hostLabel) })),
-      ({ host }) => fixedEnd(host),
+      open.map(host => ({ host, pattern: compilePathTemplate(host, hostLabelPattern) })),
+      ({ host }) => literalHostSuffix(host),
     );
   }
 
@@ -224,7 +224,7 @@ function place<T>(
   const others = node.open.filter(it => it.segment !== segment);
   if (!isEmpty(child)) {
     const next = others.findIndex(it => sayingMore(segment, it.segment) < 0);
-    others.splice(next < 0 ? others.length : next, 0, { segment, pattern: openPattern(segment), node: child });
+    others.splice(next < 0 ? others.length : next, 0, { segment, pattern: compilePathTemplate(segment), node: child });
   }
   node.open = others.length === 0 ? noOpen : others;
 }

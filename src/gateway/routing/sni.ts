@@ -1,5 +1,5 @@
 import type { Model } from '#definition/model.ts';
-import { isNamedHost } from '#definition/route-overlap.ts';
+import { isLiteralHost } from '#definition/route-overlap.ts';
 import type { HeldHosts } from '#people/organisations/held-hosts.ts';
 import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
@@ -92,7 +92,7 @@ const mayShow = (held: HeldHosts, { isOperator }: Operator, orgId: string, host:
 
 function namesOf(apis: readonly Api[], held: HeldHosts, operator: Operator): Names {
   const owners = Map.groupBy(
-    apis.filter(({ host }) => isNamedHost(host)),
+    apis.filter(({ host }) => isLiteralHost(host)),
     ({ host }) => host,
   );
   const fixed = new Map<string, ApiIdentity>();

@@ -1,4 +1,4 @@
-import { type Model, unversionedKey, type VersionModel } from '#definition/model.ts';
+import { findUnversionedKey, type Model, type VersionModel } from '#definition/model.ts';
 import { plainSpelling } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import { operatorPattern } from '../pipeline/bounded-regex.ts';
@@ -61,7 +61,7 @@ function told(call: Exchange, header: string, chosen: Chosen): Chosen {
 /** A definition without versions: refused when it is not clear which of its entries counts. */
 function oneVersion(served: readonly Served[]): VersionChoice {
   const keys = served.map(({ version }) => version.key);
-  const key = unversionedKey(keys);
+  const key = findUnversionedKey(keys);
   const only = served.find(({ version }) => version.key === key);
   if (only) return { only, choose: () => only };
   const plain = keys.filter(it => /^(default|)$/i.test(it)).length;

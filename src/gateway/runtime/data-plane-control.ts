@@ -1,4 +1,4 @@
-import type { TrafficControl } from '#apis/api/data-plane.ts';
+import type { DataPlaneControl } from '#apis/api/data-plane.ts';
 import { Problem, problems } from '#base/problems.ts';
 import { problem } from '../pipeline/thread-rpc.ts';
 import { together } from '../recording/recent-stats.ts';
@@ -18,13 +18,13 @@ const withinMs = 5000;
 const reloadWithinMs = 30_000;
 
 /** What the management interfaces may ask of the traffic of this process. */
-export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): TrafficControl {
+export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): DataPlaneControl {
   return {
     reload: () => inTime(settled(), reloadWithinMs),
     status: apiId => rpc('status', { apiId }, withinMs),
-    vitals: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
-    forgetKeySets: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
-    async forgetResponses(apiId) {
+    stats: async apiId => together(await askAll('vitals', { apiId }, withinMs)),
+    clearJwksCache: async apiId => void (await askAll('forgetKeySets', { apiId }, withinMs)),
+    async purgeResponseCache(apiId) {
       try {
         await askAll('forgetResponses', { apiId }, withinMs);
       } catch (cause) {

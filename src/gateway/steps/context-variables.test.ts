@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
@@ -12,7 +12,7 @@ import { contextVariables } from './context-variables.ts';
 
 const services = { settings: readSettings({}) } as StepServices;
 const made = (enable_context_vars: boolean) => {
-  const model = modelOfClassic({ enable_context_vars } as ClassicDefinition);
+  const model = classicToModel({ enable_context_vars } as ClassicDefinition);
   return contextVariables.build({ model, version: model.versions[0]!, services });
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '#base/log.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
@@ -27,7 +27,7 @@ const callOf = (method: string, headers: string[]) =>
 function made(rules: object) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(JSON.parse(line)) });
-  const model = modelOfClassic({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
+  const model = classicToModel({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
   return { cors: corsOf({ model, services: { log } })!, lines };
 }
 

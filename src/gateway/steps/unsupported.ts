@@ -1,5 +1,5 @@
 import type { Endpoints } from '#definition/endpoints/lists.ts';
-import type { AuthMode, Model, VersionModel } from '#definition/model.ts';
+import type { AuthMethod, Model, VersionModel } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /**
@@ -11,7 +11,7 @@ interface Missing {
   asked(model: Model, version: VersionModel): boolean;
 }
 
-const modes: Partial<Record<AuthMode, string>> = {
+const modes: Partial<Record<AuthMethod, string>> = {
   custom: 'authentication by plugin',
 };
 
@@ -25,7 +25,7 @@ const { keys, entries } = Object;
 const anyOn = (list: readonly { readonly enabled: boolean }[]) => list.some(({ enabled }) => enabled);
 
 const missing: readonly Missing[] = [
-  ...entries(modes).map(([mode, what]) => ({ what, asked: ({ modes }: Model) => modes.includes(mode as AuthMode) })),
+  ...entries(modes).map(([mode, what]) => ({ what, asked: ({ modes }: Model) => modes.includes(mode as AuthMethod) })),
   ...entries(lists).map(([name, what]) => ({
     what,
     asked: (_model: Model, { endpoints }: VersionModel) => anyOn(endpoints[name as keyof Endpoints]),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compileKeySession } from '#access/keys/session.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import type { BadPath } from '../http/path.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
@@ -12,7 +12,7 @@ import type { StepServices } from '../pipeline/step-services.ts';
 import { upstreamPath } from '../proxy/load-balancer.ts';
 import { rewriteTarget } from './rewrite-target.ts';
 
-const model = modelOfClassic({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
+const model = classicToModel({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
 const services = { settings: readSettings({}), isContextName: (_name: string) => true } as StepServices;
 const context: StepContext = { model, version: model.versions[0]!, services };
 

@@ -1,5 +1,5 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { moreParticular, operationsOf } from '#definition/endpoints/paths.ts';
+import { compareSpecificity, listOperations } from '#definition/endpoints/paths.ts';
 import { Exhausted, Run } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
 import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
@@ -54,7 +54,7 @@ export function operationMatcher<E extends Entry, T>(
     group => group.some(({ entry }) => entry !== undefined) || !group[0]!.path.includes('{'),
   );
   const matched: Group<T>[] = groups
-    .sort(([a], [b]) => moreParticular(a!.path, b!.path))
+    .sort(([a], [b]) => compareSpecificity(a!.path, b!.path))
     .map(group => ({
       path: group[0]!.matched,
       method: group[0]!.method,
@@ -89,7 +89,7 @@ function grouped<E extends Entry>(
   byId: ReadonlyMap<string | undefined, E>,
 ): Map<string, Placed<E>[]> {
   const paths = objectOrEmpty(document.root.paths);
-  const placed = operationsOf(paths).map(({ id, path, method }) => {
+  const placed = listOperations(paths).map(({ id, path, method }) => {
     const item = document.follow(paths[path]);
     const entry = byId.get(id);
     return {

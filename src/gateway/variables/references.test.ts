@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRedactor } from '#base/redaction.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
 import { resolveReferences } from './references.ts';
 import { hasSecrets, variables } from './variables.ts';
@@ -11,7 +11,7 @@ import { hasSecrets, variables } from './variables.ts';
 const settings = readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } });
 const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
 const services = { secrets, isContextName: (_name: string): boolean => true };
-const resolved = (definition: object) => resolveReferences(modelOfClassic(definition as ClassicDefinition), secrets);
+const resolved = (definition: object) => resolveReferences(classicToModel(definition as ClassicDefinition), secrets);
 
 test('a text that names a secret stands for it, in the fields that may', () => {
   const { model, missing } = resolved({
@@ -44,7 +44,7 @@ test('one that is missing, or kept where the gateway keeps none, is told', () =>
 });
 
 test('a definition that names none is not copied', () => {
-  const model = modelOfClassic({ proxy: { target_url: 'http://a.example' }, name: 'env://x' } as ClassicDefinition);
+  const model = classicToModel({ proxy: { target_url: 'http://a.example' }, name: 'env://x' } as ClassicDefinition);
   assert.equal(resolveReferences(model, secrets).model, model);
 });
 
@@ -60,7 +60,7 @@ test('what is the author’s own is not read: schemas, replies, data of plugins,
     error_overrides: { '500': [{ response: { message: own } }] },
     version_data: { versions: { Default: { name: 'Default', use_extended_paths: true, extended_paths } } },
   };
-  const model = modelOfClassic(definition as unknown as ClassicDefinition);
+  const model = classicToModel(definition as unknown as ClassicDefinition);
   assert.deepEqual(resolveReferences(model, secrets), { model, missing: '' });
 });
 

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { meaningfulNull } from '#base/members.ts';
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import { listenPathSpelling } from '#definition/listen-path.ts';
-import { hostSpelling } from '#definition/path-template.ts';
+import { normalizeListenPath } from '#definition/listen-path.ts';
+import { normalizeHost } from '#definition/path-template.ts';
 import { faultText, pathText } from '#operations/validation-error.ts';
 
 /** Bounds of one organisation's grants: they are read whole by every traffic thread. */
@@ -20,7 +20,7 @@ const hostName = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/;
 const hostPattern = z
   .string()
   .max(maxPatternLength)
-  .transform(hostSpelling)
+  .transform(normalizeHost)
   .refine(name => hostName.test(name), 'must be a host name, *. and a host name, or *');
 
 const pathPrefix = z
@@ -30,7 +30,7 @@ const pathPrefix = z
     path => path.startsWith('/') && !/[{}?#\s]/.test(path),
     'must be a path that begins with / and has no parameters',
   )
-  .transform(listenPathSpelling);
+  .transform(normalizeListenPath);
 
 const namePattern = z
   .string()

@@ -1,4 +1,4 @@
-import { fixedEnd, hostsOverlap, isNamedHost } from '#definition/route-overlap.ts';
+import { hostsOverlap, isLiteralHost, literalHostSuffix } from '#definition/route-overlap.ts';
 
 /**
  * Hosts that were granted to organisations by name or as `*.name`. Routes of other organisations that name no host, or a
@@ -29,7 +29,7 @@ export function createHeldHosts(grants: Iterable<HostGrant>): HeldHosts {
     size: held.size,
     holders(host) {
       if (held.size === 0) return undefined;
-      const name = isNamedHost(host) ? host : fixedEnd(host);
+      const name = isLiteralHost(host) ? host : literalHostSuffix(host);
       const own = held.get(name);
       if (own) return own;
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
@@ -50,7 +50,7 @@ export interface OwnedHost {
 }
 
 const reaches = (held: HeldHosts, { orgId, host }: OwnedHost, other: string): boolean =>
-  isNamedHost(host) || (held.holders(other)?.has(orgId) ?? true);
+  isLiteralHost(host) || (held.holders(other)?.has(orgId) ?? true);
 
 /** Whether a request could be for the hosts of both routes. */
 export const ownedHostsOverlap = (held: HeldHosts, one: OwnedHost, other: OwnedHost): boolean =>
@@ -58,7 +58,7 @@ export const ownedHostsOverlap = (held: HeldHosts, one: OwnedHost, other: OwnedH
 
 /** Whether an organisation may have APIs at a host: within its domains, and not at what others hold by a longer name. */
 export function isHostGranted(held: HeldHosts, { orgId, domains }: HostGrant, host: string): boolean {
-  const name = isNamedHost(host) ? host : fixedEnd(host);
+  const name = isLiteralHost(host) ? host : literalHostSuffix(host);
   const fits = (domain: string) => domain === '*' || domain === host || (domain[0] === '*' && isBelow(name, domain));
   return domains.some(fits) && (held.holders(host)?.has(orgId) ?? true);
 }

@@ -1,4 +1,4 @@
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import { complete, type DecisionTools, openPlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { oneOf } from '../join-table-store.ts';
@@ -57,7 +57,7 @@ async function wanted(body: Provision, { portal }: DecisionTools) {
   const plan = await portal.plans.get(body.PlanID);
   const ids = [...new Set(body.ProductIDs)];
   const found = await portal.products.byIds(ids);
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   if (!plan || plan.Hidden) faults.push({ path: 'PlanID', message: `there is no plan ${body.PlanID}` });
   for (const [place, id] of ids.entries()) {
     const message = productFault(found.get(id), id, plan);

@@ -1,4 +1,4 @@
-import { type Fault, invalid } from '#operations/validation-error.ts';
+import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import { shownTime, slugOf, withoutSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 import { unmasked } from './secrets.ts';
@@ -63,7 +63,7 @@ export function changedProfile(stored: SsoProfile, change: ProfileChange, { name
 const providerSegment = /^[\w-]{1,64}$/;
 
 function refuseUseless({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): void {
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   if (ID === '') faults.push({ path: 'ID', message: 'is needed, since none can be made from this Name' });
   const type = typeOfProvider[ProviderName];
   if (Type !== type) faults.push({ path: 'Type', message: `must be ${type} with ${ProviderName}` });

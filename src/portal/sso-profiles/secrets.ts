@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { type Fault, invalid, pathText } from '#operations/validation-error.ts';
+import { invalid, pathText, type ValidationError } from '#operations/validation-error.ts';
 
 /** What stands in an answer where a secret is. Sent back, it means that the secret stays. */
 export const mask = '********';
@@ -59,7 +59,7 @@ export const masked = (value: JsonObject): JsonObject => changedSecrets(value, (
 
 /** What a caller sent at `path`, with the stored secret wherever it sent the mask. */
 export function unmasked(sent: JsonObject, stored: JsonObject | undefined, path: string): JsonObject {
-  const faults: Fault[] = [];
+  const faults: ValidationError[] = [];
   const whole = mapSecrets(
     sent,
     (holder, name, other, at) => {

@@ -1,7 +1,7 @@
 import type { GrantConsent } from '#access/oauth/consent.ts';
 import { problem } from '#access/oauth/problems.ts';
 import { problem as accessProblem } from '#access/problems.ts';
-import { modelOf } from '#apis/api/rules.ts';
+import { toModel } from '#apis/api/rules.ts';
 import type { ApiStore } from '#apis/api/store.ts';
 import { createRedactor } from '#base/redaction.ts';
 import type { Settings } from '#base/settings.ts';
@@ -31,7 +31,7 @@ export function createConsent({ provider, apis, grants, settings }: ConsentOptio
     const granted = await grants.find(orgId);
     const isGranted = (_orgId: string, name: string) => isSecretGranted(granted, name);
     const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted }).of(orgId);
-    const { model, missing } = resolveReferences(modelOf(stored), secrets);
+    const { model, missing } = resolveReferences(toModel(stored), secrets);
     const asked = toProviderSettings(model);
     if (!asked) throw problem.api_without_tokens();
     if (!model.identity.active) throw problem.api_inactive();

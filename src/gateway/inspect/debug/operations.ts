@@ -1,5 +1,5 @@
-import { boundFaults, givenId, identified } from '#apis/api/rules.ts';
-import type { Written } from '#apis/api/schema.ts';
+import { checkLengths, requestedId, withIds } from '#apis/api/rules.ts';
+import type { DefinitionOfKind } from '#apis/api/schema.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
 import { problems } from '#base/problems.ts';
@@ -9,7 +9,7 @@ import { streamingName } from '#definition/document-members.ts';
 import type { UnknownMembers } from '#definition/members.ts';
 import { checkOas, isDocument } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
-import type { Checked } from '#definition/validation-error.ts';
+import type { CheckResult } from '#definition/validation-error.ts';
 import { operation } from '#operations/operation.ts';
 import { listWarnings } from '#operations/shapes.ts';
 import { faultText } from '#operations/validation-error.ts';
@@ -54,9 +54,9 @@ export const debugApi = operation({
     const unknownMembers = services.settings['management.unknown_members'];
     const checked =
       (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
-    if (!checked.ok) throw unbuilt(faultLines(checked.faults.map(faultText), services.clock));
+    if (!checked.ok) throw unbuilt(faultLines(checked.errors.map(faultText), services.clock));
     const written = await named(checked.definition, services);
-    audit(givenId(written));
+    audit(requestedId(written));
     const withinMs = services.settings['debug.timeout_ms'] + patienceMs;
     const { built, ...run } = await services.askTraffic('debug', { written, request, address }, withinMs);
     if (!built) throw unbuilt(run.logs);
@@ -78,21 +78,21 @@ const checkedOas = (value: unknown, mode: UnknownMembers) =>
     ? written('streams', checkStreams(value, mode))
     : written('oas', checkOas(value, mode));
 
-function written(kind: Written['kind'], checked: Checked<unknown>): Checked<Written> {
+function written(kind: DefinitionOfKind['kind'], checked: CheckResult<unknown>): CheckResult<DefinitionOfKind> {
   if (!checked.ok) return checked;
-  const definition = { kind, definition: checked.definition } as Written;
-  const faults = boundFaults(definition);
-  return faults.length > 0 ? { ok: false, faults } : { ...checked, definition };
+  const definition = { kind, definition: checked.definition } as DefinitionOfKind;
+  const faults = checkLengths(definition);
+  return faults.length > 0 ? { ok: false, errors: faults } : { ...checked, definition };
 }
 
 /** Keys are known within an organisation: a definition that names none is of the one made first. */
-async function named(it: Written, { defaultOrgId }: DebugTools): Promise<Written> {
+async function named(it: DefinitionOfKind, { defaultOrgId }: DebugTools): Promise<DefinitionOfKind> {
   const info = it.kind === 'classic' ? undefined : it.definition['x-gw-api-gateway'].info;
   const org = info ? info.orgId : it.kind === 'classic' ? it.definition.org_id : '';
   const id = info ? info.dbId : it.kind === 'classic' ? it.definition.id : '';
-  return identified(it, {
+  return withIds(it, {
     id: id ?? '',
-    api_id: givenId(it) || createPublicId(),
+    api_id: requestedId(it) || createPublicId(),
     org_id: org || (await defaultOrgId()),
   });
 }

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { modelOf } from '#apis/api/rules.ts';
+import { toModel } from '#apis/api/rules.ts';
 import { Exchange } from '../../pipeline/exchange.ts';
 import type { RequestHandler } from '../../pipeline/response-writer.ts';
 import type { StepServices } from '../../pipeline/step-services.ts';
@@ -24,7 +24,7 @@ export interface DebugSurroundings {
 
 /** Runs one call through a definition that is published nowhere, with the engine of traffic, and tells what happened. */
 export async function runDebug(asked: DebugAsked, { services, pools, snapshot }: DebugSurroundings): Promise<DebugRun> {
-  const model = modelOf(asked.written);
+  const model = toModel(asked.written);
   const trace = createTrace(services.clock, model.identity);
   const own = isolated(services, trace);
   try {

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { z } from 'zod';
-import { classicDefinition, documented, type Written } from '#apis/api/schema.ts';
+import { classicDefinition, type DefinitionOfKind, toDocumentedSchema } from '#apis/api/schema.ts';
 import { tokenPattern } from '#base/http-syntax.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { warningList } from '#operations/shapes.ts';
@@ -32,7 +32,9 @@ export const DebugRequest = z.object({
 });
 
 export const DebugWrite = z.object({
-  oas: documented(oasSchema).optional().describe('The definition in the OpenAPI form; it counts where both are sent'),
+  oas: toDocumentedSchema(oasSchema)
+    .optional()
+    .describe('The definition in the OpenAPI form; it counts where both are sent'),
   spec: classicDefinition.optional().describe('The definition in the classic form'),
   request: DebugRequest.nullish().describe('The call it is tested with'),
 });
@@ -46,7 +48,7 @@ export const DebugShown = z.object({
 
 /** One test, as it is sent to a traffic thread. */
 export interface DebugAsked {
-  readonly written: Written;
+  readonly written: DefinitionOfKind;
   readonly request: z.output<typeof DebugRequest>;
   /** Whoever tests counts as the caller. */
   readonly address: string;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClassicDefinition } from '#definition/classic.ts';
-import { modelOfClassic } from '#definition/model.ts';
+import { classicToModel } from '#definition/model.ts';
 import { order } from '../../steps/order.ts';
 import { partsOf, stepSettings } from './step-settings.ts';
 
 const told = (step: string, definition: object) => {
-  const model = modelOfClassic({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
+  const model = classicToModel({ api_id: 'one', ...definition } as unknown as ClassicDefinition);
   return stepSettings(step, model, model.versions[0]);
 };
 
