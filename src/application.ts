@@ -12,7 +12,7 @@ import type { Settings } from '#base/settings.ts';
 import { rejectWeakSecrets } from '#base/weak-secrets.ts';
 import { startSending } from '#events/events.ts';
 import { createConsent } from '#gateway/auth/oauth/consent.ts';
-import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
+import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { problem as asksProblem } from '#gateway/pipeline/thread-rpc.ts';
 import { type AwaitedDatabase, openDatabase } from '#gateway/runtime/config-backup/open-database.ts';
 import { openTraffic } from '#gateway/runtime/data-plane.ts';
@@ -240,7 +240,7 @@ async function openListeners(
     askAll: (...asked) => askAllTraffic(...asked),
     settled: () => trafficSettled(),
   });
-  const oauth = oauthProvider({ ...tools, log: around.log });
+  const oauth = createOauthProvider({ ...tools, log: around.log });
   closers.push(() => oauth.close());
   const typedTools: ToolsOf<typeof catalogue> = {
     ...tools,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { callerHeadersOf } from '#gateway/cache/client-headers.ts';
+import { serializeClientHeaders } from '#gateway/cache/client-headers.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { startApp, type TestApp } from './support/app.ts';
 import { agent, type Heard, type Origin, sent, startOrigin } from './support/cache-fixtures.ts';
@@ -78,7 +78,7 @@ describe('response cache of APIs without keys', () => {
   });
 
   test('names and values of such headers never run into each other', () => {
-    const of = (...flat: string[]) => callerHeadersOf(new HeaderList(flat));
+    const of = (...flat: string[]) => serializeClientHeaders(new HeaderList(flat));
     assert.equal(of('Accept', 'x', 'HOST', 'y'), '');
     assert.notEqual(of('x-a', '1', 'x-b', '2'), of('x-a', '13:x-b1:2'));
     assert.notEqual(of('x-a', '1'), of('x_a', '1'));

@@ -10,14 +10,14 @@ import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
 import { noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { createResponse, type GatewayResponse } from '#gateway/http/response.ts';
-import { apiLimits } from '#gateway/limits/api-limits.ts';
-import { keyLimits } from '#gateway/limits/key-limits.ts';
-import { organisationLimits } from '#gateway/limits/organisation-limits.ts';
-import { limitHeaders } from '#gateway/limits/rate-limit-headers.ts';
+import { apiLimitsStep } from '#gateway/limits/api-limits.ts';
+import { keyLimitsStep } from '#gateway/limits/key-limits.ts';
+import { organisationLimitsStep } from '#gateway/limits/organisation-limits.ts';
+import { rateLimitHeadersStep } from '#gateway/limits/rate-limit-headers.ts';
 import { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { MaybePromise, StepResult } from '#gateway/pipeline/step.ts';
 import type { StepServices } from '#gateway/pipeline/step-services.ts';
-import { rateLimitsEndpoint } from '#gateway/steps/rate-limits-endpoint.ts';
+import { rateLimitsEndpointStep } from '#gateway/steps/rate-limits-endpoint.ts';
 import { type Grants, operatorGrants } from '#people/organisations/grants.ts';
 import type { Counters } from '#storage/shared/shared.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
@@ -88,7 +88,7 @@ export function limitsBench({ settings = {}, organisation, grants = {}, counters
   };
 }
 
-const steps = [organisationLimits, rateLimitsEndpoint, keyLimits, apiLimits, limitHeaders];
+const steps = [organisationLimitsStep, rateLimitsEndpointStep, keyLimitsStep, apiLimitsStep, rateLimitHeadersStep];
 
 export interface Called {
   readonly path?: string;

@@ -22,11 +22,11 @@ import { readSettings, type SettingName } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
-import { certificatesOf } from '#gateway/auth/certificates.ts';
-import { sessionsOf } from '#gateway/auth/key-cache.ts';
-import { oauthProvider } from '#gateway/auth/oauth/provider.ts';
-import { accessStore } from '#gateway/auth/store.ts';
-import { tokenTools } from '#gateway/auth/token-services.ts';
+import { createCertificateCache } from '#gateway/auth/certificates.ts';
+import { createKeyCache } from '#gateway/auth/key-cache.ts';
+import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
+import { createAccessStore } from '#gateway/auth/store.ts';
+import { createTokenServices } from '#gateway/auth/token-services.ts';
 import { bodyOf, noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { runRequestSteps } from '#gateway/pipeline/chain.ts';
@@ -96,17 +96,26 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
       return reader.rows(sql, values);
     },
   };
-  const store = accessStore(counted);
+  const store = createAccessStore(counted);
   let compiled: ReadonlyMap<string, Api> = new Map();
-  const sessions = sessionsOf({ store, vault, settings, clock, log, apis: () => compiled });
+  const sessions = createKeyCache({ store, vault, settings, clock, log, apis: () => compiled });
   const oauth = {
     oauthClients: createOauthClientStore(records, vault),
     oauthTokens: createOauthTokenStore(records, vault, settings),
     oauthCodes: createOauthCodeStore(records, vault),
   };
   const addresses = createAddressPolicies({ managementPorts: () => [] });
-  const tokens = tokenTools({ addresses, store, sessions, vault, settings, clock, log, post: it => void answer(it) });
-  const provider = oauthProvider({
+  const tokens = createTokenServices({
+    addresses,
+    store,
+    sessions,
+    vault,
+    settings,
+    clock,
+    log,
+    post: it => void answer(it),
+  });
+  const provider = createOauthProvider({
     ...oauth,
     records,
     keys,
@@ -125,7 +134,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     clock,
     log,
     keyCache: sessions,
-    certificates: certificatesOf(store, vault),
+    certificates: createCertificateCache(store, vault),
     ...tokens.tools,
     secrets: createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }),
     emitEvent: (event, _call, message, more = {}) => events.push({ event, message, key: more.key }),
@@ -133,7 +142,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
 
   const compile = async (definition: object = {}): Promise<Api> => {
     const model = classicToModel(definitionOf(definition));
-    await services.certificates.prepare([model]);
+    await services.certificates.prefetch([model]);
     const api = compileApi(model, services);
     compiled = new Map([...compiled, [api.id, api]]);
     return api;
@@ -150,7 +159,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     time,
     /** Tells the thread what was written since it began. */
     changed() {
-      sessions.changed(undefined);
+      sessions.invalidate(undefined);
       tokens.changed(undefined);
     },
     queries: () => queries,

@@ -3,10 +3,10 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { KnownKey } from './key-cache.ts';
+import type { CachedKey } from './key-cache.ts';
 
 /** What a definition calls each way in when it says which of several gives the session. */
-export const identities: Readonly<Record<AuthMethod, string>> = {
+export const identityProviderNames: Readonly<Record<AuthMethod, string>> = {
   oauth: 'oauth_key',
   externalOAuth: '',
   basic: 'basic_auth_user',
@@ -18,26 +18,30 @@ export const identities: Readonly<Record<AuthMethod, string>> = {
 };
 
 /** Whether this way in gives the session. With several and none named, all do in turn, and the last one stays. */
-export function givesSession({ modes, authentication }: Model, mode: AuthMethod): boolean {
+export function providesSession({ modes, authentication }: Model, mode: AuthMethod): boolean {
   const wanted = authentication.baseIdentityProvider;
-  return modes.length === 1 || wanted === '' || wanted === identities[mode];
+  return modes.length === 1 || wanted === '' || wanted === identityProviderNames[mode];
 }
 
 /** The caller is whoever holds this key. */
-export function adopt(call: Exchange, { keyId, owner, keyHash, session }: KnownKey, mode: AuthMethod): void {
+export function setIdentity(
+  call: Exchange,
+  { keyId, counterOwner: owner, keyHash, session }: CachedKey,
+  mode: AuthMethod,
+): void {
   call.keyId = keyId;
   call.counterOwner = owner;
   call.keyHash = keyHash;
   call.session = session;
   call.authMethod = mode;
-  if (call.context && namedByKey.has(mode)) call.context.token = keyId;
+  if (call.context && keyCredentialModes.has(mode)) call.context.token = keyId;
 }
 
 /** Ways in whose credential is the key itself. Signed tokens say so themselves. */
-const namedByKey: ReadonlySet<AuthMethod> = new Set(['token', 'hmac']);
+const keyCredentialModes: ReadonlySet<AuthMethod> = new Set(['token', 'hmac']);
 
 /** Nothing to ask: the endpoint is open, or the call comes round again to an API that knows its caller. */
-export const isKnown = (call: Exchange): boolean =>
+export const isAuthenticated = (call: Exchange): boolean =>
   call.skipsAuth || (call.loopCount > 0 && call.session !== undefined);
 
 /** Refuses and tells handlers. `key` is what they may see of the credential: a hash, a name, an address. */

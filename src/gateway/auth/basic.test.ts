@@ -131,7 +131,7 @@ describe('basic authentication', () => {
       key: { ...key, basic_auth_data: { password, hash_type: 'scrypt' } },
       policyIds: [],
     }));
-    bench.tools.keyCache.changed([{ topic: 'keys', id: '' }]);
+    bench.tools.keyCache.invalidate([{ topic: 'keys', id: '' }]);
     assert.equal((await bench.send(api, { headers: encoded('ann:se:cret') })).status, 401);
     assert.equal((await bench.send(api, { headers: encoded('ann:new') })).status, 0);
   });

@@ -4,10 +4,10 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type MaybePromise, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
-import { adopt, deny, givesSession } from './auth-result.ts';
-import { credentialIn, placesOf } from './credential-sources.ts';
-import type { KnownKey } from './key-cache.ts';
-import { type PasswordCheck, type PasswordVerdict, passwordCheck } from './password-check.ts';
+import { deny, providesSession, setIdentity } from './auth-result.ts';
+import { readCredential, toCredentialSources } from './credential-sources.ts';
+import type { CachedKey } from './key-cache.ts';
+import { createPasswordCheck, type PasswordCheck, type PasswordVerdict } from './password-check.ts';
 
 interface Credentials {
   readonly user: string;
@@ -19,20 +19,20 @@ const isCredentials = (given: Credentials | RefusalCode): given is Credentials =
 const defaultTtlSeconds = 60;
 
 /** Callers send user name and password. */
-export const basic: Step = {
+export const basicAuthStep: Step = {
   name: 'basic',
   build(context) {
     if (!context.model.modes.includes('basic')) return undefined;
-    const places = placesOf(context.model.basic);
-    const fromBody = context.model.basic.extractFromBody ? bodyReader(context.model.basic) : undefined;
-    const { signIn, challenged } = signingIn(context);
+    const places = toCredentialSources(context.model.basic);
+    const fromBody = context.model.basic.extractFromBody ? compileBodyReader(context.model.basic) : undefined;
+    const { signIn: authenticate, challenged: addChallenge } = createAuthenticator(context);
     return {
       request(call) {
         if (call.skipsAuth) return undefined;
-        const given = credentialsIn(credentialIn(places, call));
-        if (isCredentials(given)) return signIn(call, given);
-        if (!fromBody) return given === 'basic_field_missing' ? challenged(refuse(call, given)) : refuse(call, given);
-        return fromBody(call).then(found => (isCredentials(found) ? signIn(call, found) : refuse(call, found)));
+        const given = parseBasicCredentials(readCredential(places, call));
+        if (isCredentials(given)) return authenticate(call, given);
+        if (!fromBody) return given === 'basic_field_missing' ? addChallenge(refuse(call, given)) : refuse(call, given);
+        return fromBody(call).then(found => (isCredentials(found) ? authenticate(call, found) : refuse(call, found)));
       },
     };
   },
@@ -42,7 +42,7 @@ const wellFormed = /^basic ([^ ]+)$/i;
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** The name ends at the first colon; a password may hold more. */
-function credentialsIn(header: string): Credentials | RefusalCode {
+function parseBasicCredentials(header: string): Credentials | RefusalCode {
   if (header === '') return 'basic_field_missing';
   const [, encoded] = wellFormed.exec(header) ?? [];
   if (encoded === undefined) return 'basic_malformed';
@@ -53,17 +53,17 @@ function credentialsIn(header: string): Credentials | RefusalCode {
 }
 
 /** Forms that sign somebody in are small. */
-const bodyBytesSearched = 65_536;
+const maxSearchedBodyBytes = 65_536;
 /** A body is far longer than a path: a pattern over one must be simpler. */
-const mostInstructions = 200;
+const maxPatternInstructions = 200;
 
-function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
+function compileBodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   if (userRegexp === '' || passwordRegexp === '')
     throw new ApiCompileError('basic authentication from the body needs an expression for both user and password');
-  const user = firstGroup(userRegexp, 'body_without_user', 'body_user_ungrouped');
-  const password = firstGroup(passwordRegexp, 'body_without_password', 'body_password_ungrouped');
+  const user = compileGroupReader(userRegexp, 'body_without_user', 'body_user_ungrouped');
+  const password = compileGroupReader(passwordRegexp, 'body_without_password', 'body_password_ungrouped');
   return async (call: Exchange): Promise<Credentials | RefusalCode> => {
-    const body = (await call.body.read(bodyBytesSearched)).toString();
+    const body = (await call.body.read(maxSearchedBodyBytes)).toString();
     const name = user(body);
     if (typeof name === 'string') return name;
     const word = password(body);
@@ -71,8 +71,8 @@ function bodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   };
 }
 
-function firstGroup(source: string, missing: RefusalCode, ungrouped: RefusalCode) {
-  const compiled = readable(source);
+function compileGroupReader(source: string, missing: RefusalCode, ungrouped: RefusalCode) {
+  const compiled = compilePattern(source);
   const hasGroup = compiled.groupCount() > 0;
   return (body: string): { text: string } | RefusalCode => {
     const matcher = compiled.matcher(body);
@@ -81,9 +81,9 @@ function firstGroup(source: string, missing: RefusalCode, ungrouped: RefusalCode
   };
 }
 
-function readable(source: string) {
+function compilePattern(source: string) {
   try {
-    return compileRegex(source, { maxInstructions: mostInstructions });
+    return compileRegex(source, { maxInstructions: maxPatternInstructions });
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
     throw new ApiCompileError(`an expression of basic authentication cannot be used: it ${error.message}`);
@@ -91,70 +91,70 @@ function readable(source: string) {
 }
 
 /** One for the thread: what a password was found to be does not depend on the API that asked. */
-const checks = new WeakMap<object, PasswordCheck>();
+const passwordChecks = new WeakMap<object, PasswordCheck>();
 
-function checkOf({ keyCache, clock, settings }: StepContext['services']): PasswordCheck {
-  const known = checks.get(keyCache);
+function getPasswordCheck({ keyCache, clock, settings }: StepContext['services']): PasswordCheck {
+  const known = passwordChecks.get(keyCache);
   if (known) return known;
-  const made = passwordCheck(clock, settings['gateway.wrong_passwords_per_minute']);
-  checks.set(keyCache, made);
+  const made = createPasswordCheck(clock, settings['gateway.wrong_passwords_per_minute']);
+  passwordChecks.set(keyCache, made);
   return made;
 }
 
-function signingIn({ model, services }: StepContext) {
+function createAuthenticator({ model, services }: StepContext) {
   const { orgId, name } = model.identity;
-  const gives = givesSession(model, 'basic');
+  const setsIdentity = providesSession(model, 'basic');
   const { disableCaching, cacheTTL } = model.basic;
-  const rememberMs = disableCaching ? 0 : (cacheTTL > 0 ? cacheTTL : defaultTtlSeconds) * 1000;
-  const check = checkOf(services);
-  const realm = `Basic realm="${quoted(name)}"`;
+  const cacheMs = disableCaching ? 0 : (cacheTTL > 0 ? cacheTTL : defaultTtlSeconds) * 1000;
+  const check = getPasswordCheck(services);
+  const challenge = `Basic realm="${quoted(name)}"`;
 
-  function challenged(refused: GatewayResponse): GatewayResponse {
-    refused.headers.append('WWW-Authenticate', realm);
+  function addChallenge(refused: GatewayResponse): GatewayResponse {
+    refused.headers.append('WWW-Authenticate', challenge);
     return refused;
   }
 
-  function signIn(call: Exchange, credentials: Credentials): MaybePromise<StepResult> {
+  function authenticate(call: Exchange, credentials: Credentials): MaybePromise<StepResult> {
     const found = services.keyCache.find(orgId, credentials.user);
     return found instanceof Promise
-      ? found.then(known => judged(call, credentials, known))
-      : judged(call, credentials, found);
+      ? found.then(known => checkPassword(call, credentials, known))
+      : checkPassword(call, credentials, found);
   }
 
-  function judged(
+  function checkPassword(
     call: Exchange,
     { user, password }: Credentials,
-    known: KnownKey | undefined,
+    known: CachedKey | undefined,
   ): MaybePromise<StepResult> {
     const right = check.matches({
       user: `${orgId}/${user}`,
       stored: known?.session.password,
       password,
-      rememberMs,
+      cacheMs,
       client: call.clientAddress,
       isConnected: () => !call.isClientDisconnected,
     });
     return right instanceof Promise
-      ? right.then(it => settled(call, user, known, it))
-      : settled(call, user, known, right);
+      ? right.then(it => finish(call, user, known, it))
+      : finish(call, user, known, right);
   }
 
-  function settled(call: Exchange, user: string, known: KnownKey | undefined, right: PasswordVerdict): StepResult {
+  function finish(call: Exchange, user: string, known: CachedKey | undefined, right: PasswordVerdict): StepResult {
     if (right === 'abandoned') return refuse(call, 'client_gone');
-    if (right === 'limited') return limited(call, user);
-    if (!known || !right) return challenged(deny(services, call, 'basic_refused', services.keyCache.hashOf(user)));
-    if (gives) adopt(call, known, 'basic');
+    if (right === 'limited') return rejectLimited(call, user);
+    if (!known || !right) return addChallenge(deny(services, call, 'basic_refused', services.keyCache.hashOf(user)));
+    if (setsIdentity) setIdentity(call, known, 'basic');
     return undefined;
   }
 
-  function limited(call: Exchange, user: string): GatewayResponse {
+  function rejectLimited(call: Exchange, user: string): GatewayResponse {
     const refused = deny(services, call, 'basic_limited', services.keyCache.hashOf(user));
     const seconds = check.retryAfterSeconds(call.clientAddress, `${orgId}/${user}`);
     refused.headers.append('Retry-After', String(seconds));
     return refused;
   }
 
-  return { signIn, challenged };
+  return { signIn: authenticate, challenged: addChallenge };
 }
 
 /** A name as a header may hold it. */

@@ -4,7 +4,7 @@ import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
-import { certificatesOf } from './certificates.ts';
+import { createCertificateCache } from './certificates.ts';
 
 test('the certificates that definitions name are read page by page, to the last page', async () => {
   const bench = await openBench();
@@ -13,9 +13,9 @@ test('the certificates that definitions name are read page by page, to the last 
     for (let n = 0; n < 5; n++)
       client_certificates.push(await bench.certificate(makeAuthority(`authority ${n}`).certPem));
     const definition = { api_id: 'a', org_id: orgId, use_mutual_tls_auth: true, client_certificates };
-    const certificates = certificatesOf(bench.store, bench.vault, 2);
+    const certificates = createCertificateCache(bench.store, bench.vault, 2);
     const before = bench.queries();
-    await certificates.prepare([classicToModel(definition as unknown as ClassicDefinition)]);
+    await certificates.prefetch([classicToModel(definition as unknown as ClassicDefinition)]);
     assert.equal(bench.queries() - before, 3, 'three pages');
     for (const id of client_certificates) assert.equal(certificates.get(orgId, id)?.id, id);
   } finally {

@@ -10,7 +10,7 @@ import type { Change } from '../routing/config-store.ts';
 import type { AccessStore, CertificateRow } from './store.ts';
 
 /** A stored certificate, read once. */
-export interface KnownCertificate {
+export interface StoredCertificate {
   readonly id: string;
   /** SHA-256 of the certificate, hexadecimal. */
   readonly fingerprint: string;
@@ -25,22 +25,22 @@ export interface KnownCertificate {
 }
 
 /** Certificates of the store, for a thread. */
-export interface Certificates {
+export interface CertificateCache {
   /** One that a definition names: those are in memory before it is compiled. */
-  get(orgId: string, id: string): KnownCertificate | undefined;
+  get(orgId: string, id: string): StoredCertificate | undefined;
   /** Any other. */
-  find(orgId: string, id: string): MaybePromise<KnownCertificate | undefined>;
+  find(orgId: string, id: string): MaybePromise<StoredCertificate | undefined>;
   /** Reads what these definitions name. */
-  prepare(models: readonly Model[]): Promise<void>;
+  prefetch(models: readonly Model[]): Promise<void>;
   /** Forgets what changed; undefined is everything. */
-  changed(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly Change[] | undefined): void;
 }
 
-const certificatesKept = 1000;
+const maxCachedCertificates = 1000;
 const defaultMaxIdsPerQuery = 500;
 
 /** The certificates a definition cannot be served without. */
-export function certificatesNamed(model: Model): readonly string[] {
+export function listReferencedCertificates(model: Model): readonly string[] {
   const { clientCertificates, customDomain, mutualTls, certificatePinning, requestSigning, oauth2 } = model;
   return [
     ...(clientCertificates.enabled ? clientCertificates.allowlist : []),
@@ -52,50 +52,50 @@ export function certificatesNamed(model: Model): readonly string[] {
   ];
 }
 
-export function certificatesOf(
+export function createCertificateCache(
   store: AccessStore,
   vault: Pick<Vault, 'open'>,
   maxIdsPerQuery = defaultMaxIdsPerQuery,
-): Certificates {
-  const named = new Map<string, KnownCertificate>();
-  const others = new Lru<string, KnownCertificate>(certificatesKept);
+): CertificateCache {
+  const referenced = new Map<string, StoredCertificate>();
+  const others = new Lru<string, StoredCertificate>(maxCachedCertificates);
   const reads = createReadGuard();
-  const placeOf = (orgId: string, id: string) => `${orgId}/${id}`;
+  const toCacheKey = (orgId: string, id: string) => `${orgId}/${id}`;
 
   return {
-    get: (orgId, id) => named.get(placeOf(orgId, id)),
+    get: (orgId, id) => referenced.get(toCacheKey(orgId, id)),
     find(orgId, id) {
-      const place = placeOf(orgId, id);
-      const known = named.get(place) ?? others.get(place);
+      const place = toCacheKey(orgId, id);
+      const known = referenced.get(place) ?? others.get(place);
       if (known) return known;
-      const remember = reads.begin();
-      const keep = (rows: readonly CertificateRow[]) => {
+      const storeIfCurrent = reads.begin();
+      const cacheRow = (rows: readonly CertificateRow[]) => {
         const row = rows.find(it => it.org_id === orgId);
-        const certificate = row && known509(row, vault);
-        if (certificate) remember(() => others.set(place, certificate));
+        const certificate = row && parseCertificate(row, vault);
+        if (certificate) storeIfCurrent(() => others.set(place, certificate));
         return certificate;
       };
       const rows = store.certificates([id]);
-      return rows instanceof Promise ? rows.then(keep) : keep(rows);
+      return rows instanceof Promise ? rows.then(cacheRow) : cacheRow(rows);
     },
-    async prepare(models) {
-      const wanted = [...new Set(models.flatMap(certificatesNamed))];
+    async prefetch(models) {
+      const wanted = [...new Set(models.flatMap(listReferencedCertificates))];
       for (let at = 0; at < wanted.length; at += maxIdsPerQuery)
         for (const row of await store.certificates(wanted.slice(at, at + maxIdsPerQuery)))
-          named.set(placeOf(row.org_id, row.id), known509(row, vault));
+          referenced.set(toCacheKey(row.org_id, row.id), parseCertificate(row, vault));
     },
-    changed(changes) {
+    invalidate(changes) {
       const ids = new Set(changes?.filter(({ topic }) => topic === 'certificates').map(({ id }) => id));
       if (changes && ids.size === 0) return;
       reads.invalidate();
       others.clear();
-      if (!changes || ids.has('')) named.clear();
-      else for (const [place, { id }] of named) if (ids.has(id)) named.delete(place);
+      if (!changes || ids.has('')) referenced.clear();
+      else for (const [place, { id }] of referenced) if (ids.has(id)) referenced.delete(place);
     },
   };
 }
 
-function known509({ id, body }: CertificateRow, vault: Pick<Vault, 'open'>): KnownCertificate {
+function parseCertificate({ id, body }: CertificateRow, vault: Pick<Vault, 'open'>): StoredCertificate {
   const { fingerprint, isCa, certificatesPem, publicKeyPem, sealedKey } = JSON.parse(body) as Certificate & {
     sealedKey?: string;
   };
@@ -114,29 +114,29 @@ function known509({ id, body }: CertificateRow, vault: Pick<Vault, 'open'>): Kno
 }
 
 /** The certificate a caller showed. */
-export interface ShownCertificate {
+export interface PeerCertificate {
   readonly x509: X509Certificate;
   readonly fingerprint: string;
   readonly validUntilMs: number;
   readonly validFromMs: number;
 }
 
-const shown = new WeakMap<Buffer, ShownCertificate>();
+const parsedCertificates = new WeakMap<Buffer, PeerCertificate>();
 
 /** A connection shows one certificate, whose bytes are the same object for all its calls: it is read once. */
-export function shownCertificate(der: Buffer): ShownCertificate {
-  const known = shown.get(der);
+export function parsePeerCertificate(der: Buffer): PeerCertificate {
+  const known = parsedCertificates.get(der);
   if (known) return known;
   const x509 = new X509Certificate(der);
-  const read: ShownCertificate = {
+  const read: PeerCertificate = {
     x509,
     fingerprint: createHash('sha256').update(der).digest('hex'),
     validUntilMs: x509.validToDate.getTime(),
     validFromMs: x509.validFromDate.getTime(),
   };
-  shown.set(der, read);
+  parsedCertificates.set(der, read);
   return read;
 }
 
-export const isSignedBy = (x509: X509Certificate, authority: X509Certificate): boolean =>
+export const isIssuedBy = (x509: X509Certificate, authority: X509Certificate): boolean =>
   x509.checkIssued(authority) && x509.verify(authority.publicKey);

@@ -3,7 +3,7 @@ import type { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Where a definition says a credential is looked for. */
-export interface Sources {
+export interface CredentialSettings {
   readonly headerEnabled: boolean;
   readonly headerName: string;
   readonly queryEnabled: boolean;
@@ -13,14 +13,14 @@ export interface Sources {
 }
 
 /** The same, decided: names by place, empty where it is not looked for. */
-export interface Places {
+export interface CredentialSources {
   /** Lower-case. */
   readonly header: string;
   readonly query: string;
   readonly cookie: string;
 }
 
-export function placesOf(sources: Sources): Places {
+export function toCredentialSources(sources: CredentialSettings): CredentialSources {
   const header = sources.headerName || 'Authorization';
   return {
     header: sources.headerEnabled ? header.toLowerCase() : '',
@@ -30,20 +30,22 @@ export function placesOf(sources: Sources): Places {
 }
 
 /** Every place in which callers of an API may send a credential. */
-export const placesOfApi = ({ modes, alternatives, oauth2, ...model }: Model): Places[] => [
-  ...modes.map(mode => placesOf(model[mode])),
-  ...alternatives.flatMap(({ methods: ways }) => ways.map(({ says }) => placesOf(says as unknown as Sources))),
-  ...(oauth2.enabled ? [placesOf(oauth2)] : []),
+export const listCredentialSources = ({ modes, alternatives, oauth2, ...model }: Model): CredentialSources[] => [
+  ...modes.map(mode => toCredentialSources(model[mode])),
+  ...alternatives.flatMap(({ methods: ways }) =>
+    ways.map(({ says }) => toCredentialSources(says as unknown as CredentialSettings)),
+  ),
+  ...(oauth2.enabled ? [toCredentialSources(oauth2)] : []),
 ];
 
 /** As it was sent; empty where it was not. A query parameter wins over the header, a cookie over both. */
-export function credentialIn({ header, query, cookie }: Places, call: Exchange): string {
+export function readCredential({ header, query, cookie }: CredentialSources, call: Exchange): string {
   if (cookie !== '') {
     const value = cookieValue(call.headers, cookie);
     if (value !== '') return value;
   }
   if (query !== '') {
-    const value = queryValue(call.query, query);
+    const value = readQueryParameter(call.query, query);
     if (value !== '') return value;
   }
   return header === '' ? '' : (call.headers.get(header) ?? '');
@@ -51,16 +53,16 @@ export function credentialIn({ header, query, cookie }: Places, call: Exchange):
 
 const bearer = /^Bearer /i;
 
-export const withoutBearer = (credential: string): string =>
+export const stripBearer = (credential: string): string =>
   bearer.test(credential) ? credential.slice('Bearer '.length) : credential;
 
 /** The first value of a parameter, decoded. */
-export function queryValue(query: string, name: string): string {
-  for (const { raw, value } of pairs(query)) if (isNamed(raw, name)) return decoded(value);
+export function readQueryParameter(query: string, name: string): string {
+  for (const { raw, value } of iteratePairs(query)) if (isNamed(raw, name)) return decodeQueryText(value);
   return '';
 }
 
-export function withoutQuery(query: string, name: string): string {
+export function removeQueryParameter(query: string, name: string): string {
   if (query === '') return query;
   return query
     .split('&')
@@ -68,7 +70,7 @@ export function withoutQuery(query: string, name: string): string {
     .join('&');
 }
 
-function* pairs(query: string): Generator<{ raw: string; value: string }> {
+function* iteratePairs(query: string): Generator<{ raw: string; value: string }> {
   for (let at = 0; at < query.length; ) {
     const next = query.indexOf('&', at);
     const pair = query.slice(at, next < 0 ? undefined : next);
@@ -78,9 +80,9 @@ function* pairs(query: string): Generator<{ raw: string; value: string }> {
   }
 }
 
-const isNamed = (raw: string, name: string) => raw === name || (/[%+]/.test(raw) && decoded(raw) === name);
+const isNamed = (raw: string, name: string) => raw === name || (/[%+]/.test(raw) && decodeQueryText(raw) === name);
 
-function decoded(text: string): string {
+function decodeQueryText(text: string): string {
   if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

@@ -5,11 +5,11 @@ import { isRecord } from '#access/keys/session.ts';
 import { applyPolicies, type PolicyFault, policyIdsOf, type Rejection } from '#access/policies/apply-policies.ts';
 import { policyChangeName } from '#access/policies/topic.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { KnownKey } from './key-cache.ts';
+import type { CachedKey } from './key-cache.ts';
 
 type Tools = Pick<StepServices, 'keyCache' | 'settings'>;
-export type Governed = KnownKey | Rejection<PolicyFault>;
-export const isRefused = (governed: Governed): governed is Rejection<PolicyFault> => 'reason' in governed;
+export type SessionResult = CachedKey | Rejection<PolicyFault>;
+export const isRefused = (governed: SessionResult): governed is Rejection<PolicyFault> => 'reason' in governed;
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
@@ -18,7 +18,7 @@ export const keyIdOfIdentity = (orgId: string, ...identity: readonly string[]): 
   formatKeyId(orgId, identity.map(md5).join(''));
 
 /** What is known of a caller who has no key of their own, from what they showed. */
-export interface Derived {
+export interface DerivedIdentity {
   readonly orgId: string;
   readonly keyId: string;
   readonly alias: string;
@@ -33,9 +33,9 @@ export interface Derived {
  * Makes the session of such a caller. It is kept in memory only. A key kept under the same id, if somebody made one, says
  * whatever the token leaves open.
  */
-export async function derivedSession(services: Tools, derived: Derived): Promise<Governed> {
+export async function createDerivedSession(services: Tools, derived: DerivedIdentity): Promise<SessionResult> {
   const stored = await services.keyCache.find(derived.orgId, derived.keyId);
-  const { apply_policy_id: _deprecated, ...written }: Key = stored?.written ?? {};
+  const { apply_policy_id: _deprecated, ...written }: Key = stored?.rawKey ?? {};
   const expires = Math.max(written.expires ?? 0, derived.expires ?? 0);
   const key: Key = {
     ...written,
@@ -46,11 +46,16 @@ export async function derivedSession(services: Tools, derived: Derived): Promise
     meta_data: { ...(isRecord(written.meta_data) ? written.meta_data : {}), ...derived.metaData },
     ...(derived.oauthClientId === undefined ? {} : { oauth_client_id: derived.oauthClientId }),
   };
-  return governed(services, derived.orgId, derived.keyId, key);
+  return applyKeyPolicies(services, derived.orgId, derived.keyId, key);
 }
 
 /** Applies the policies a key names. */
-export async function governed(services: Tools, orgId: string, keyId: string, key: Key): Promise<Governed> {
+export async function applyKeyPolicies(
+  services: Tools,
+  orgId: string,
+  keyId: string,
+  key: Key,
+): Promise<SessionResult> {
   const ids = policyIdsOf(key);
   const application = applyPolicies(key, await services.keyCache.policies(orgId, ids), {
     orgId,
@@ -59,12 +64,12 @@ export async function governed(services: Tools, orgId: string, keyId: string, ke
   if (!application.ok) return application;
   return {
     keyId,
-    owner: services.keyCache.ownerOf(keyId),
+    counterOwner: services.keyCache.counterOwnerOf(keyId),
     keyHash: services.keyCache.hashOf(keyId),
     kind: 'token',
     session: application.session,
-    written: key,
-    madeAt: 0,
-    policies: ids.map(id => policyChangeName(orgId, id)),
+    rawKey: key,
+    createdAt: 0,
+    policyTopics: ids.map(id => policyChangeName(orgId, id)),
   };
 }

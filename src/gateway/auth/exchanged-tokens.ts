@@ -3,20 +3,26 @@ import { Lru } from '#base/lru.ts';
 import { Problem } from '#base/problems.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { MaybePromise, StepContext } from '../pipeline/step.ts';
-import { type Provider, type Question, questions, signInOf, type Target } from './token-exchange-request.ts';
+import {
+  createClientAuthentication,
+  createRequestBuilder,
+  type ExchangeProvider,
+  type ExchangeRequest,
+  type ExchangeTarget,
+} from './token-exchange-request.ts';
 
 /** A token for the upstream in place of the caller's, or why there is none. */
-export type Exchanged = { readonly token: string; readonly isNew: boolean } | 'refused' | 'failed';
+export type ExchangeResult = { readonly token: string; readonly isNew: boolean } | 'refused' | 'failed';
 
-const tokensKept = 5000;
-const replyBytes = 64 * 1024;
-const usualTimeoutMs = 15_000;
+const maxCachedTokens = 5000;
+const maxResponseBytes = 64 * 1024;
+const defaultTimeoutMs = 15_000;
 /** How long a provider that gave none is not asked again for the same. */
-const pausesMs = { refused: 2000, failed: 1000 };
+const negativeTtlMs = { refused: 2000, failed: 1000 };
 /** What a provider says of the caller's token; anything else it says is about the gateway. */
-const aboutToken = new Set(['invalid_grant', 'invalid_target', 'invalid_scope', 'access_denied']);
+const tokenErrors = new Set(['invalid_grant', 'invalid_target', 'invalid_scope', 'access_denied']);
 
-class NoToken extends Error {
+class ExchangeFailed extends Error {
   readonly outcome: 'refused' | 'failed';
   constructor(outcome: 'refused' | 'failed', message: string) {
     super(message);
@@ -24,69 +30,69 @@ class NoToken extends Error {
   }
 }
 
-interface Reply {
+interface TokenResponse {
   readonly token: string;
   /** Undefined where the provider does not say. */
-  readonly lastsMs: number | undefined;
+  readonly expiresInMs: number | undefined;
 }
 
-interface Kept {
+interface CachedResult {
   readonly found: string | 'refused' | 'failed';
   readonly isToken: boolean;
   readonly untilMs: number;
 }
 
 /** Asks one provider, once for calls that come together, and keeps what it said as long as the definition says. */
-export function exchangedTokens(
-  provider: Provider,
+export function createTokenExchanger(
+  provider: ExchangeProvider,
   context: StepContext,
-): (call: Exchange, target: Target) => MaybePromise<Exchanged> {
+): (call: Exchange, target: ExchangeTarget) => MaybePromise<ExchangeResult> {
   const { clock, log } = context.services;
   const apiId = context.model.identity.id;
-  const questionOf = questions(provider, context.services);
-  const ask = asking(provider, context);
-  const kept = new Lru<string, Kept>(tokensKept);
-  const underWay = new Map<string, Promise<Exchanged>>();
+  const buildRequest = createRequestBuilder(provider, context.services);
+  const requestToken = createTokenClient(provider, context);
+  const cache = new Lru<string, CachedResult>(maxCachedTokens);
+  const inFlight = new Map<string, Promise<ExchangeResult>>();
 
-  async function asked(name: string, question: Question, endsAtMs: number): Promise<Exchanged> {
+  async function exchange(name: string, question: ExchangeRequest, endsAtMs: number): Promise<ExchangeResult> {
     try {
-      const { token, lastsMs } = await ask(question);
-      const untilMs = Math.min(clock.now() + keepMs(provider, lastsMs), endsAtMs);
-      if (untilMs > clock.now()) kept.set(name, { found: token, isToken: true, untilMs });
+      const { token, expiresInMs: lastsMs } = await requestToken(question);
+      const untilMs = Math.min(clock.now() + computeCacheMs(provider, lastsMs), endsAtMs);
+      if (untilMs > clock.now()) cache.set(name, { found: token, isToken: true, untilMs });
       return { token, isNew: true };
     } catch (error) {
-      if (!(error instanceof NoToken || error instanceof Problem)) throw error;
-      const outcome = error instanceof NoToken ? error.outcome : 'failed';
+      if (!(error instanceof ExchangeFailed || error instanceof Problem)) throw error;
+      const outcome = error instanceof ExchangeFailed ? error.outcome : 'failed';
       log.warn({ api: apiId, provider: provider.name, reason: error.message }, 'a token was not exchanged');
-      kept.set(name, { found: outcome, isToken: false, untilMs: clock.now() + pausesMs[outcome] });
+      cache.set(name, { found: outcome, isToken: false, untilMs: clock.now() + negativeTtlMs[outcome] });
       return outcome;
     }
   }
 
   return (call, target) => {
-    const question = questionOf(call, target);
-    const name = nameOf(question);
-    const known = kept.get(name);
+    const question = buildRequest(call, target);
+    const name = toCacheKey(question);
+    const known = cache.get(name);
     if (known && clock.now() < known.untilMs)
       return known.isToken ? { token: known.found, isNew: false } : (known.found as 'refused' | 'failed');
-    const running = underWay.get(name);
+    const running = inFlight.get(name);
     if (running) return running;
     const { exp } = call.verifiedToken?.claims ?? {};
     const endsAtMs = typeof exp === 'number' ? exp * 1000 : Number.POSITIVE_INFINITY;
-    const begun = asked(name, question, endsAtMs).finally(() => underWay.delete(name));
-    underWay.set(name, begun);
+    const begun = exchange(name, question, endsAtMs).finally(() => inFlight.delete(name));
+    inFlight.set(name, begun);
     return begun;
   };
 }
 
 /** Lengths keep the parts apart: no two questions share a name. */
-const nameOf = ({ url, form }: Question) =>
+const toCacheKey = ({ url, form }: ExchangeRequest) =>
   createHash('sha256')
     .update([url, ...form.flat()].map(it => `${it.length}:${it}`).join(''))
     .digest('base64');
 
 /** Never longer than the token lasts, less a margin for its way. */
-function keepMs(provider: Provider, lastsMs: number | undefined): number {
+function computeCacheMs(provider: ExchangeProvider, lastsMs: number | undefined): number {
   const { cacheEnabled, cacheMode, cacheMs, cacheMostMs, safetyMarginMs } = provider;
   if (!cacheEnabled) return 0;
   const left = lastsMs === undefined ? undefined : lastsMs - safetyMarginMs;
@@ -94,11 +100,14 @@ function keepMs(provider: Provider, lastsMs: number | undefined): number {
   return Math.min(left ?? 0, cacheMostMs > 0 ? cacheMostMs : Number.POSITIVE_INFINITY);
 }
 
-function asking(provider: Provider, context: StepContext): (question: Question) => Promise<Reply> {
+function createTokenClient(
+  provider: ExchangeProvider,
+  context: StepContext,
+): (question: ExchangeRequest) => Promise<TokenResponse> {
   const { outbound } = context.services;
-  const signIn = signInOf(provider, context);
+  const authenticateClient = createClientAuthentication(provider, context);
   return async ({ url, form }) => {
-    const credentials = await signIn(url);
+    const credentials = await authenticateClient(url);
     const { status, body } = await outbound.fetch({
       url,
       method: 'POST',
@@ -109,28 +118,33 @@ function asking(provider: Provider, context: StepContext): (question: Question) 
       },
       body: new URLSearchParams([...form, ...credentials.form].map(([name, value]) => [name, value])).toString(),
       audience: 'operator',
-      timeoutMs: provider.timeoutMs || usualTimeoutMs,
-      maxBytes: replyBytes,
+      timeoutMs: provider.timeoutMs || defaultTimeoutMs,
+      maxBytes: maxResponseBytes,
     });
-    const members = membersOf(body.toString());
-    if (status === 200) return replyOf(members);
-    const isAboutToken = typeof members.error === 'string' && aboutToken.has(members.error);
-    throw new NoToken(isAboutToken ? 'refused' : 'failed', `the provider answers ${status}`);
+    const members = parseJsonObject(body.toString());
+    if (status === 200) return parseTokenResponse(members);
+    const isAboutToken = typeof members.error === 'string' && tokenErrors.has(members.error);
+    throw new ExchangeFailed(isAboutToken ? 'refused' : 'failed', `the provider answers ${status}`);
   };
 }
 
 /** The words of a fault repeat nothing of the reply: there may be a secret in it. */
-function replyOf({ access_token: token, token_type: type, expires_in: expires }: Record<string, unknown>): Reply {
-  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new NoToken('failed', 'the reply has no token');
+function parseTokenResponse({
+  access_token: token,
+  token_type: type,
+  expires_in: expires,
+}: Record<string, unknown>): TokenResponse {
+  if (typeof token !== 'string' || !/^[!-~]+$/.test(token))
+    throw new ExchangeFailed('failed', 'the reply has no token');
   if (type !== undefined && !/^(?:bearer|n_a)$/i.test(String(type)))
-    throw new NoToken('failed', 'the reply has a token that is not sent as a bearer token');
+    throw new ExchangeFailed('failed', 'the reply has a token that is not sent as a bearer token');
   const seconds = Number(expires);
   // RFC 6749, section 5.1: a lifetime in seconds. One of 0 or less has passed, so that token serves this call alone.
-  const isTold = expires !== undefined && expires !== null && !Number.isNaN(seconds);
-  return { token, lastsMs: isTold ? Math.max(0, seconds) * 1000 : undefined };
+  const isGiven = expires !== undefined && expires !== null && !Number.isNaN(seconds);
+  return { token, expiresInMs: isGiven ? Math.max(0, seconds) * 1000 : undefined };
 }
 
-function membersOf(text: string): Record<string, unknown> {
+function parseJsonObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;

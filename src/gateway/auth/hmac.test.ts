@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { makeCertificate } from '../../../tests/support/certificates.ts';
 import { type Bench, errorBody, openBench, type Sent, startMs } from '../../../tests/support/step-harness.ts';
 import type { Api } from '../routing/api.ts';
-import { readDate, readSignature } from './http-signature.ts';
+import { parseHttpDate, parseSignatureHeader } from './http-signature.ts';
 
 const rights = { access_rights: { bench: {} } };
 const signing = { ...rights, hmac_enabled: true, hmac_string: 'shared-secret' };
@@ -176,16 +176,16 @@ describe('calls signed with a certificate', () => {
 
 test('dates are read in the forms clients write', () => {
   const at = Date.UTC(2006, 0, 2, 15, 4, 5);
-  assert.equal(readDate('Mon, 02 Jan 2006 15:04:05 GMT'), at);
-  assert.equal(readDate('Mon, 02 Jan 2006 15:04:05 MST'), at);
-  assert.equal(readDate('Mon, 02 Jan 2006 15:04:05 -07'), at + 7 * 3_600_000);
-  assert.equal(readDate('Mon, 02 Jan 2006 15:04:05 +0130'), at - 90 * 60_000);
+  assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 GMT'), at);
+  assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 MST'), at);
+  assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 -07'), at + 7 * 3_600_000);
+  assert.equal(parseHttpDate('Mon, 02 Jan 2006 15:04:05 +0130'), at - 90 * 60_000);
   for (const text of ['', '2006-01-02', 'Mon, 42 Jan 2006 15:04:05 GMT', 'Mon, 02 Jan 2006 25:04:05 GMT'])
-    assert.equal(readDate(text), undefined);
+    assert.equal(parseHttpDate(text), undefined);
 });
 
 test('a signature header is read whatever the case of its fields, and nothing else is', () => {
-  const read = readSignature('signature KEYID="k" , Headers="Date (Request-Target)",signature="YQ%3d%3D"');
+  const read = parseSignatureHeader('signature KEYID="k" , Headers="Date (Request-Target)",signature="YQ%3d%3D"');
   assert.deepEqual(read, {
     keyId: 'k',
     algorithm: 'hmac-sha1',
@@ -199,5 +199,5 @@ test('a signature header is read whatever the case of its fields, and nothing el
     'Signature keyId="k",',
     'Signature keyId="k"x signature="YQ=="',
   ])
-    assert.equal(readSignature(text), undefined);
+    assert.equal(parseSignatureHeader(text), undefined);
 });

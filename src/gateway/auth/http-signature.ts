@@ -13,12 +13,12 @@ export interface HttpSignature {
 
 const scheme = /^Signature\s+/i;
 const field = /\s*([A-Za-z]+)\s*=\s*"([^"]*)"\s*(,|$)/y;
-const known: ReadonlySet<string> = new Set(['keyid', 'algorithm', 'headers', 'signature']);
+const knownFields: ReadonlySet<string> = new Set(['keyid', 'algorithm', 'headers', 'signature']);
 /** More than anybody signs. */
-const mostHeaders = 50;
+const maxSignedHeaders = 50;
 
 /** Reads `Signature keyId="…",algorithm="…",headers="…",signature="…"`; nothing for any other text. */
-export function readSignature(text: string): HttpSignature | undefined {
+export function parseSignatureHeader(text: string): HttpSignature | undefined {
   const begin = scheme.exec(text);
   if (!begin) return undefined;
   const fields = new Map<string, string>();
@@ -27,59 +27,61 @@ export function readSignature(text: string): HttpSignature | undefined {
     const found = field.exec(text);
     if (!found) return undefined;
     const [, name = '', value = '', end = ''] = found;
-    if (!known.has(name.toLowerCase()) || fields.has(name.toLowerCase())) return undefined;
+    if (!knownFields.has(name.toLowerCase()) || fields.has(name.toLowerCase())) return undefined;
     fields.set(name.toLowerCase(), value);
     ended = end;
     if (ended === '') break;
   }
   const keyId = fields.get('keyid') ?? '';
-  const signature = unescaped(fields.get('signature') ?? '');
+  const signature = unescapeBase64(fields.get('signature') ?? '');
   const headers = (fields.get('headers') || 'date').toLowerCase().trim().split(/\s+/);
-  if (keyId === '' || signature === undefined || signature === '' || headers.length > mostHeaders) return undefined;
+  if (keyId === '' || signature === undefined || signature === '' || headers.length > maxSignedHeaders)
+    return undefined;
   return { keyId, algorithm: (fields.get('algorithm') || 'hmac-sha1').toLowerCase(), headers, signature };
 }
 
 /** Signatures are sent with their base64 escaped as in a query; those that are not are understood as well. */
-function unescaped(text: string): string | undefined {
+function unescapeBase64(text: string): string | undefined {
   const plain = text.replaceAll(/%(2b|2f|3d)/gi, (_whole, code: string) => escapes[code.toLowerCase()]!);
   return /^[A-Za-z0-9+/]+={0,2}$/.test(plain) ? plain : undefined;
 }
 const escapes: Readonly<Record<string, string>> = { '2b': '+', '2f': '/', '3d': '=' };
 
 /** The text that was signed. The path is the one that was sent, with the listen path and without the query. */
-export function signedText(call: Exchange, names: readonly string[]): string {
-  return names.map(name => lineOf(call, name)).join('\n');
+export function buildSigningString(call: Exchange, names: readonly string[]): string {
+  return names.map(name => formatLine(call, name)).join('\n');
 }
 
-function lineOf(call: Exchange, name: string): string {
-  if (name === '(request-target)') return `${name}: ${call.method.toLowerCase()} ${pathSent(call)}`;
-  if (name === 'date' && call.headers.has(auxiliaryDate)) return `${auxiliaryDate}: ${valueIn(call, auxiliaryDate)}`;
-  return `${name}: ${valueIn(call, name)}`;
+function formatLine(call: Exchange, name: string): string {
+  if (name === '(request-target)') return `${name}: ${call.method.toLowerCase()} ${readSentPath(call)}`;
+  if (name === 'date' && call.headers.has(auxiliaryDate))
+    return `${auxiliaryDate}: ${readHeaderValue(call, auxiliaryDate)}`;
+  return `${name}: ${readHeaderValue(call, name)}`;
 }
 
 const auxiliaryDate = 'x-aux-date';
 
-const valueIn = (call: Exchange, name: string) =>
+const readHeaderValue = (call: Exchange, name: string) =>
   call.headers
     .all(name)
     .map(value => value.trim())
     .join(', ');
 
-const pathSent = ({ target }: Exchange) => target.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0] || '/';
+const readSentPath = ({ target }: Exchange) => target.replace(/^https?:\/\/[^/?#]*/i, '').split('?', 1)[0] || '/';
 
 /** Browsers may not set `Date`, so another header may stand for it. */
-export const dateOf = (call: Exchange): number | undefined =>
-  readDate(call.headers.get(auxiliaryDate) ?? call.headers.get('date') ?? '');
+export const readSignatureDate = (call: Exchange): number | undefined =>
+  parseHttpDate(call.headers.get(auxiliaryDate) ?? call.headers.get('date') ?? '');
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const written = new RegExp(
+const datePattern = new RegExp(
   `^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (\\d{2}) (${months.join('|')}) (\\d{4}) (\\d{2}):(\\d{2}):(\\d{2}) ` +
     '(?:[A-Z]{3,5}|([+-])(\\d{2})(\\d{2})?)$',
 );
 
 /** Milliseconds since the epoch. A zone by name counts as UTC, as it does elsewhere. */
-export function readDate(text: string): number | undefined {
-  const found = written.exec(text.trim());
+export function parseHttpDate(text: string): number | undefined {
+  const found = datePattern.exec(text.trim());
   if (!found) return undefined;
   const [day, year, hour, minute, second] = [1, 3, 4, 5, 6].map(at => Number(found[at])) as [
     number,

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { Members } from './jwt-token.ts';
+import type { JwtMembers } from './jwt-token.ts';
 
 /** What the server that issued a token says of it: who holds it, or why it is worth nothing. */
-export type Reply = Members | 'failed' | 'inactive' | 'expired';
-export const isProblem = (reply: Reply): reply is Exclude<Reply, Members> => typeof reply === 'string';
+export type IntrospectionResult = JwtMembers | 'failed' | 'inactive' | 'expired';
+export const isIntrospectionFailure = (reply: IntrospectionResult): reply is Exclude<IntrospectionResult, JwtMembers> =>
+  typeof reply === 'string';
 
-export interface IntrospectionWritten {
+export interface IntrospectionSettings {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -16,36 +17,36 @@ export interface IntrospectionWritten {
   readonly cacheSeconds: number;
 }
 
-const repliesKept = 5000;
+const maxCachedResults = 5000;
 /** A token that was refused may become good, but asking again for each repetition would let anybody make us ask. */
-const refusedForMs = 2000;
-const replyBytes = 64 * 1024;
-const askTimeoutMs = 5000;
+const inactiveTtlMs = 2000;
+const maxResponseBytes = 64 * 1024;
+const requestTimeoutMs = 5000;
 /** Anybody can send tokens nobody knows: where a server is slow, the calls of other APIs must not wait behind its own. */
-const questionsAtOnce = 100;
+const maxConcurrentRequests = 100;
 
-interface Kept {
-  readonly reply: Members | 'inactive';
+interface CachedIntrospection {
+  readonly reply: JwtMembers | 'inactive';
   readonly untilMs: number;
 }
 
 /** Asks the server that issued a token, once for callers who come together, and again when its word has grown old. */
-export function introspection(
-  written: IntrospectionWritten,
+export function createIntrospector(
+  settings: IntrospectionSettings,
   apiId: string,
   { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
-): (token: string) => MaybePromise<Reply> {
-  const kept = new Lru<string, Kept>(repliesKept);
-  const asking = new Map<string, Promise<Reply>>();
-  const rememberMs = written.cacheSeconds === 0 ? Number.POSITIVE_INFINITY : written.cacheSeconds * 1000;
+): (token: string) => MaybePromise<IntrospectionResult> {
+  const cache = new Lru<string, CachedIntrospection>(maxCachedResults);
+  const inFlight = new Map<string, Promise<IntrospectionResult>>();
+  const cacheMs = settings.cacheSeconds === 0 ? Number.POSITIVE_INFINITY : settings.cacheSeconds * 1000;
   /** Lengths keep the parts apart: no two questions share a name. */
-  const nameOf = (token: string) =>
+  const toCacheKey = (token: string) =>
     createHash('sha256')
-      .update([apiId, written.url, written.clientId, token].map(it => `${it.length}:${it}`).join(''))
+      .update([apiId, settings.url, settings.clientId, token].map(it => `${it.length}:${it}`).join(''))
       .digest('base64');
 
-  async function asked(token: string): Promise<Members | 'failed' | 'inactive'> {
-    const { url, clientId, clientSecret } = written;
+  async function introspect(token: string): Promise<JwtMembers | 'failed' | 'inactive'> {
+    const { url, clientId, clientSecret } = settings;
     try {
       const { status, body } = await outbound.fetch({
         url,
@@ -53,12 +54,12 @@ export function introspection(
         headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
         body: new URLSearchParams({ token, client_id: clientId, client_secret: clientSecret }).toString(),
         audience: 'operator',
-        timeoutMs: askTimeoutMs,
-        maxBytes: replyBytes,
+        timeoutMs: requestTimeoutMs,
+        maxBytes: maxResponseBytes,
       });
       const reply: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
       if (typeof reply === 'object' && reply !== null && 'active' in reply && typeof reply.active === 'boolean')
-        return reply.active ? (reply as Members & object) : 'inactive';
+        return reply.active ? (reply as JwtMembers & object) : 'inactive';
       log.warn({ api: apiId, status }, 'a token introspection gave no answer that can be used');
     } catch (error) {
       // The words of a JSON fault repeat what could not be read.
@@ -68,31 +69,31 @@ export function introspection(
     return 'failed';
   }
 
-  async function askedOnce(name: string, token: string): Promise<Reply> {
-    const reply = await asked(token);
+  async function introspectAndCache(name: string, token: string): Promise<IntrospectionResult> {
+    const reply = await introspect(token);
     if (reply === 'failed') return reply;
-    if (written.cacheEnabled) {
-      const forMs = reply === 'inactive' ? Math.min(rememberMs, refusedForMs) : rememberMs;
-      kept.set(name, { reply, untilMs: clock.now() + forMs });
+    if (settings.cacheEnabled) {
+      const forMs = reply === 'inactive' ? Math.min(cacheMs, inactiveTtlMs) : cacheMs;
+      cache.set(name, { reply, untilMs: clock.now() + forMs });
     }
-    return inTime(reply);
+    return checkExpiry(reply);
   }
 
-  const inTime = (reply: Members | 'inactive'): Reply => {
+  const checkExpiry = (reply: JwtMembers | 'inactive'): IntrospectionResult => {
     if (reply === 'inactive') return reply;
     const { exp } = reply;
     return exp !== undefined && !(clock.now() < Number(exp) * 1000) ? 'expired' : reply;
   };
 
   return token => {
-    const name = nameOf(token);
-    const known = kept.get(name);
-    if (known && clock.now() < known.untilMs) return inTime(known.reply);
-    const running = asking.get(name);
+    const name = toCacheKey(token);
+    const known = cache.get(name);
+    if (known && clock.now() < known.untilMs) return checkExpiry(known.reply);
+    const running = inFlight.get(name);
     if (running) return running;
-    if (asking.size >= questionsAtOnce) return 'failed';
-    const begun = askedOnce(name, token).finally(() => asking.delete(name));
-    asking.set(name, begun);
+    if (inFlight.size >= maxConcurrentRequests) return 'failed';
+    const begun = introspectAndCache(name, token).finally(() => inFlight.delete(name));
+    inFlight.set(name, begun);
     return begun;
   };
 }

@@ -4,7 +4,7 @@ import { createOutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { ecPair, jwkOf, type Publisher, rsaPair, startPublisher } from '../../../tests/support/tokens.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
-import { type AskedKey, type KeySets, keySets } from './jwks.ts';
+import { createJwksCache, type JwksCache, type KeyQuery } from './jwks.ts';
 
 const ttlSeconds = 240;
 const pauseSeconds = 10;
@@ -12,10 +12,10 @@ const [one, two] = [rsaPair(), rsaPair()];
 
 describe('key sets others publish', () => {
   let publisher: Publisher;
-  let sets: KeySets;
+  let sets: JwksCache;
   let nowMs = 0;
   const out = createOutboundClient();
-  const asked = (kid?: string, more: Partial<AskedKey> = {}): AskedKey => ({
+  const asked = (kid?: string, more: Partial<KeyQuery> = {}): KeyQuery => ({
     kid,
     algorithm: 'RS256',
     families: ['rsa'],
@@ -34,9 +34,15 @@ describe('key sets others publish', () => {
     publisher.asked = [];
     publisher.pages = { '/keys': { keys: [jwkOf(one.publicKey, { kid: 'one' })] } };
     const log = createLog({ level: 'silent', format: 'json' });
-    sets = keySets({ outbound: out, clock: { now: () => nowMs }, log, ttlSeconds, pauseSeconds });
+    sets = createJwksCache({
+      outbound: out,
+      clock: { now: () => nowMs },
+      log,
+      ttlSeconds,
+      minRefreshSeconds: pauseSeconds,
+    });
   });
-  const at = () => sets.at(`${publisher.url}/keys`);
+  const at = () => sets.forUrl(`${publisher.url}/keys`);
 
   test('a set is read once for all who ask at the same time, and answers at once after that', async () => {
     const found = await Promise.all([1, 2, 3].map(() => at().find(asked('one'))));
@@ -67,16 +73,16 @@ describe('key sets others publish', () => {
   test('a set that is forgotten is read anew, and only that one', async () => {
     const url = `${publisher.url}/keys`;
     publisher.pages['/other'] = publisher.pages['/keys'];
-    const other = sets.at(`${publisher.url}/other`);
+    const other = sets.forUrl(`${publisher.url}/other`);
     const first = await at().find(asked('one'));
     await other.find(asked('one'));
     publisher.pages['/keys'] = { keys: [] };
-    sets.forget({ urls: [`${publisher.url}/other`, 'http://nobodys.test/'], issuers: ['nobody'] });
+    sets.invalidate({ urls: [`${publisher.url}/other`, 'http://nobodys.test/'], issuers: ['nobody'] });
     assert.equal(at().find(asked('one')), first);
     assert.ok((await other.find(asked('one')))?.key.equals(one.publicKey));
-    sets.forget({ urls: [url], issuers: [] });
+    sets.invalidate({ urls: [url], issuers: [] });
     assert.equal(await at().find(asked('one')), undefined);
-    sets.forget();
+    sets.invalidate();
     await other.find(asked('one'));
     assert.deepEqual(publisher.asked, ['/keys', '/other', '/other', '/keys', '/other']);
   });
@@ -87,14 +93,14 @@ describe('key sets others publish', () => {
       const path = new URL(issuer).pathname;
       publisher.pages[`${path}/.well-known/openid-configuration`] = { issuer, jwks_uri: `${issuer}/keys` };
       publisher.pages[`${path}/keys`] = { keys: [jwkOf([one, two][at]!.publicKey, { kid: 'one' })] };
-      assert.ok(await sets.ofIssuer(issuer).find(asked('one')));
+      assert.ok(await sets.forIssuer(issuer).find(asked('one')));
     }
     publisher.pages['/a/keys'] = { keys: [] };
     publisher.pages['/b/keys'] = { keys: [] };
     publisher.asked = [];
-    sets.forget({ urls: [], issuers: [issuers[0]!] });
-    assert.equal(await sets.ofIssuer(issuers[0]!).find(asked('one')), undefined, 'a withdrawn key is not trusted');
-    assert.ok(await sets.ofIssuer(issuers[1]!).find(asked('one')));
+    sets.invalidate({ urls: [], issuers: [issuers[0]!] });
+    assert.equal(await sets.forIssuer(issuers[0]!).find(asked('one')), undefined, 'a withdrawn key is not trusted');
+    assert.ok(await sets.forIssuer(issuers[1]!).find(asked('one')));
     assert.deepEqual(publisher.asked, ['/a/.well-known/openid-configuration', '/a/keys']);
   });
 
@@ -148,7 +154,7 @@ describe('key sets others publish', () => {
       publisher.pages['/keys'] = page;
       assert.equal(await at().find(asked('one')), undefined);
     }
-    assert.equal(await sets.at('http://169.254.169.254/keys').find(asked('one')), undefined);
+    assert.equal(await sets.forUrl('http://169.254.169.254/keys').find(asked('one')), undefined);
   });
 
   test('a key serves only the kind and the algorithm it is for; without a name it must be the only one', async () => {
@@ -174,10 +180,10 @@ describe('key sets others publish', () => {
     const issuer = publisher.url;
     const discovery = '/.well-known/openid-configuration';
     publisher.pages[discovery] = { issuer: 'https://other.example', jwks_uri: `${issuer}/keys` };
-    assert.equal(await sets.ofIssuer(issuer).find(asked('one')), undefined);
+    assert.equal(await sets.forIssuer(issuer).find(asked('one')), undefined);
     assert.deepEqual(publisher.asked, [discovery]);
     nowMs += pauseSeconds * 1000;
     publisher.pages[discovery] = { issuer, jwks_uri: `${issuer}/keys` };
-    assert.ok(await sets.ofIssuer(issuer).find(asked('one')));
+    assert.ok(await sets.forIssuer(issuer).find(asked('one')));
   });
 });

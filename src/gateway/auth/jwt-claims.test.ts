@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { classicToModel } from '#definition/model.ts';
-import { claimRules, clientIn, identityIn, policiesOf, policyIn } from './jwt-claims.ts';
+import { compileClaimRules, readClientId, readIdentity, readPolicyClaim, selectPolicies } from './jwt-claims.ts';
 
 const plain = classicToModel({} as Parameters<typeof classicToModel>[0]).jwt;
 type Jwt = typeof plain;
 
 const passes = (asked: Partial<Jwt>, claims: object, noted: string[] = []) =>
-  claimRules({ ...plain, ...asked })!(claims as never, path => noted.push(path));
+  compileClaimRules({ ...plain, ...asked })!(claims as never, path => noted.push(path));
 const custom = (type: string, allowedValues: unknown[] = [], nonBlocking = false): Partial<Jwt> => ({
   customClaims: { 'user.role': { type, allowedValues, nonBlocking } },
 });
 
 test('an API that asks nothing of claims has no rules', () => {
-  assert.equal(claimRules(plain), undefined);
+  assert.equal(compileClaimRules(plain), undefined);
 });
 
 test('issuers, audiences and subjects must be among those accepted', () => {
@@ -48,10 +48,10 @@ test('a rule that does not block is noted; a rule nobody knows keeps the API fro
 });
 
 test('names on the prototype of everything name nobody', () => {
-  assert.equal(identityIn({}, ['constructor', '__proto__']).ok, false);
-  assert.equal(policyIn({}, ['toString']), undefined);
-  assert.equal(clientIn({ clientId: '', cid: 7, client_id: 'c' }), 'c');
-  assert.deepEqual(policiesOf({ policyIds: [], fromDefaults: true }, ['constructor'], { r: 'p' }), {
+  assert.equal(readIdentity({}, ['constructor', '__proto__']).ok, false);
+  assert.equal(readPolicyClaim({}, ['toString']), undefined);
+  assert.equal(readClientId({ clientId: '', cid: 7, client_id: 'c' }), 'c');
+  assert.deepEqual(selectPolicies({ policyIds: [], fromDefaults: true }, ['constructor'], { r: 'p' }), {
     ok: false,
     code: 'jwt_scope_unmatched',
   });

@@ -6,60 +6,60 @@ import { expandRequirements } from '#definition/security-requirements.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import type { KeySet, KeySources } from './jwks.ts';
-import { algorithmsOf, type Family, familyOf, keyOfBytes, readSource } from './jwt-keys.ts';
-import type { FindSigner, Signer, Token } from './jwt-token.ts';
-import type { KnownKey } from './key-cache.ts';
+import type { JwksSources, KeySet } from './jwks.ts';
+import { type KeyFamily, listAlgorithms, parseFamily, parseKey, parseKeySource } from './jwt-keys.ts';
+import type { FindJwtSigner, JwtSigner, ParsedJwt } from './jwt-token.ts';
+import type { CachedKey } from './key-cache.ts';
 
 /** Who may have signed the tokens of an API, as its definition says. */
-export interface Signers<S extends Signer = Signer> {
+export interface JwtSigners<S extends JwtSigner = JwtSigner> {
   readonly accepted: ReadonlySet<string>;
-  readonly find: FindSigner<S>;
+  readonly find: FindJwtSigner<S>;
 }
 
-export interface SourceWritten {
+export interface KeySourceSettings {
   readonly signingMethod: string;
   readonly source: string;
   readonly keySets?: readonly { readonly url: string; readonly cacheTimeout: string | number }[];
 }
 
-export function familyNamed(signingMethod: string): Family {
-  const family = familyOf(signingMethod);
+export function requireFamily(signingMethod: string): KeyFamily {
+  const family = parseFamily(signingMethod);
   if (!family) throw new ApiCompileError(`the gateway does not know the signing method ${signingMethod}`);
   return family;
 }
 
 /** One source for all callers: a key of the definition's own, or what others publish. */
-export function centralSigners(
-  { signingMethod, source, keySets = [] }: SourceWritten,
+export function createSharedSigners(
+  { signingMethod, source, keySets = [] }: KeySourceSettings,
   services: StepServices,
-): Signers {
-  const family = familyNamed(signingMethod);
-  const accepted = algorithmsOf([family]);
+): JwtSigners {
+  const family = requireFamily(signingMethod);
+  const accepted = listAlgorithms([family]);
   if (keySets.length > 0) {
-    const sets = keySets.map(({ url, cacheTimeout }) => services.jwks.at(url, secondsOf(cacheTimeout)));
-    return { accepted, find: token => firstOf(sets, token, family, 0) };
+    const sets = keySets.map(({ url, cacheTimeout }) => services.jwks.forUrl(url, toSeconds(cacheTimeout)));
+    return { accepted, find: token => findFirst(sets, token, family, 0) };
   }
-  const read = readSource(source);
+  const read = parseKeySource(source);
   if (!read) throw new ApiCompileError('the source of its token keys is neither an address nor base64');
   if ('url' in read) {
-    const set = services.jwks.at(read.url);
-    return { accepted, find: token => firstOf([set], token, family, 0) };
+    const set = services.jwks.forUrl(read.url);
+    return { accepted, find: token => findFirst([set], token, family, 0) };
   }
-  const key = keyOfBytes(family, read.bytes);
+  const key = parseKey(family, read.bytes);
   if (!key) throw new ApiCompileError(`the source of its token keys holds no ${family} key`);
-  const signer: Signer = { key };
+  const signer: JwtSigner = { key };
   return { accepted, find: () => signer };
 }
 
 /** The key sets of others that a definition names, wherever it names them. */
-export function keySourcesOf(model: Model): KeySources {
-  const all = expandRequirements(model).map(keySourcesIn);
+export function listKeySources(model: Model): JwksSources {
+  const all = expandRequirements(model).map(listModelSources);
   return { urls: all.flatMap(({ urls }) => urls), issuers: all.flatMap(({ issuers }) => issuers) };
 }
 
-function keySourcesIn({ jwt, externalOAuth, oidc }: Model): KeySources {
-  const sources = [jwt.source, ...externalOAuth.providers.map(it => it.source)].map(readSource);
+function listModelSources({ jwt, externalOAuth, oidc }: Model): JwksSources {
+  const sources = [jwt.source, ...externalOAuth.providers.map(it => it.source)].map(parseKeySource);
   const urls = sources.flatMap(read => (read && 'url' in read ? [read.url] : []));
   return {
     urls: [...urls, ...jwt.keySets.map(({ url }) => url)],
@@ -67,58 +67,58 @@ function keySourcesIn({ jwt, externalOAuth, oidc }: Model): KeySources {
   };
 }
 
-const secondsOf = (written: string | number) =>
+const toSeconds = (written: string | number) =>
   typeof written === 'number' ? written : Math.floor((parseDurationMs(written) ?? 0) / 1000);
 
-function firstOf(
+function findFirst(
   sets: readonly KeySet[],
-  token: Token,
-  family: Family,
+  token: ParsedJwt,
+  family: KeyFamily,
   from: number,
-): MaybePromise<Signer | undefined> {
+): MaybePromise<JwtSigner | undefined> {
   const set = sets[from];
   if (!set) return undefined;
   const found = set.find({ kid: token.kid, algorithm: token.algorithm, families: [family] });
-  if (found instanceof Promise) return found.then(it => it ?? firstOf(sets, token, family, from + 1));
-  return found ?? firstOf(sets, token, family, from + 1);
+  if (found instanceof Promise) return found.then(it => it ?? findFirst(sets, token, family, from + 1));
+  return found ?? findFirst(sets, token, family, from + 1);
 }
 
 /** The caller's own key, which names what its tokens are signed with. */
-export interface OwnSigner extends Signer {
-  readonly known: KnownKey;
+export interface KeySigner extends JwtSigner {
+  readonly known: CachedKey;
 }
 
-const secretsKept = 5000;
+const maxCachedSecrets = 5000;
 
 /** Each caller has a source of their own. `nameOf` says which key a token means. */
-export function ownSigners(
+export function createKeySigners(
   signingMethod: string,
   orgId: string,
-  nameOf: (token: Token) => string,
+  readKeyName: (token: ParsedJwt) => string,
   { keyCache }: Pick<StepServices, 'keyCache'>,
-): Signers<OwnSigner> {
-  const family = familyNamed(signingMethod);
+): JwtSigners<KeySigner> {
+  const family = requireFamily(signingMethod);
   /** The same text gives the same key object, so that what was checked with it stays checked. */
-  const keys = new Lru<string, KeyObject>(secretsKept);
+  const keys = new Lru<string, KeyObject>(maxCachedSecrets);
 
-  function keyOf(secret: string): KeyObject | undefined {
+  function getKeyObject(secret: string): KeyObject | undefined {
     const known = keys.get(secret);
     if (known) return known;
-    const made = keyOfBytes(family, Buffer.from(secret));
+    const made = parseKey(family, Buffer.from(secret));
     if (made) keys.set(secret, made);
     return made;
   }
 
-  function signerOf(known: KnownKey | undefined): OwnSigner | undefined {
-    const key = known?.session.jwtSecret === undefined ? undefined : keyOf(known.session.jwtSecret);
+  function toSigner(known: CachedKey | undefined): KeySigner | undefined {
+    const key = known?.session.jwtSecret === undefined ? undefined : getKeyObject(known.session.jwtSecret);
     return known && key && { known, key };
   }
 
   return {
-    accepted: algorithmsOf([family]),
+    accepted: listAlgorithms([family]),
     find(token) {
-      const found = keyCache.find(orgId, nameOf(token));
-      return found instanceof Promise ? found.then(signerOf) : signerOf(found);
+      const found = keyCache.find(orgId, readKeyName(token));
+      return found instanceof Promise ? found.then(toSigner) : toSigner(found);
     },
   };
 }

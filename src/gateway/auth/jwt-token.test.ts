@@ -2,22 +2,30 @@ import assert from 'node:assert/strict';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { test } from 'node:test';
 import { ecPair, edPair, mint, part, pemOf, rsaPair, signature } from '../../../tests/support/tokens.ts';
-import { algorithmsOf, type Family, keyOfBytes, readSource, setKeyOf } from './jwt-keys.ts';
-import { claimAt, isFault, longestToken, type Signer, scopesIn, timeFault, tokenCheck } from './jwt-token.ts';
+import { type KeyFamily, listAlgorithms, parseJwk, parseKey, parseKeySource } from './jwt-keys.ts';
+import {
+  createJwtVerifier,
+  findTimeFault,
+  isTokenFault,
+  type JwtSigner,
+  maxTokenChars,
+  readClaim,
+  readScopeClaims,
+} from './jwt-token.ts';
 
 const rsa = rsaPair();
 const claims = { sub: 'ann', exp: 2_000_000_000 };
 const broken: Error[] = [];
 
-const checkOf = (family: Family, key: KeyObject) =>
-  tokenCheck<Signer>(
-    algorithmsOf([family]),
+const checkOf = (family: KeyFamily, key: KeyObject) =>
+  createJwtVerifier<JwtSigner>(
+    listAlgorithms([family]),
     () => ({ key }),
     error => broken.push(error),
   );
-const verdict = async (family: Family, key: KeyObject, text: string) => {
-  const checked = await checkOf(family, key).check(text);
-  return isFault(checked) ? checked : checked.token.claims.sub;
+const verdict = async (family: KeyFamily, key: KeyObject, text: string) => {
+  const checked = await checkOf(family, key).verify(text);
+  return isTokenFault(checked) ? checked : checked.token.claims.sub;
 };
 const byRsa = (text: string) => verdict('rsa', rsa.publicKey, text);
 
@@ -26,7 +34,7 @@ test('every algorithm of a family is accepted from its own key', async () => {
   const ec384 = ecPair('P-384');
   const ed = edPair();
   const secret = createSecretKey(Buffer.from('a shared secret of some length..'));
-  const good: [Family, KeyObject, string][] = [
+  const good: [KeyFamily, KeyObject, string][] = [
     ['rsa', rsa.publicKey, mint(claims, rsa.privateKey)],
     ['rsa', rsa.publicKey, mint(claims, rsa.privateKey, { alg: 'PS256' })],
     ['ecdsa', ec.publicKey, mint(claims, ec.privateKey, { alg: 'ES256' })],
@@ -81,8 +89,8 @@ test('a changed token, and one of somebody else, is refused', async () => {
 
 test('what is no token is refused before any key is looked for', async () => {
   const asked: unknown[] = [];
-  const { check } = tokenCheck<Signer>(
-    algorithmsOf(['rsa']),
+  const { verify: check } = createJwtVerifier<JwtSigner>(
+    listAlgorithms(['rsa']),
     token => {
       asked.push(token);
       return undefined;
@@ -102,7 +110,7 @@ test('what is no token is refused before any key is looked for', async () => {
     'a.b.c.d.e',
     `${mint(claims, rsa.privateKey)}.`,
     `${mint(claims, rsa.privateKey)} `,
-    mint({ ...claims, pad: 'x'.repeat(longestToken) }, rsa.privateKey),
+    mint({ ...claims, pad: 'x'.repeat(maxTokenChars) }, rsa.privateKey),
     signed('[]', sound),
     signed('{"alg":["RS256"]}', sound),
     signed('{"alg":"RS256","alg":"RS256"}', sound),
@@ -125,17 +133,17 @@ test('what is no token is refused before any key is looked for', async () => {
 });
 
 test('a token that was checked once is not checked again, until its key changes', async () => {
-  let signer: Signer | undefined = { key: rsa.publicKey };
-  const { check } = tokenCheck<Signer>(
-    algorithmsOf(['rsa']),
+  let signer: JwtSigner | undefined = { key: rsa.publicKey };
+  const { verify: check } = createJwtVerifier<JwtSigner>(
+    listAlgorithms(['rsa']),
     () => signer,
     error => broken.push(error),
   );
   const text = mint(claims, rsa.privateKey);
   const first = await check(text);
-  assert.ok(!isFault(first));
+  assert.ok(!isTokenFault(first));
   const again = check(text);
-  assert.ok(!(again instanceof Promise) && !isFault(again), 'known at once');
+  assert.ok(!(again instanceof Promise) && !isTokenFault(again), 'known at once');
   assert.equal(again.token, first.token);
   signer = { key: rsaPair().publicKey };
   assert.equal(await check(text), 'signature');
@@ -146,7 +154,7 @@ test('a token that was checked once is not checked again, until its key changes'
 test('times are kept to the second, with what the API tolerates', () => {
   const none = { expiresAtSkewSeconds: 0, issuedAtSkewSeconds: 0, notBeforeSkewSeconds: 0 };
   const at = 1_000_000;
-  const fault = (given: object, skews: object = {}) => timeFault(given as never, at * 1000, { ...none, ...skews });
+  const fault = (given: object, skews: object = {}) => findTimeFault(given as never, at * 1000, { ...none, ...skews });
   assert.equal(fault({}), undefined);
   assert.equal(fault({ exp: at + 1, iat: at, nbf: at }), undefined);
   assert.equal(fault({ exp: at }), 'expired');
@@ -162,34 +170,34 @@ test('times are kept to the second, with what the API tolerates', () => {
 
 test('claims are found by their own name first, then by a path, and never on a prototype', () => {
   const given = { 'a.b': 1, a: { b: 2, c: { d: 'x' } }, scp: ['r', 7, 'w'], scope: ' r  w ' };
-  assert.equal(claimAt(given, 'a.b'), 1);
-  assert.equal(claimAt(given, 'a.c.d'), 'x');
+  assert.equal(readClaim(given, 'a.b'), 1);
+  assert.equal(readClaim(given, 'a.c.d'), 'x');
   for (const path of ['constructor', '__proto__', 'a.constructor.name', 'a.c.d.length', 'z'])
-    assert.equal(claimAt(given, path), undefined, path);
-  assert.deepEqual(scopesIn(given, ['scope', 'scp']), ['r', 'w', 'r', 'w']);
+    assert.equal(readClaim(given, path), undefined, path);
+  assert.deepEqual(readScopeClaims(given, ['scope', 'scp']), ['r', 'w', 'r', 'w']);
 });
 
 test('what was published is never a shared secret, and weak or foreign keys are none', () => {
   const pem = pemOf(rsa.publicKey);
-  for (const text of [pem, `\n\t ${pem}`, `x${pem}`]) assert.equal(keyOfBytes('hmac', Buffer.from(text)), undefined);
-  assert.equal(keyOfBytes('hmac', Buffer.alloc(0)), undefined);
-  assert.ok(keyOfBytes('rsa', Buffer.from(pem)));
-  assert.ok(keyOfBytes('rsa', Buffer.from(Buffer.from(pem).toString('base64'))));
-  assert.equal(keyOfBytes('ecdsa', Buffer.from(pem)), undefined);
-  assert.equal(keyOfBytes('rsa', Buffer.from(pemOf(rsaPair(1024).publicKey))), undefined);
-  assert.equal(keyOfBytes('rsa', Buffer.from('-----BEGIN PUBLIC KEY-----\nnonsense')), undefined);
+  for (const text of [pem, `\n\t ${pem}`, `x${pem}`]) assert.equal(parseKey('hmac', Buffer.from(text)), undefined);
+  assert.equal(parseKey('hmac', Buffer.alloc(0)), undefined);
+  assert.ok(parseKey('rsa', Buffer.from(pem)));
+  assert.ok(parseKey('rsa', Buffer.from(Buffer.from(pem).toString('base64'))));
+  assert.equal(parseKey('ecdsa', Buffer.from(pem)), undefined);
+  assert.equal(parseKey('rsa', Buffer.from(pemOf(rsaPair(1024).publicKey))), undefined);
+  assert.equal(parseKey('rsa', Buffer.from('-----BEGIN PUBLIC KEY-----\nnonsense')), undefined);
   const jwk = rsa.publicKey.export({ format: 'jwk' });
-  assert.equal(setKeyOf({ ...jwk, use: 'enc' }), undefined);
-  assert.equal(setKeyOf({ ...jwk, kty: 'oct' }), undefined);
-  assert.equal(setKeyOf({ ...jwk, n: 'AQAB' }), undefined);
-  assert.equal(setKeyOf(rsa.privateKey.export({ format: 'jwk' }))?.key.type, 'public');
+  assert.equal(parseJwk({ ...jwk, use: 'enc' }), undefined);
+  assert.equal(parseJwk({ ...jwk, kty: 'oct' }), undefined);
+  assert.equal(parseJwk({ ...jwk, n: 'AQAB' }), undefined);
+  assert.equal(parseJwk(rsa.privateKey.export({ format: 'jwk' }))?.key.type, 'public');
 });
 
 test('a source is an address, plain or in base64, or the bytes of a key in base64', () => {
   const packed = (text: string) => Buffer.from(text).toString('base64');
-  assert.deepEqual(readSource(' https://a.example/jwks '), { url: 'https://a.example/jwks' });
-  assert.deepEqual(readSource(packed('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });
+  assert.deepEqual(parseKeySource(' https://a.example/jwks '), { url: 'https://a.example/jwks' });
+  assert.deepEqual(parseKeySource(packed('https://a.example/jwks\n')), { url: 'https://a.example/jwks' });
   const bytes = Buffer.from([0xff, 0, 0xfe]);
-  assert.deepEqual(readSource(bytes.toString('base64')), { bytes });
-  for (const text of ['', 'not base64!', 'abcde']) assert.equal(readSource(text), undefined, text);
+  assert.deepEqual(parseKeySource(bytes.toString('base64')), { bytes });
+  for (const text of ['', 'not base64!', 'abcde']) assert.equal(parseKeySource(text), undefined, text);
 });

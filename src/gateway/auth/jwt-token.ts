@@ -4,42 +4,42 @@ import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
 import { Lru } from '#base/lru.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 
-export type Members = Readonly<Record<string, unknown>>;
+export type JwtMembers = Readonly<Record<string, unknown>>;
 
 /** A token as it was written; whoever holds one from `TokenCheck` knows that its signature is right. */
-export interface Token {
-  readonly header: Members;
+export interface ParsedJwt {
+  readonly header: JwtMembers;
   readonly algorithm: string;
   readonly kid: string | undefined;
-  readonly claims: Members;
+  readonly claims: JwtMembers;
 }
 
 /** Why a text is no token: not one at all, signed in a way not accepted, by a key nobody knows, or by somebody else. */
 export type TokenFault = 'malformed' | 'method' | 'key' | 'signature';
-export const isFault = <T extends object>(value: T | TokenFault): value is TokenFault => typeof value === 'string';
+export const isTokenFault = <T extends object>(value: T | TokenFault): value is TokenFault => typeof value === 'string';
 
 /** No token that fits a head of usual size is longer. What is longer is refused before it is looked at. */
-export const longestToken = 16_384;
+export const maxTokenChars = 16_384;
 
 const threeParts = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 
 /** Reads a token without believing it. */
-export function readToken(text: string, accepted: ReadonlySet<string>): Token | TokenFault {
-  if (text.length > longestToken) return 'malformed';
+export function parseJwt(text: string, accepted: ReadonlySet<string>): ParsedJwt | TokenFault {
+  if (text.length > maxTokenChars) return 'malformed';
   const [, head, body] = threeParts.exec(text) ?? [];
-  const header = head === undefined ? undefined : membersOf(head);
+  const header = head === undefined ? undefined : parseMembers(head);
   if (!header || typeof header.alg !== 'string') return 'malformed';
   if (!accepted.has(header.alg)) return 'method';
   // An extension that must be understood is not: none is known here.
   if ('crit' in header || 'b64' in header) return 'malformed';
   if ('kid' in header && typeof header.kid !== 'string') return 'malformed';
-  const claims = membersOf(body!);
-  if (!claims || !hasSoundClaims(claims)) return 'malformed';
+  const claims = parseMembers(body!);
+  if (!claims || !hasValidClaimTypes(claims)) return 'malformed';
   return { header, algorithm: header.alg, kid: header.kid as string | undefined, claims };
 }
 
 /** A part of a token: one object, none of whose members comes twice. */
-function membersOf(part: string): Members | undefined {
+function parseMembers(part: string): JwtMembers | undefined {
   const text = Buffer.from(part, 'base64url').toString();
   let value: unknown;
   try {
@@ -48,43 +48,43 @@ function membersOf(part: string): Members | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDuplicateKeys(text)) return undefined;
-  return value as Members;
+  return value as JwtMembers;
 }
 
-const texts = ['iss', 'sub', 'jti'] as const;
-const times = ['exp', 'nbf', 'iat'] as const;
+const textClaims = ['iss', 'sub', 'jti'] as const;
+const timeClaims = ['exp', 'nbf', 'iat'] as const;
 
 /** Claims whose meaning is fixed have the type they must have: a list of issuers is not an issuer. */
-function hasSoundClaims(claims: Members): boolean {
+function hasValidClaimTypes(claims: JwtMembers): boolean {
   const { aud } = claims;
   return (
-    texts.every(name => claims[name] === undefined || typeof claims[name] === 'string') &&
-    times.every(name => claims[name] === undefined || Number.isFinite(claims[name])) &&
+    textClaims.every(name => claims[name] === undefined || typeof claims[name] === 'string') &&
+    timeClaims.every(name => claims[name] === undefined || Number.isFinite(claims[name])) &&
     (aud === undefined || typeof aud === 'string' || (Array.isArray(aud) && aud.every(it => typeof it === 'string')))
   );
 }
 
 /** The key that must have signed a token, and whatever else was found with it. */
-export interface Signer {
+export interface JwtSigner {
   readonly key: KeyObject;
 }
-export type FindSigner<S extends Signer> = (token: Token) => MaybePromise<S | undefined>;
+export type FindJwtSigner<S extends JwtSigner> = (token: ParsedJwt) => MaybePromise<S | undefined>;
 
-export interface Checked<S extends Signer> {
+export interface VerifiedJwt<S extends JwtSigner> {
   /** The same object for the same text, so that more can be remembered with it. */
-  readonly token: Token;
+  readonly token: ParsedJwt;
   readonly signer: S;
 }
 
-export interface TokenCheck<S extends Signer> {
-  check(text: string): MaybePromise<Checked<S> | TokenFault>;
+export interface JwtVerifier<S extends JwtSigner> {
+  verify(text: string): MaybePromise<VerifiedJwt<S> | TokenFault>;
 }
 
 /** Tokens one API remembers to be rightly signed. */
-const tokensKept = 5000;
+const maxCachedTokens = 5000;
 
-interface Seen {
-  readonly token: Token;
+interface CachedJwt {
+  readonly token: ParsedJwt;
   /** What it was checked with: another key, another check. */
   key: KeyObject | undefined;
 }
@@ -93,62 +93,62 @@ interface Seen {
  * Checks signatures. The key is looked for at every call, so that one that was withdrawn counts no more; the signature
  * is checked once for each token and key.
  */
-export function tokenCheck<S extends Signer>(
+export function createJwtVerifier<S extends JwtSigner>(
   accepted: ReadonlySet<string>,
-  signerOf: FindSigner<S>,
-  onBroken: (error: Error) => void,
-): TokenCheck<S> {
-  const seen = new Lru<string, Seen>(tokensKept);
+  findSigner: FindJwtSigner<S>,
+  onError: (error: Error) => void,
+): JwtVerifier<S> {
+  const cache = new Lru<string, CachedJwt>(maxCachedTokens);
   const algorithms = [...accepted];
 
-  function signed(
+  function checkSigner(
     text: string,
     name: string,
-    known: Seen,
+    known: CachedJwt,
     signer: S | undefined,
-  ): MaybePromise<Checked<S> | TokenFault> {
+  ): MaybePromise<VerifiedJwt<S> | TokenFault> {
     if (!signer) return 'key';
     const checked = { token: known.token, signer };
     if (known.key === signer.key) return checked;
-    return verified(text, signer.key).then(right => {
+    return isSignatureValid(text, signer.key).then(right => {
       if (!right) return 'signature';
       known.key = signer.key;
-      seen.set(name, known);
+      cache.set(name, known);
       return checked;
     });
   }
 
-  async function verified(text: string, key: KeyObject): Promise<boolean> {
+  async function isSignatureValid(text: string, key: KeyObject): Promise<boolean> {
     try {
       await compactVerify(text, key, { algorithms });
       return true;
     } catch (error) {
       // A key of another kind than the token says is a type error there; all of it means that this key did not sign it.
-      if (!(error instanceof errors.JOSEError)) onBroken(error as Error);
+      if (!(error instanceof errors.JOSEError)) onError(error as Error);
       return false;
     }
   }
 
   return {
-    check(text) {
-      if (text.length > longestToken) return 'malformed';
+    verify(text) {
+      if (text.length > maxTokenChars) return 'malformed';
       const name = hash('sha256', text, 'base64');
-      let known = seen.get(name);
+      let known = cache.get(name);
       if (!known) {
-        const token = readToken(text, accepted);
-        if (isFault(token)) return token;
+        const token = parseJwt(text, accepted);
+        if (isTokenFault(token)) return token;
         known = { token, key: undefined };
       }
       const found = known;
-      const signer = signerOf(found.token);
+      const signer = findSigner(found.token);
       return signer instanceof Promise
-        ? signer.then(it => signed(text, name, found, it))
-        : signed(text, name, found, signer);
+        ? signer.then(it => checkSigner(text, name, found, it))
+        : checkSigner(text, name, found, signer);
     },
   };
 }
 
-export interface Skews {
+export interface ClockSkews {
   readonly expiresAtSkewSeconds: number;
   readonly issuedAtSkewSeconds: number;
   readonly notBeforeSkewSeconds: number;
@@ -157,7 +157,7 @@ export interface Skews {
 export type TimeFault = 'expired' | 'before_issued' | 'not_yet';
 
 /** Whether this is the time to use a token. A time it does not name does not matter. */
-export function timeFault({ exp, iat, nbf }: Members, nowMs: number, skews: Skews): TimeFault | undefined {
+export function findTimeFault({ exp, iat, nbf }: JwtMembers, nowMs: number, skews: ClockSkews): TimeFault | undefined {
   const now = nowMs / 1000;
   if (exp !== undefined && now >= Number(exp) + skews.expiresAtSkewSeconds) return 'expired';
   if (iat !== undefined && now < Number(iat) - skews.issuedAtSkewSeconds) return 'before_issued';
@@ -166,21 +166,21 @@ export function timeFault({ exp, iat, nbf }: Members, nowMs: number, skews: Skew
 }
 
 /** A claim by its own name, or by a path of names with dots between them. */
-export function claimAt(claims: Members, path: string): unknown {
+export function readClaim(claims: JwtMembers, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   if (!path.includes('.')) return undefined;
   let value: unknown = claims;
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Members)[name];
+    value = (value as JwtMembers)[name];
   }
   return value;
 }
 
 /** Scopes as tokens write them: one text with spaces, or a list. */
-export function scopesIn(claims: Members, paths: readonly string[]): string[] {
+export function readScopeClaims(claims: JwtMembers, paths: readonly string[]): string[] {
   return paths.flatMap(path => {
-    const value = claimAt(claims, path);
+    const value = readClaim(claims, path);
     if (typeof value === 'string') return value.split(' ').filter(Boolean);
     return Array.isArray(value) ? value.filter((scope): scope is string => typeof scope === 'string') : [];
   });

@@ -1,45 +1,45 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
-import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
-import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
-import { derivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
+import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
+import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
+import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
 import {
-  type Base,
-  claimRules,
-  clientIn,
-  identityIn,
-  policiesOf,
-  policyIn,
-  scopePaths,
-  scopesOf,
+  type BasePolicies,
+  compileClaimRules,
+  getScopePaths,
+  readClientId,
+  readIdentity,
+  readPolicyClaim,
+  readScopes,
+  selectPolicies,
 } from './jwt-claims.ts';
-import { centralSigners, type OwnSigner, ownSigners } from './jwt-source.ts';
+import { createKeySigners, createSharedSigners, type KeySigner } from './jwt-source.ts';
 import {
-  type Checked,
-  claimAt,
-  isFault,
-  type Signer,
+  createJwtVerifier,
+  findTimeFault,
+  isTokenFault,
+  type JwtSigner,
+  type ParsedJwt,
+  readClaim,
   type TimeFault,
-  type Token,
   type TokenFault,
-  timeFault,
-  tokenCheck,
+  type VerifiedJwt,
 } from './jwt-token.ts';
-import type { KnownKey } from './key-cache.ts';
+import type { CachedKey } from './key-cache.ts';
 
 /** Callers send a JSON Web Token. */
-export const jwt: Step = {
+export const jwtStep: Step = {
   name: 'jwt',
   build(context) {
     const { model } = context;
     if (!model.modes.includes('jwt')) return undefined;
     const central = model.jwt.source.trim() !== '' || model.jwt.keySets.length > 0;
-    return central ? centralJwt(context) : ownJwt(context);
+    return central ? buildSharedJwt(context) : buildKeyJwt(context);
   },
 };
 
-const faults: Readonly<Record<TokenFault | TimeFault, RefusalCode>> = {
+const refusalCodes: Readonly<Record<TokenFault | TimeFault, RefusalCode>> = {
   malformed: 'jwt_refused',
   method: 'jwt_method',
   key: 'jwt_refused',
@@ -57,107 +57,112 @@ interface Reason {
 }
 
 /** The part that both modes share: the credential is there, signed by whom it should be, in time and as asked. */
-function tokenStep<S extends Signer>(
+function createTokenStep<S extends JwtSigner>(
   { model, services }: StepContext,
-  signers: Parameters<typeof tokenCheck<S>>[1],
+  signers: Parameters<typeof createJwtVerifier<S>>[1],
   accepted: ReadonlySet<string>,
-  admit: (call: Exchange, checked: Checked<S>) => MaybePromise<StepResult>,
+  authenticate: (call: Exchange, checked: VerifiedJwt<S>) => MaybePromise<StepResult>,
 ) {
-  const places = placesOf(model.jwt);
+  const places = toCredentialSources(model.jwt);
   const skews = model.jwt;
-  const rules = claimRules(model.jwt);
-  const notes = model.oauth2.enabled;
-  const noted = (path: string) => services.log.warn({ api: model.identity.id, claim: path }, 'a claim is not as asked');
-  const tokens = tokenCheck(accepted, signers, error =>
+  const rules = compileClaimRules(model.jwt);
+  const recordsToken = model.oauth2.enabled;
+  const logMismatch = (path: string) =>
+    services.log.warn({ api: model.identity.id, claim: path }, 'a claim is not as asked');
+  const tokens = createJwtVerifier(accepted, signers, error =>
     services.log.debug({ api: model.identity.id, reason: error.message }, 'a token could not be checked'),
   );
 
-  function judged(call: Exchange, text: string, checked: Checked<S> | TokenFault): MaybePromise<StepResult> {
-    const refused = (code: RefusalCode) => denied(services, call, { code, key: services.keyCache.hashOf(text) });
-    if (isFault(checked)) return refused(faults[checked]);
+  function evaluate(call: Exchange, text: string, checked: VerifiedJwt<S> | TokenFault): MaybePromise<StepResult> {
+    const reject = (code: RefusalCode) => rejectWith(services, call, { code, key: services.keyCache.hashOf(text) });
+    if (isTokenFault(checked)) return reject(refusalCodes[checked]);
     const { claims, header } = checked.token;
-    const untimely = timeFault(claims, services.clock.now(), skews);
-    if (untimely) return refused(faults[untimely]);
-    if (rules && !rules(claims, noted)) return refused('jwt_refused');
-    if (notes) call.verifiedToken = { text, claims };
-    if (call.context) describe(call.context, text, [header, claims]);
-    return admit(call, checked);
+    const untimely = findTimeFault(claims, services.clock.now(), skews);
+    if (untimely) return reject(refusalCodes[untimely]);
+    if (rules && !rules(claims, logMismatch)) return reject('jwt_refused');
+    if (recordsToken) call.verifiedToken = { text, claims };
+    if (call.context) setClaimVariables(call.context, text, [header, claims]);
+    return authenticate(call, checked);
   }
 
   return {
     request(call: Exchange): MaybePromise<StepResult> {
-      if (isKnown(call)) return undefined;
-      const text = withoutBearer(credentialIn(places, call)).trim();
-      if (text === '') return denied(services, call, { code: 'jwt_field_missing' });
-      const checked = tokens.check(text);
-      return checked instanceof Promise ? checked.then(it => judged(call, text, it)) : judged(call, text, checked);
+      if (isAuthenticated(call)) return undefined;
+      const text = stripBearer(readCredential(places, call)).trim();
+      if (text === '') return rejectWith(services, call, { code: 'jwt_field_missing' });
+      const checked = tokens.verify(text);
+      return checked instanceof Promise ? checked.then(it => evaluate(call, text, it)) : evaluate(call, text, checked);
     },
   };
 }
 
-function denied(services: StepContext['services'], call: Exchange, { code, key = '', claim = '' }: Reason) {
+function rejectWith(services: StepContext['services'], call: Exchange, { code, key = '', claim = '' }: Reason) {
   return refusals[code].event
     ? deny(services, call, code, key, 'Auth Failure', { claim })
     : refuse(call, code, { claim });
 }
 
 /** For templates and headers that name claims. */
-function describe(context: Record<string, unknown>, text: string, parts: readonly Readonly<Record<string, unknown>>[]) {
+function setClaimVariables(
+  context: Record<string, unknown>,
+  text: string,
+  parts: readonly Readonly<Record<string, unknown>>[],
+) {
   for (const part of parts) for (const [name, value] of Object.entries(part)) context[`jwt_claims_${name}`] = value;
   context.token = text;
 }
 
 /** One to one: the key a token names verifies it, and is the session. */
-function ownJwt(context: StepContext) {
+function buildKeyJwt(context: StepContext) {
   const { model, services } = context;
   const { skipKid, subjectClaims, signingMethod } = model.jwt;
-  const nameOf = ({ kid, claims }: Token): string => {
+  const readKeyName = ({ kid, claims }: ParsedJwt): string => {
     if (kid && !skipKid) return kid;
-    const found = identityIn(claims, subjectClaims);
+    const found = readIdentity(claims, subjectClaims);
     return found.ok ? found.identity : '';
   };
-  const { accepted, find } = ownSigners(signingMethod, model.identity.orgId, nameOf, services);
-  return tokenStep<OwnSigner>(context, find, accepted, (call, { signer }) => {
-    adopt(call, signer.known, 'jwt');
+  const { accepted, find } = createKeySigners(signingMethod, model.identity.orgId, readKeyName, services);
+  return createTokenStep<KeySigner>(context, find, accepted, (call, { signer }) => {
+    setIdentity(call, signer.known, 'jwt');
     return undefined;
   });
 }
 
 /** One source for everybody: the token says who calls, and which policies make the session. */
-function centralJwt(context: StepContext) {
+function buildSharedJwt(context: StepContext) {
   const { model, services } = context;
-  const gives = givesSession(model, 'jwt');
-  const { accepted, find } = centralSigners(model.jwt, services);
-  const sessionOf = sessionMaker(context);
-  const edition = () => services.keyCache.edition() + services.oauthTokens.edition();
+  const setsIdentity = providesSession(model, 'jwt');
+  const { accepted, find } = createSharedSigners(model.jwt, services);
+  const buildSession = createSessionBuilder(context);
+  const edition = () => services.keyCache.version() + services.oauthTokens.version();
   /** What a token was found to stand for, until a key, policy or client changes. */
-  const made = new WeakMap<Token, { readonly edition: number; readonly known: KnownKey }>();
+  const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
 
-  function entered(call: Exchange, token: Token, before: number, found: KnownKey | Reason): StepResult {
-    if ('code' in found) return denied(services, call, found);
+  function finish(call: Exchange, token: ParsedJwt, before: number, found: CachedKey | Reason): StepResult {
+    if ('code' in found) return rejectWith(services, call, found);
     made.set(token, { edition: before, known: found });
-    if (gives) adopt(call, found, 'jwt');
+    if (setsIdentity) setIdentity(call, found, 'jwt');
     return undefined;
   }
 
-  return tokenStep<Signer>(context, find, accepted, (call, { token }) => {
+  return createTokenStep<JwtSigner>(context, find, accepted, (call, { token }) => {
     const now = edition();
     const kept = made.get(token);
-    if (kept?.edition !== now) return sessionOf(token).then(found => entered(call, token, now, found));
-    if (gives) adopt(call, kept.known, 'jwt');
+    if (kept?.edition !== now) return buildSession(token).then(found => finish(call, token, now, found));
+    if (setsIdentity) setIdentity(call, kept.known, 'jwt');
     return undefined;
   });
 }
 
-function sessionMaker({ model, services }: StepContext) {
+function createSessionBuilder({ model, services }: StepContext) {
   const { jwt, identity: api } = model;
-  const paths = scopePaths(jwt);
+  const paths = getScopePaths(jwt);
 
   /** The policy the token names, else that of the client it names, else the default ones. */
-  async function baseOf(token: Token): Promise<Base> {
-    const named = policyIn(token.claims, jwt.basePolicyClaims);
+  async function findBasePolicies(token: ParsedJwt): Promise<BasePolicies> {
+    const named = readPolicyClaim(token.claims, jwt.basePolicyClaims);
     if (named !== undefined) return { policyIds: [named], fromDefaults: false };
-    const client = jwt.clientBaseField === '' ? undefined : claimAt(token.claims, jwt.clientBaseField);
+    const client = jwt.clientBaseField === '' ? undefined : readClaim(token.claims, jwt.clientBaseField);
     if (typeof client === 'string') {
       const [first] = (await services.keyCache.find(api.orgId, client))?.session.policyIds ?? [];
       if (first !== undefined) return { policyIds: [first], fromDefaults: false };
@@ -165,16 +170,20 @@ function sessionMaker({ model, services }: StepContext) {
     return { policyIds: jwt.defaultPolicies, fromDefaults: true };
   }
 
-  return async ({ claims, ...token }: Token): Promise<KnownKey | Reason> => {
-    const named = identityIn(claims, jwt.subjectClaims);
+  return async ({ claims, ...token }: ParsedJwt): Promise<CachedKey | Reason> => {
+    const named = readIdentity(claims, jwt.subjectClaims);
     if (!named.ok) return named;
     const keyId = keyIdOfIdentity(api.orgId, named.identity);
     const key = services.keyCache.hashOf(keyId);
-    const chosen = policiesOf(await baseOf({ claims, ...token }), scopesOf(claims, paths), jwt.scopeToPolicy);
+    const chosen = selectPolicies(
+      await findBasePolicies({ claims, ...token }),
+      readScopes(claims, paths),
+      jwt.scopeToPolicy,
+    );
     if (!chosen.ok) return { ...chosen, key };
-    const clientId = jwt.idpClientIdMappingDisabled ? undefined : clientIn(claims);
+    const clientId = jwt.idpClientIdMappingDisabled ? undefined : readClientId(claims);
     const client = clientId === undefined ? undefined : await services.oauthTokens.client(api.id, clientId);
-    const governed = await derivedSession(services, {
+    const governed = await createDerivedSession(services, {
       orgId: api.orgId,
       keyId,
       alias: named.identity,

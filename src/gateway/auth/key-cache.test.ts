@@ -6,7 +6,7 @@ import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { type Bench, openBench, orgId } from '../../../tests/support/step-harness.ts';
-import { sessionsOf } from './key-cache.ts';
+import { createKeyCache } from './key-cache.ts';
 import type { AccessStore, FoundKeyRow } from './store.ts';
 
 const rights = { access_rights: { bench: {} } };
@@ -44,7 +44,7 @@ describe('keys in the memory of a thread', () => {
   test('a new key is found although it was unknown a moment ago', async () => {
     assert.equal(await find('made-later'), undefined);
     const keyId = await bench.key(rights, { name: 'made-later' });
-    bench.tools.keyCache.changed([{ topic: 'keys', id: 'any digest' }]);
+    bench.tools.keyCache.invalidate([{ topic: 'keys', id: 'any digest' }]);
     assert.equal((await find('made-later'))?.keyId, keyId);
   });
 
@@ -55,7 +55,7 @@ describe('keys in the memory of a thread', () => {
     const stored = (await bench.keys.getAnywhere(changed))!;
     await bench.keys.change(stored, async key => ({ key: { ...key, alias: 'new' }, policyIds: [] }));
     assert.equal((await find(changed))?.session.alias, 'old', 'nobody told this thread yet');
-    bench.tools.keyCache.changed([{ topic: 'keys', id: bench.digestOf(changed) }]);
+    bench.tools.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(changed) }]);
     assert.equal((await find(changed))?.session.alias, 'new');
     assert.equal(find(other), kept);
   });
@@ -64,7 +64,7 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key(rights);
     await find(keyId);
     await bench.keys.remove((await bench.keys.getAnywhere(keyId))!);
-    bench.tools.keyCache.changed([{ topic: 'keys', id: bench.digestOf(keyId) }]);
+    bench.tools.keyCache.invalidate([{ topic: 'keys', id: bench.digestOf(keyId) }]);
     assert.equal(await find(keyId), undefined);
   });
 
@@ -76,7 +76,7 @@ describe('keys in the memory of a thread', () => {
     const kept = await find(other);
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 5);
     await bench.policies.change(orgId, 'gold', it => ({ ...it, rate: 7 }));
-    bench.tools.keyCache.changed(
+    bench.tools.keyCache.invalidate(
       [policy.id, policy._id].map(id => ({ topic: 'policies', id: policyChangeName(orgId, id) })),
     );
     for (const keyId of [governed, byDatabaseId]) assert.equal((await find(keyId))?.session.limits.rate?.rate, 7);
@@ -87,7 +87,7 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key({ apply_policies: ['later'] });
     assert.equal(await find(keyId), undefined);
     await bench.policy({ id: 'later', access_rights: { bench: {} } });
-    bench.tools.keyCache.changed([{ topic: 'policies', id: policyChangeName(orgId, 'later') }]);
+    bench.tools.keyCache.invalidate([{ topic: 'policies', id: policyChangeName(orgId, 'later') }]);
     assert.equal((await find(keyId))?.keyId, keyId);
   });
 
@@ -105,11 +105,11 @@ describe('keys in the memory of a thread', () => {
     const keyId = await bench.key(rights);
     const first = await find(keyId);
     for (const changes of [undefined, [{ topic: 'keys', id: '' }] as const]) {
-      bench.tools.keyCache.changed(changes);
+      bench.tools.keyCache.invalidate(changes);
       assert.notEqual(find(keyId), first);
     }
     const again = find(keyId);
-    bench.tools.keyCache.changed([{ topic: 'apis', id: '' }]);
+    bench.tools.keyCache.invalidate([{ topic: 'apis', id: '' }]);
     assert.equal(find(keyId), again, 'changes of other things do not matter');
   });
 });
@@ -134,7 +134,7 @@ test('what was read before a change is not remembered after it', async () => {
       return answers.at(-1)!.promise;
     },
   } as Partial<AccessStore> as AccessStore;
-  const keyCache = sessionsOf({
+  const keyCache = createKeyCache({
     store,
     vault,
     settings: readSettings({}),
@@ -143,7 +143,7 @@ test('what was read before a change is not remembered after it', async () => {
   });
   const first = keyCache.find(orgId, 'slow-key');
   assert.equal(keyCache.find(orgId, 'slow-key'), first, 'one question for all who ask meanwhile');
-  keyCache.changed([{ topic: 'keys', id: digest }]);
+  keyCache.invalidate([{ topic: 'keys', id: digest }]);
   const second = keyCache.find(orgId, 'slow-key');
   assert.notEqual(second, first, 'whoever asks after the change gets what is there after it');
   answers[1]!.resolve([row('new')]);

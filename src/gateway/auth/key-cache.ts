@@ -14,50 +14,50 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
-import { type ApisById, lifetimesOf } from './key-lifetime.ts';
+import { type ApisById, createLifetimeCheck } from './key-lifetime.ts';
 import type { AccessStore, FoundKeyRow } from './store.ts';
 
 /** A key that was found, with its policies applied. Never changed: the next state of the key is another object. */
-export interface KnownKey {
+export interface CachedKey {
   /** The whole id, whichever way it was presented. */
   readonly keyId: string;
   /** Whose counters its calls are counted in. */
-  readonly owner: string;
+  readonly counterOwner: string;
   /** What events, analytics and logs may show. */
   readonly keyHash: string;
   readonly kind: KeyKind;
   readonly session: Session;
   /** As its author wrote it, before its policies. */
-  readonly written: Key;
+  readonly rawKey: Key;
   /** Unix seconds; its lifetime counts from here. */
-  readonly madeAt: number;
+  readonly createdAt: number;
   /** Policies it names, found or not, as changes name them. */
-  readonly policies: readonly string[];
+  readonly policyTopics: readonly string[];
 }
 
-interface Remembered extends KnownKey {
+interface KeyCacheEntry extends CachedKey {
   readonly digest: string;
   /** The last change after which it was found to be current. */
-  seen: number;
+  checkedVersion: number;
 }
 
 /** Finds keys for a thread, from memory where it can. */
-export interface Sessions {
+export interface KeyCache {
   /** What a credential stands for in an organisation; nothing for a key that is unknown or cannot be used. */
-  find(orgId: string, presented: string): MaybePromise<KnownKey | undefined>;
+  find(orgId: string, presented: string): MaybePromise<CachedKey | undefined>;
   /** Policies of an organisation by either of their ids, each under the id asked for. */
   policies(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>>;
   /** Rises whenever a key or policy may have changed: what was made of them before is made anew after it. */
-  edition(): number;
+  version(): number;
   /** The handle of a text that may be a key, for events and logs. */
   hashOf(text: string): string;
   /** Whose counters calls with that key are counted in. */
-  ownerOf(keyId: string): string;
+  counterOwnerOf(keyId: string): string;
   /** Forgets what changed; undefined is everything. */
-  changed(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly Change[] | undefined): void;
 }
 
-export interface SessionsOptions {
+export interface KeyCacheOptions {
   readonly store: AccessStore;
   readonly vault: Vault;
   readonly settings: Settings;
@@ -70,34 +70,34 @@ export interface SessionsOptions {
 const noApis: ApisById = new Map();
 
 /** Texts that are no keys. */
-const unknownKept = 10_000;
-const policiesKept = 10_000;
+const maxUnknownKeys = 10_000;
+const maxCachedPolicies = 10_000;
 /** Long enough that repeating a guess costs nothing, short enough that nothing depends on being told of a new key. */
-const unknownForMs = 2000;
+const negativeTtlMs = 2000;
 /** No key is longer; nobody may fill the memory with texts that are not keys. */
-const longestKey = 1024;
+const maxKeyChars = 1024;
 
 const after = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> =>
   value instanceof Promise ? value.then(next) : next(value);
 
-export function sessionsOf({ store, vault, settings, clock, log, apis = () => noApis }: SessionsOptions): Sessions {
-  const { isGone } = lifetimesOf({ settings, clock, apis });
-  const keysKept = settings['keys.remembered'];
+export function createKeyCache({ store, vault, settings, clock, log, apis = () => noApis }: KeyCacheOptions): KeyCache {
+  const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, apis });
+  const maxCachedKeys = settings['keys.remembered'];
   /** By what callers present. As good as `keys` for what was looked at since the last change: one look-up then does. */
-  const named = new Lru<string, Remembered>(keysKept);
+  const byCredential = new Lru<string, KeyCacheEntry>(maxCachedKeys);
   /** By digest. */
-  const keys = new Lru<string, Remembered>(keysKept);
+  const byDigest = new Lru<string, KeyCacheEntry>(maxCachedKeys);
   /** To when that is forgotten. */
-  const unknown = new Lru<string, number>(unknownKept);
-  const policies = new Lru<string, Policy | null>(policiesKept);
-  const loading = new Map<string, Promise<KnownKey | undefined>>();
+  const unknown = new Lru<string, number>(maxUnknownKeys);
+  const policies = new Lru<string, Policy | null>(maxCachedPolicies);
+  const loading = new Map<string, Promise<CachedKey | undefined>>();
   const reads = createReadGuard();
 
-  function find(orgId: string, presented: string): MaybePromise<KnownKey | undefined> {
-    if (presented === '' || presented.length > longestKey) return undefined;
+  function find(orgId: string, presented: string): MaybePromise<CachedKey | undefined> {
+    if (presented === '' || presented.length > maxKeyChars) return undefined;
     const name = `${orgId}/${presented}`;
-    const last = named.get(name);
-    const known = last?.seen === reads.generation() ? last : last && still(name, last);
+    const last = byCredential.get(name);
+    const known = last?.checkedVersion === reads.generation() ? last : last && revalidate(name, last);
     if (known) return isGone(known) ? undefined : known;
     const until = unknown.get(name);
     if (until !== undefined && clock.now() < until) return undefined;
@@ -105,78 +105,78 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
   }
 
   /** Something has changed since it was looked at, perhaps this key. */
-  function still(name: string, { digest }: Remembered): Remembered | undefined {
-    const known = keys.get(digest);
+  function revalidate(name: string, { digest }: KeyCacheEntry): KeyCacheEntry | undefined {
+    const known = byDigest.get(digest);
     if (!known) return undefined;
-    known.seen = reads.generation();
-    named.set(name, known);
+    known.checkedVersion = reads.generation();
+    byCredential.set(name, known);
     return known;
   }
 
-  function load(name: string, orgId: string, presented: string): MaybePromise<KnownKey | undefined> {
+  function load(name: string, orgId: string, presented: string): MaybePromise<CachedKey | undefined> {
     const store = reads.begin();
-    const found = read(orgId, presented);
-    if (!(found instanceof Promise)) return keep(name, found, store);
+    const found = lookUp(orgId, presented);
+    if (!(found instanceof Promise)) return cacheResult(name, found, store);
     const kept = found
-      .then(value => keep(name, value, store))
+      .then(value => cacheResult(name, value, store))
       .finally(() => void (loading.get(name) === kept && loading.delete(name)));
     loading.set(name, kept);
     return kept;
   }
 
-  function keep(
+  function cacheResult(
     name: string,
-    found: Remembered | undefined,
+    found: KeyCacheEntry | undefined,
     store: ReturnType<ReadGuard['begin']>,
-  ): KnownKey | undefined {
+  ): CachedKey | undefined {
     store(() => {
-      if (!found) return void unknown.set(name, clock.now() + unknownForMs);
-      found.seen = reads.generation();
-      named.set(name, found);
-      keys.set(found.digest, found);
+      if (!found) return void unknown.set(name, clock.now() + negativeTtlMs);
+      found.checkedVersion = reads.generation();
+      byCredential.set(name, found);
+      byDigest.set(found.digest, found);
     });
     return found && !isGone(found) ? found : undefined;
   }
 
   /** A whole id is looked for alone: nearly all callers present one, and it costs one digest instead of one for each spelling. */
-  function read(orgId: string, presented: string): MaybePromise<Remembered | undefined> {
+  function lookUp(orgId: string, presented: string): MaybePromise<KeyCacheEntry | undefined> {
     const ids = keyIdsOf(orgId, presented);
     if (ids.length === 0) return undefined;
     const others = presented.startsWith(orgId) ? ids.filter(id => id !== presented) : [];
-    const found = among(orgId, others.length > 0 ? [presented] : ids);
+    const found = findAmong(orgId, others.length > 0 ? [presented] : ids);
     return after(found, it =>
-      it !== 'none' ? it : others.length > 0 ? after(among(orgId, others), known) : undefined,
+      it !== 'none' ? it : others.length > 0 ? after(findAmong(orgId, others), known) : undefined,
     );
   }
 
-  const known = (found: Remembered | undefined | 'none') => (found === 'none' ? undefined : found);
+  const known = (found: KeyCacheEntry | undefined | 'none') => (found === 'none' ? undefined : found);
 
   /** The first of the ids that is a key; `none` where none is, undefined where it is not one to call with. */
-  function among(orgId: string, keyIds: readonly string[]): MaybePromise<Remembered | undefined | 'none'> {
+  function findAmong(orgId: string, keyIds: readonly string[]): MaybePromise<KeyCacheEntry | undefined | 'none'> {
     const ids = new Map(keyIds.map(keyId => [keyDigest(vault, keyId), keyId]));
     return after(store.keys([...ids.keys()]), rows => {
       for (const [digest, keyId] of ids) {
         const row = rows.find(it => it.digest === digest && it.org_id === orgId);
-        if (row) return row.kind === 'organisation' ? undefined : governed(row, keyId);
+        if (row) return row.kind === 'organisation' ? undefined : buildEntry(row, keyId);
       }
       return 'none';
     });
   }
 
-  function governed(row: FoundKeyRow, keyId: string): MaybePromise<Remembered | undefined> {
-    const known = keys.get(row.digest);
+  function buildEntry(row: FoundKeyRow, keyId: string): MaybePromise<KeyCacheEntry | undefined> {
+    const known = byDigest.get(row.digest);
     if (known) return known;
     const key = parseKeyBody(row.body, vault);
     const named = policyIdsOf(key);
-    return after(policiesOf(row.org_id, named), lookup => applied(row, keyId, key, lookup));
+    return after(findPolicies(row.org_id, named), lookup => applyToKey(row, keyId, key, lookup));
   }
 
-  function applied(
+  function applyToKey(
     row: FoundKeyRow,
     keyId: string,
     key: Key,
     lookup: ReadonlyMap<string, Policy>,
-  ): Remembered | undefined {
+  ): KeyCacheEntry | undefined {
     const orgId = row.org_id;
     const application = applyPolicies(key, lookup, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
     if (!application.ok) {
@@ -186,19 +186,19 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     const { session } = application;
     return {
       digest: row.digest,
-      seen: -1,
+      checkedVersion: -1,
       keyId,
-      owner: keyOwner(row.digest),
+      counterOwner: keyOwner(row.digest),
       keyHash: row.key_hash,
       kind: row.kind as KeyKind,
       session,
-      written: key,
-      madeAt: Math.floor(Number(row.created_at) / 1000),
-      policies: policyIdsOf(key).map(id => policyChangeName(orgId, id)),
+      rawKey: key,
+      createdAt: Math.floor(Number(row.created_at) / 1000),
+      policyTopics: policyIdsOf(key).map(id => policyChangeName(orgId, id)),
     };
   }
 
-  function policiesOf(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>> {
+  function findPolicies(orgId: string, ids: readonly string[]): MaybePromise<ReadonlyMap<string, Policy>> {
     const found = new Map<string, Policy>();
     const missing: string[] = [];
     for (const id of ids) {
@@ -218,31 +218,31 @@ export function sessionsOf({ store, vault, settings, clock, log, apis = () => no
     });
   }
 
-  function forgetAll(): void {
-    for (const cache of [named, keys, unknown, policies]) cache.clear();
+  function clearAll(): void {
+    for (const cache of [byCredential, byDigest, unknown, policies]) cache.clear();
   }
 
   return {
     find,
-    policies: policiesOf,
-    edition: reads.generation,
+    policies: findPolicies,
+    version: reads.generation,
     // Callers choose what they present, and how much of it.
-    hashOf: text => displayHash(text.slice(0, longestKey), settings),
-    ownerOf: keyId => keyOwner(keyDigest(vault, keyId)),
-    changed(changes) {
-      const told = changes?.filter(({ topic }) => topics.has(topic));
+    hashOf: text => displayHash(text.slice(0, maxKeyChars), settings),
+    counterOwnerOf: keyId => keyOwner(keyDigest(vault, keyId)),
+    invalidate(changes) {
+      const told = changes?.filter(({ topic }) => invalidatingTopics.has(topic));
       if (told?.length === 0) return;
       reads.invalidate();
       loading.clear();
       unknown.clear();
-      if (!told || told.some(({ topic, id }) => id === '' || topic === 'organisations')) return forgetAll();
-      for (const { topic, id } of told) if (topic === 'keys') keys.delete(id);
+      if (!told || told.some(({ topic, id }) => id === '' || topic === 'organisations')) return clearAll();
+      for (const { topic, id } of told) if (topic === 'keys') byDigest.delete(id);
       const governing = new Set(told.filter(({ topic }) => topic === 'policies').map(({ id }) => id));
       if (governing.size === 0) return;
       for (const id of governing) policies.delete(id);
-      keys.deleteWhere(({ policies: named }) => named.some(id => governing.has(id)));
+      byDigest.deleteWhere(({ policyTopics: named }) => named.some(id => governing.has(id)));
     },
   };
 }
 
-const topics: ReadonlySet<string> = new Set(['keys', 'policies', 'organisations']);
+const invalidatingTopics: ReadonlySet<string> = new Set(['keys', 'policies', 'organisations']);

@@ -14,58 +14,60 @@ export interface LifetimeOptions {
 }
 
 /** A key as far as its lifetime goes. */
-export interface Lasting {
+export interface KeyAge {
   readonly session: Session;
   /** Unix seconds. */
-  readonly madeAt: number;
+  readonly createdAt: number;
 }
 
-interface Known {
+interface CachedDeadline {
   readonly apis: ApisById;
   readonly deadline: number | undefined;
 }
 
 /** Tells which keys are no longer kept, by what they say themselves, their APIs and the settings. */
-export function lifetimesOf({ settings, clock, apis }: LifetimeOptions): { isGone(key: Lasting): boolean } {
-  const usualSeconds = settings['keys.lifetime_seconds'];
+export function createLifetimeCheck({ settings, clock, apis }: LifetimeOptions): {
+  isPastLifetime(key: KeyAge): boolean;
+} {
+  const defaultSeconds = settings['keys.lifetime_seconds'];
   const rules = {
-    ...(settings['keys.force_lifetime'] ? { forcedSeconds: usualSeconds } : {}),
+    ...(settings['keys.force_lifetime'] ? { forcedSeconds: defaultSeconds } : {}),
     respectsExpiry: settings['keys.lifetime_respects_expiry'],
   };
-  const known = new WeakMap<Lasting, Known>();
-  let looked: ApisById | undefined;
+  const deadlines = new WeakMap<KeyAge, CachedDeadline>();
+  let scannedApis: ApisById | undefined;
   let anyLimits = false;
 
-  const lifetimeOf = ({ authentication }: Model): ApiLifetime => ({
-    lifetimeSeconds: authentication.sessionLifetimeSeconds || usualSeconds,
+  const toApiLifetime = ({ authentication }: Model): ApiLifetime => ({
+    lifetimeSeconds: authentication.sessionLifetimeSeconds || defaultSeconds,
     respectsExpiry: authentication.sessionLifetimeRespectsExpiry,
   });
-  const usual: ApiLifetime = { lifetimeSeconds: usualSeconds, respectsExpiry: false };
+  const defaultLifetime: ApiLifetime = { lifetimeSeconds: defaultSeconds, respectsExpiry: false };
 
   /** Almost always nothing limits the life of a key, and then there is nothing to look up for a call. */
   function isLimited({ lifetimeSeconds, afterExpiry }: Session, current: ApisById): boolean {
-    if (usualSeconds > 0 || lifetimeSeconds !== undefined || afterExpiry !== undefined) return true;
-    if (looked !== current) {
-      looked = current;
+    if (defaultSeconds > 0 || lifetimeSeconds !== undefined || afterExpiry !== undefined) return true;
+    if (scannedApis !== current) {
+      scannedApis = current;
       anyLimits = [...current.values()].some(({ model }) => model.authentication.sessionLifetimeSeconds > 0);
     }
     return anyLimits;
   }
 
-  function deadlineOf({ session, madeAt }: Lasting, current: ApisById): number | undefined {
+  function computeDeadline({ session, createdAt: madeAt }: KeyAge, current: ApisById): number | undefined {
     const named = [...session.rights.keys()].flatMap(apiId => current.get(apiId) ?? []);
-    const lifetimes = named.length > 0 ? named.map(({ model }) => lifetimeOf(model)) : [usual];
+    const lifetimes = named.length > 0 ? named.map(({ model }) => toApiLifetime(model)) : [defaultLifetime];
     return recordDeadline(session, lifetimes, rules, madeAt);
   }
 
   return {
-    isGone(key) {
+    isPastLifetime(key) {
       const current = apis();
       if (!isLimited(key.session, current)) return false;
-      let found = known.get(key);
+      let found = deadlines.get(key);
       if (found?.apis !== current) {
-        found = { apis: current, deadline: deadlineOf(key, current) };
-        known.set(key, found);
+        found = { apis: current, deadline: computeDeadline(key, current) };
+        deadlines.set(key, found);
       }
       return found.deadline !== undefined && clock.now() > found.deadline * 1000;
     },

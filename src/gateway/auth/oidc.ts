@@ -1,29 +1,29 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepContext, StepResult } from '../pipeline/step.ts';
-import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
-import { credentialIn, placesOf } from './credential-sources.ts';
-import { derivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
+import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
+import { readCredential, toCredentialSources } from './credential-sources.ts';
+import { createDerivedSession, isRefused, keyIdOfIdentity } from './derived-session.ts';
 import type { KeySet } from './jwks.ts';
-import { scopePaths, scopesOf } from './jwt-claims.ts';
-import { algorithmsOf, type Family } from './jwt-keys.ts';
+import { getScopePaths, readScopes } from './jwt-claims.ts';
+import { type KeyFamily, listAlgorithms } from './jwt-keys.ts';
 import {
-  type Checked,
-  isFault,
-  type Members,
-  type Signer,
-  type Token,
+  createJwtVerifier,
+  findTimeFault,
+  isTokenFault,
+  type JwtMembers,
+  type JwtSigner,
+  type ParsedJwt,
   type TokenFault,
-  timeFault,
-  tokenCheck,
+  type VerifiedJwt,
 } from './jwt-token.ts';
-import type { KnownKey } from './key-cache.ts';
+import type { CachedKey } from './key-cache.ts';
 
 /** Providers sign with keys they publish; what is published is never a shared secret. */
-const families: readonly Family[] = ['rsa', 'ecdsa', 'eddsa'];
+const acceptedFamilies: readonly KeyFamily[] = ['rsa', 'ecdsa', 'eddsa'];
 const noSkews = { expiresAtSkewSeconds: 0, issuedAtSkewSeconds: 0, notBeforeSkewSeconds: 0 };
 
-interface Provider {
+interface OidcProvider {
   readonly keys: KeySet;
   readonly clients: ReadonlyMap<string, string>;
 }
@@ -34,76 +34,82 @@ interface Caller {
   readonly policyIds: readonly string[];
 }
 
-const bearer = /^Bearer +(\S+)$/i;
+const bearerPattern = /^Bearer +(\S+)$/i;
 
 /** Callers show an ID token of an OpenID provider. */
-export const oidc: Step = {
+export const oidcStep: Step = {
   name: 'oidc',
   build(context) {
     const { model, services } = context;
     if (!model.modes.includes('oidc')) return undefined;
-    const places = placesOf(model.oidc);
-    const providers = providersOf(context);
-    const find = ({ claims, kid, algorithm }: Token): MaybePromise<Signer | undefined> =>
-      providers.get(String(claims.iss))?.keys.find({ kid, algorithm, families });
-    const tokens = tokenCheck(algorithmsOf(families), find, error =>
+    const places = toCredentialSources(model.oidc);
+    const providers = buildProviders(context);
+    const find = ({ claims, kid, algorithm }: ParsedJwt): MaybePromise<JwtSigner | undefined> =>
+      providers.get(String(claims.iss))?.keys.find({ kid, algorithm, families: acceptedFamilies });
+    const tokens = createJwtVerifier(listAlgorithms(acceptedFamilies), find, error =>
       services.log.debug({ api: model.identity.id, reason: error.message }, 'an ID token could not be checked'),
     );
-    const admit = admitting(context, providers);
-    const notes = model.oauth2.enabled;
+    const authenticate = createAuthenticator(context, providers);
+    const recordsToken = model.oauth2.enabled;
 
-    function judged(call: Exchange, text: string, checked: Checked<Signer> | TokenFault): MaybePromise<StepResult> {
-      if (isFault(checked)) return deny(services, call, 'oidc_refused', services.keyCache.hashOf(text));
-      if (notes) call.verifiedToken = { text, claims: checked.token.claims };
-      return admit(call, checked.token);
+    function evaluate(
+      call: Exchange,
+      text: string,
+      checked: VerifiedJwt<JwtSigner> | TokenFault,
+    ): MaybePromise<StepResult> {
+      if (isTokenFault(checked)) return deny(services, call, 'oidc_refused', services.keyCache.hashOf(text));
+      if (recordsToken) call.verifiedToken = { text, claims: checked.token.claims };
+      return authenticate(call, checked.token);
     }
 
     return {
       request(call) {
-        if (isKnown(call)) return undefined;
-        const [, text] = bearer.exec(credentialIn(places, call)) ?? [];
+        if (isAuthenticated(call)) return undefined;
+        const [, text] = bearerPattern.exec(readCredential(places, call)) ?? [];
         if (text === undefined) return deny(services, call, 'oidc_refused', '');
-        const checked = tokens.check(text);
-        return checked instanceof Promise ? checked.then(it => judged(call, text, it)) : judged(call, text, checked);
+        const checked = tokens.verify(text);
+        return checked instanceof Promise
+          ? checked.then(it => evaluate(call, text, it))
+          : evaluate(call, text, checked);
       },
     };
   },
 };
 
-function providersOf({ model, services }: StepContext): ReadonlyMap<string, Provider> {
+function buildProviders({ model, services }: StepContext): ReadonlyMap<string, OidcProvider> {
   return new Map(
     model.oidc.providers.map(({ issuer, clientToPolicy }) => [
       issuer,
-      { keys: services.jwks.ofIssuer(issuer), clients: new Map(Object.entries(clientToPolicy)) },
+      { keys: services.jwks.forIssuer(issuer), clients: new Map(Object.entries(clientToPolicy)) },
     ]),
   );
 }
 
-function admitting({ model, services }: StepContext, providers: ReadonlyMap<string, Provider>) {
+function createAuthenticator({ model, services }: StepContext, providers: ReadonlyMap<string, OidcProvider>) {
   const { oidc: settings, identity: api } = model;
-  const gives = givesSession(model, 'oidc');
-  const paths = scopePaths(settings);
+  const setsIdentity = providesSession(model, 'oidc');
+  const paths = getScopePaths(settings);
   const scopes = new Map(Object.entries(settings.scopeToPolicy));
-  const made = new WeakMap<Token, { readonly edition: number; readonly known: KnownKey }>();
+  const made = new WeakMap<ParsedJwt, { readonly edition: number; readonly known: CachedKey }>();
 
   /** Whom the token names, through which client, with which policies; nothing where it may not be used here. */
-  function callerIn(claims: Members): Caller | undefined {
+  function readCaller(claims: JwtMembers): Caller | undefined {
     const { iss, aud, sub, exp } = claims;
     const clients = providers.get(String(iss))?.clients;
     const client = (Array.isArray(aud) ? aud : [aud]).find(it => clients?.has(it)) as string | undefined;
     if (client === undefined || typeof sub !== 'string' || sub === '' || exp === undefined) return undefined;
-    const byScope = scopesOf(claims, paths).flatMap(scope => scopes.get(scope) ?? []);
+    const byScope = readScopes(claims, paths).flatMap(scope => scopes.get(scope) ?? []);
     const policyIds = scopes.size > 0 ? byScope : [clients!.get(client)!];
     return policyIds.some(Boolean) ? { client, user: sub, policyIds } : undefined;
   }
 
-  function keyIdOf({ client, user }: Caller): string {
+  function buildKeyId({ client, user }: Caller): string {
     return settings.segregateByClientId ? keyIdOfIdentity(api.orgId, client, user) : keyIdOfIdentity(api.orgId, user);
   }
 
-  async function sessionOf(caller: Caller, claims: Members): Promise<KnownKey | RefusalCode> {
-    const keyId = keyIdOf(caller);
-    const governed = await derivedSession(services, {
+  async function buildSession(caller: Caller, claims: JwtMembers): Promise<CachedKey | RefusalCode> {
+    const keyId = buildKeyId(caller);
+    const governed = await createDerivedSession(services, {
       orgId: api.orgId,
       keyId,
       alias: `${caller.client}:${caller.user}`,
@@ -117,22 +123,22 @@ function admitting({ model, services }: StepContext, providers: ReadonlyMap<stri
     return governed.reason === 'policy_not_found' ? 'oidc_policy_unknown' : 'oidc_policy_unfit';
   }
 
-  return (call: Exchange, token: Token): MaybePromise<StepResult> => {
-    const caller = timeFault(token.claims, services.clock.now(), noSkews) ? undefined : callerIn(token.claims);
+  return (call: Exchange, token: ParsedJwt): MaybePromise<StepResult> => {
+    const caller = findTimeFault(token.claims, services.clock.now(), noSkews) ? undefined : readCaller(token.claims);
     if (!caller) return deny(services, call, 'oidc_refused', '');
-    const edition = services.keyCache.edition();
+    const edition = services.keyCache.version();
     const kept = made.get(token);
     if (kept?.edition === edition) {
-      if (gives) adopt(call, kept.known, 'oidc');
+      if (setsIdentity) setIdentity(call, kept.known, 'oidc');
       return undefined;
     }
-    return sessionOf(caller, token.claims).then(found => {
+    return buildSession(caller, token.claims).then(found => {
       if (typeof found === 'string') {
-        const key = services.keyCache.hashOf(keyIdOf(caller));
+        const key = services.keyCache.hashOf(buildKeyId(caller));
         return refusals[found].event ? deny(services, call, found, key) : refuse(call, found);
       }
       made.set(token, { edition, known: found });
-      if (gives) adopt(call, found, 'oidc');
+      if (setsIdentity) setIdentity(call, found, 'oidc');
       return undefined;
     });
   };

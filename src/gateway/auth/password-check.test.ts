@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hashPassword } from '#base/passwords.ts';
-import { type PasswordCheck, type PasswordQuestion, passwordCheck } from './password-check.ts';
+import { createPasswordCheck, type PasswordAttempt, type PasswordCheck } from './password-check.ts';
 
 const ask = (
   check: PasswordCheck,
   user: string,
-  stored: PasswordQuestion['stored'],
+  stored: PasswordAttempt['stored'],
   password: string,
   rememberMs: number,
-  more: Partial<PasswordQuestion> = {},
-) => check.matches({ user, stored, password, rememberMs, client: '192.0.2.1', ...more });
+  more: Partial<PasswordAttempt> = {},
+) => check.matches({ user, stored, password, cacheMs: rememberMs, client: '192.0.2.1', ...more });
 const cheap = { N: 2, r: 1, p: 1 };
 
 test('a right password is remembered as long as asked, a wrong one never', async () => {
   const time = { nowMs: 0 };
-  const check = passwordCheck({ now: () => time.nowMs });
+  const check = createPasswordCheck({ now: () => time.nowMs });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   assert.equal(await ask(check, 'ann', stored, 'word', 1000), true);
   assert.equal(ask(check, 'ann', stored, 'word', 1000), true, 'answers at once');
@@ -27,7 +27,7 @@ test('a right password is remembered as long as asked, a wrong one never', async
 });
 
 test('one answer is never taken for another user, password or stored hash', async () => {
-  const check = passwordCheck({ now: () => 0 });
+  const check = createPasswordCheck({ now: () => 0 });
   const plain = (hash: string) => ({ hash, hashType: '' });
   assert.equal(await ask(check, 'ann', plain('b:c'), 'b:c', 1000), true);
   assert.equal(await ask(check, 'bob', plain('x'), 'b:c', 1000), false);
@@ -37,7 +37,7 @@ test('one answer is never taken for another user, password or stored hash', asyn
 });
 
 test('the same question asked at once is worked out once', async () => {
-  const check = passwordCheck({ now: () => 0 });
+  const check = createPasswordCheck({ now: () => 0 });
   const stored = { hash: await hashPassword('word', cheap), hashType: 'scrypt' };
   const first = ask(check, 'ann', stored, 'word', 1000);
   assert.equal(ask(check, 'ann', stored, 'word', 1000), first);
@@ -51,7 +51,7 @@ describe('limit on wrong passwords', () => {
   const from = (client: string) => ({ client });
 
   test('a user at an address is not checked after so many wrong ones, elsewhere and later is', async () => {
-    const check = passwordCheck(clock, 3);
+    const check = createPasswordCheck(clock, 3);
     for (let n = 0; n < 3; n++) assert.equal(await ask(check, 'ann', stored, `wrong ${n}`, 0), false);
     assert.equal(ask(check, 'ann', stored, 'word', 0), 'limited');
     assert.equal(check.retryAfterSeconds('192.0.2.1', 'ann'), 60);
@@ -62,7 +62,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('a right password starts the count again', async () => {
-    const check = passwordCheck(clock, 2);
+    const check = createPasswordCheck(clock, 2);
     for (let n = 0; n < 5; n++) {
       assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
       assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
@@ -70,7 +70,7 @@ describe('limit on wrong passwords', () => {
   });
 
   test('an address that tries many users is held back, but for those who signed in from it before', async () => {
-    const check = passwordCheck(clock, 1);
+    const check = createPasswordCheck(clock, 1);
     assert.equal(await ask(check, 'ann', stored, 'word', 0), true);
     for (let n = 0; n < 10; n++) assert.equal(await ask(check, `guess ${n}`, undefined, 'word', 0), false);
     assert.equal(ask(check, 'bob', stored, 'word', 0), 'limited');
@@ -78,12 +78,12 @@ describe('limit on wrong passwords', () => {
   });
 
   test('a limit of 0 is none', async () => {
-    const check = passwordCheck(clock, 0);
+    const check = createPasswordCheck(clock, 0);
     for (let n = 0; n < 20; n++) assert.equal(await ask(check, 'ann', stored, 'wrong', 0), false);
   });
 
   test('a check runs as long as one of those who asked for it is connected', async () => {
-    const check = passwordCheck(clock);
+    const check = createPasswordCheck(clock);
     const scrypt = { hash: await hashPassword('word', { N: 2 ** 14, r: 8, p: 1 }), hashType: 'scrypt' };
     const busy = [1, 2].map(n => ask(check, `busy ${n}`, scrypt, 'word', 0));
     const gone = { isConnected: () => false };

@@ -14,12 +14,12 @@ type Stored = NonNullable<Session['password']>;
 /** `limited`: too many wrong ones, not checked. `abandoned`: the client disconnected before its check ran. */
 export type PasswordVerdict = boolean | 'limited' | 'abandoned';
 
-export interface PasswordQuestion {
+export interface PasswordAttempt {
   readonly user: string;
   readonly stored: Stored | undefined;
   readonly password: string;
   /** How long a right password is remembered; 0: it is not. */
-  readonly rememberMs: number;
+  readonly cacheMs: number;
   /** Fair queueing and the limit on wrong passwords are by client address and user. */
   readonly client: string;
   readonly isConnected?: () => boolean;
@@ -27,12 +27,12 @@ export interface PasswordQuestion {
 
 /** Whether a password is a user's. Its duration does not show whether the user exists. */
 export interface PasswordCheck {
-  matches(question: PasswordQuestion): MaybePromise<PasswordVerdict>;
+  matches(question: PasswordAttempt): MaybePromise<PasswordVerdict>;
   retryAfterSeconds(client: string, user: string): number;
 }
 
 /** Hashes other gateways keep, quick to make and so quick to compare. */
-const quickHashes: Readonly<Record<string, (password: string) => string>> = {
+const legacyHashes: Readonly<Record<string, (password: string) => string>> = {
   '': password => password,
   sha256: password => createHash('sha256').update(password).digest('hex'),
   murmur32: password => murmur32(password),
@@ -41,45 +41,45 @@ const quickHashes: Readonly<Record<string, (password: string) => string>> = {
 };
 
 /** Passwords a thread remembers to be right. */
-const maxRemembered = 10_000;
+const maxCachedMatches = 10_000;
 /** Addresses, and users at an address, whose wrong passwords a thread counts. */
-const maxCounted = 20_000;
+const maxCountedKeys = 20_000;
 const windowMs = 60_000;
 /** Several users may share an address: all of them together may be wrong this many times as often as one. */
 const usersPerAddress = 10;
 
-interface Check {
+interface RunningCheck {
   readonly verdict: Promise<PasswordVerdict>;
   readonly waiting: (() => boolean)[];
 }
 
 const always = () => true;
-const pairOf = (client: string, user: string) => `${client} ${user}`;
+const toPair = (client: string, user: string) => `${client} ${user}`;
 
 /** `maxWrongPerMinute` bounds wrong passwords of one user from one address; 0 switches the bound off. */
-export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordCheck {
-  const right = new Lru<string, number>(maxRemembered);
-  const checking = new Map<string, Check>();
-  const bounds = { windowMs, maxKeys: maxCounted };
+export function createPasswordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordCheck {
+  const matched = new Lru<string, number>(maxCachedMatches);
+  const checking = new Map<string, RunningCheck>();
+  const bounds = { windowMs, maxKeys: maxCountedKeys };
   const wrongByUser = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute }, clock);
   const wrongByAddress = createFailureCounter({ ...bounds, maxFailures: maxWrongPerMinute * usersPerAddress }, clock);
   /** Users that signed in from an address are not held back by the wrong passwords of others at the same address. */
-  const signedIn = new Lru<string, true>(maxCounted);
+  const signedIn = new Lru<string, true>(maxCountedKeys);
   const secret = randomBytes(32);
   /** One name for one question: who, against what is stored, with which password. Lengths keep the parts apart. */
-  const nameOf = (user: string, stored: string, password: string) =>
+  const toCacheKey = (user: string, stored: string, password: string) =>
     createHmac('sha256', secret)
       .update(`${user.length}:${user}:${stored.length}:${stored}:${password}`)
       .digest('base64');
 
   function isLimited(client: string, user: string): boolean {
-    const pair = pairOf(client, user);
+    const pair = toPair(client, user);
     return wrongByUser.isOverLimit(pair) || (wrongByAddress.isOverLimit(client) && !signedIn.get(pair));
   }
 
-  function start(name: string, question: PasswordQuestion): Check {
-    const { user, client, rememberMs } = question;
-    const pair = pairOf(client, user);
+  function start(name: string, question: PasswordAttempt): RunningCheck {
+    const { user, client, cacheMs: rememberMs } = question;
+    const pair = toPair(client, user);
     const waiting = [question.isConnected ?? always];
     const isWanted = () => waiting.some(isConnected => isConnected());
     const verdict = compare(question, { client, account: user, isWanted })
@@ -87,7 +87,7 @@ export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordChec
         if (matches) {
           signedIn.set(pair, true);
           wrongByUser.clear(pair);
-          if (rememberMs > 0) right.set(name, clock.now() + rememberMs);
+          if (rememberMs > 0) matched.set(name, clock.now() + rememberMs);
         } else {
           wrongByUser.record(pair);
           wrongByAddress.record(client);
@@ -104,9 +104,9 @@ export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordChec
 
   return {
     matches(question) {
-      const { user, stored, password, rememberMs, client } = question;
-      const name = nameOf(user, stored?.hash ?? '', password);
-      if (rememberMs > 0 && (right.get(name) ?? 0) > clock.now()) return true;
+      const { user, stored, password, cacheMs: rememberMs, client } = question;
+      const name = toCacheKey(user, stored?.hash ?? '', password);
+      if (rememberMs > 0 && (matched.get(name) ?? 0) > clock.now()) return true;
       if (isLimited(client, user)) return 'limited';
       const running = checking.get(name);
       if (running) {
@@ -118,13 +118,13 @@ export function passwordCheck(clock: Clock, maxWrongPerMinute = 0): PasswordChec
       return begun.verdict;
     },
     retryAfterSeconds: (client, user) =>
-      Math.max(1, wrongByUser.retryAfterSeconds(pairOf(client, user)), wrongByAddress.retryAfterSeconds(client)),
+      Math.max(1, wrongByUser.retryAfterSeconds(toPair(client, user)), wrongByAddress.retryAfterSeconds(client)),
   };
 }
 
-async function compare({ stored, password }: PasswordQuestion, flow: Flow): Promise<boolean> {
+async function compare({ stored, password }: PasswordAttempt, flow: Flow): Promise<boolean> {
   if (!stored) return hashDummyPassword(password, flow);
-  const quick = stored.hash.startsWith('scrypt$') ? undefined : quickHashes[stored.hashType];
+  const quick = stored.hash.startsWith('scrypt$') ? undefined : legacyHashes[stored.hashType];
   if (!quick) return verifyPassword(password, stored.hash, flow);
   return constantTimeEqual(quick(password), stored.hash) || hashDummyPassword(password, flow);
 }

@@ -2,11 +2,11 @@ import type { Model } from '#definition/model.ts';
 import { validateResourceMetadata } from '#definition/oauth2-validation.ts';
 import { createJsonResponse, createResponse } from '../http/response.ts';
 import type { Route, RouteContext } from '../routing/built-in-routes.ts';
-import { knownScopes } from './scopes.ts';
+import { listDocumentScopes } from './scopes.ts';
 
-const usualPath = '.well-known/oauth-protected-resource';
+const defaultPath = '.well-known/oauth-protected-resource';
 
-export interface Metadata {
+export interface ResourceMetadata {
   /** Below the listen path, beginning with a slash. */
   readonly path: string;
   readonly resource: string;
@@ -18,14 +18,19 @@ export interface Metadata {
 }
 
 /** What tells clients where to get a token: the scheme's own, else that of the API as a whole. */
-export function metadataOf({ oauth2, metadataDocument, document, scopeScheme }: Model): Metadata | undefined {
+export function buildResourceMetadata({
+  oauth2,
+  metadataDocument,
+  document,
+  scopeScheme,
+}: Model): ResourceMetadata | undefined {
   const isOwn = oauth2.enabled && oauth2.metadataEnabled;
   if (!isOwn && !metadataDocument.enabled) return undefined;
   const { wellKnownPath, resource, authorizationServers } = isOwn ? oauth2 : metadataDocument;
   const [fault] = validateResourceMetadata('protectedResourceMetadata', true, { resource, wellKnownPath });
-  const derived = oauth2.autoDeriveScopes ? knownScopes(document ?? {}, scopeScheme) : undefined;
+  const derived = oauth2.autoDeriveScopes ? listDocumentScopes(document ?? {}, scopeScheme) : undefined;
   return {
-    path: `/${(wellKnownPath || usualPath).replaceAll(/^\/+|\/+$/g, '')}`,
+    path: `/${(wellKnownPath || defaultPath).replaceAll(/^\/+|\/+$/g, '')}`,
     resource,
     servers: authorizationServers,
     scopes: isOwn ? derived : metadataDocument.scopesSupported,
@@ -34,8 +39,8 @@ export function metadataOf({ oauth2, metadataDocument, document, scopeScheme }: 
 }
 
 /** Serves it, to everybody: whoever asks has no token yet (RFC 9728). */
-export function metadataRoutes({ model }: RouteContext): [path: string, route: Route][] {
-  const metadata = metadataOf(model);
+export function createMetadataRoutes({ model }: RouteContext): [path: string, route: Route][] {
+  const metadata = buildResourceMetadata(model);
   if (metadata?.fault !== '') return [];
   const { path, resource, servers, scopes } = metadata;
   const document = {

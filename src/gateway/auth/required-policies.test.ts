@@ -4,10 +4,10 @@ import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel, oasToModel } from '#definition/model.ts';
 import { openBench, orgId } from '../../../tests/support/step-harness.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { namedPolicies, policiesNamed, preparePolicies } from './required-policies.ts';
+import { listReferencedPolicies, prefetchPolicies, requiredPoliciesStep } from './required-policies.ts';
 
 const named = (definition: object) =>
-  policiesNamed(classicToModel({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
+  listReferencedPolicies(classicToModel({ api_id: 'a', ...definition } as unknown as ClassicDefinition));
 const jwt = { enable_jwt: true, jwt_source: 'c2VjcmV0', jwt_default_policies: ['one', 'two', 'one', ''] };
 const openId = {
   use_openid: true,
@@ -54,7 +54,7 @@ test('every alternative counts', () => {
       },
     },
   } as unknown as Parameters<typeof oasToModel>[0]);
-  assert.deepEqual(policiesNamed(model), ['first', 'second']);
+  assert.deepEqual(listReferencedPolicies(model), ['first', 'second']);
 });
 
 test('policies are looked up page by page: only the API whose policy is missing from the last page is not served', async () => {
@@ -72,10 +72,10 @@ test('policies are looked up page by page: only the API whose policy is missing 
       } as unknown as ClassicDefinition),
     );
     const before = bench.queries();
-    await preparePolicies(models, bench.tools.keyCache, 3);
+    await prefetchPolicies(models, bench.tools.keyCache, 3);
     assert.equal(bench.queries() - before, 3, 'three pages');
     const make = (at: number) =>
-      namedPolicies.build({ model: models[at]!, version: models[at]!.versions[0]!, services: bench.tools });
+      requiredPoliciesStep.build({ model: models[at]!, version: models[at]!.versions[0]!, services: bench.tools });
     for (const at of [0, 2, 3, 5]) assert.equal(make(at), undefined, `policy-${at}`);
     assert.throws(() => make(6), new ApiCompileError('the policy policy-6 is missing'));
   } finally {

@@ -1,9 +1,9 @@
 import type { AuthMethod, Model } from '#definition/model.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
-import type { Sessions } from './key-cache.ts';
+import type { KeyCache } from './key-cache.ts';
 
 /** What each way in gives to those it lets in. Tokens and clients may name other policies; those are not the definition's. */
-const given: { readonly [Mode in AuthMethod]?: (says: Model[Mode]) => readonly string[] } = {
+const policiesByMode: { readonly [Mode in AuthMethod]?: (says: Model[Mode]) => readonly string[] } = {
   jwt: ({ source, keySets, defaultPolicies, scopeToPolicy }) =>
     source.trim() === '' && keySets.length === 0 ? [] : [...defaultPolicies, ...Object.values(scopeToPolicy)],
   oidc({ providers, scopeToPolicy }) {
@@ -13,12 +13,12 @@ const given: { readonly [Mode in AuthMethod]?: (says: Model[Mode]) => readonly s
 };
 
 /** The policies a definition cannot be served without. */
-export function policiesNamed(model: Model): string[] {
+export function listReferencedPolicies(model: Model): string[] {
   const ways =
     model.alternatives.length > 0
       ? model.alternatives.flatMap(it => it.methods)
       : model.modes.map(mode => ({ mode, says: model[mode] }));
-  const named = ways.flatMap(({ mode, says }) => given[mode]?.(says as never) ?? []);
+  const named = ways.flatMap(({ mode, says }) => policiesByMode[mode]?.(says as never) ?? []);
   return [...new Set(named)].filter(Boolean);
 }
 
@@ -27,13 +27,13 @@ const missing = new WeakMap<Model['identity'], string>();
 const defaultMaxIdsPerQuery = 500;
 
 /** Looks up the policies that definitions name, a bounded number of ids per query, and notes the missing ones. */
-export async function preparePolicies(
+export async function prefetchPolicies(
   models: readonly Model[],
-  sessions: Pick<Sessions, 'policies'>,
+  sessions: Pick<KeyCache, 'policies'>,
   maxIdsPerQuery = defaultMaxIdsPerQuery,
 ): Promise<void> {
   const wanted = Map.groupBy(
-    models.flatMap(model => policiesNamed(model).map(id => ({ id, identity: model.identity }))),
+    models.flatMap(model => listReferencedPolicies(model).map(id => ({ id, identity: model.identity }))),
     ({ identity }) => identity.orgId,
   );
   for (const [orgId, asked] of wanted) {
@@ -46,7 +46,7 @@ export async function preparePolicies(
 }
 
 /** Whoever is let in would have no rights, or other ones than the definition says. */
-export const namedPolicies: Step = {
+export const requiredPoliciesStep: Step = {
   name: 'named-policies',
   build({ model }) {
     const id = missing.get(model.identity);

@@ -7,27 +7,33 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
-import { challengeOf } from './bearer.ts';
-import { type Lists, type OperationScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
+import { createBearerChallenge } from './bearer.ts';
+import {
+  createScopeReader,
+  listOperationScopes,
+  type OperationScopes,
+  readRequiredScopes,
+  type ScopeAlternatives,
+} from './scopes.ts';
 
-const verifying = ['jwt', 'externalOAuth', 'oidc'] as const;
+const verifyingModes = ['jwt', 'externalOAuth', 'oidc'] as const;
 const description = 'The token does not have the scopes that are asked for here';
 
 /** The token holds the scopes that the OpenAPI document lists for the operation, for the API, or both. */
-export const scopeCheck: Step = {
+export const scopeCheckStep: Step = {
   name: 'scope-check',
   build(context) {
     const { model } = context;
     const { enabled, scopeCheckEnabled } = model.oauth2;
     if (!enabled || !scopeCheckEnabled || !model.authentication.enabled) return undefined;
-    if (!verifying.some(mode => model.modes.includes(mode)))
+    if (!verifyingModes.some(mode => model.modes.includes(mode)))
       throw new ApiCompileError(
         'scopes are looked for in tokens that are verified, and no way in of this API verifies any',
       );
-    const scopesOf = scopeReader(model.oauth2);
-    const globally = globalLists(model);
-    const find = operationFinder(context);
-    const refused = refusing(context);
+    const readScopes = createScopeReader(model.oauth2);
+    const getGlobalScopes = compileGlobalScopes(model);
+    const find = createOperationFinder(context);
+    const reject = createRejection(context);
     return {
       request(call) {
         if (call.skipsAuth || call.bearerToken === '') return undefined;
@@ -35,37 +41,42 @@ export const scopeCheck: Step = {
         const operation = find(call);
         if (operation === 'unclear') return refuse(call, 'path_twofold');
         if (operation?.off) return undefined;
-        const held = scopesOf(call.verifiedToken.claims);
-        const asked = [...(operation?.asked ?? []), globally(call)];
+        const held = readScopes(call.verifiedToken.claims);
+        const asked = [...(operation?.asked ?? []), getGlobalScopes(call)];
         const unmet = asked.filter(lists => !isMet(lists, held));
-        return unmet.length === 0 ? undefined : refused(call, unmet);
+        return unmet.length === 0 ? undefined : reject(call, unmet);
       },
     };
   },
 };
 
-const isMet = (lists: Lists, held: ReadonlySet<string>) =>
+const isMet = (lists: ScopeAlternatives, held: ReadonlySet<string>) =>
   lists.length === 0 || lists.some(list => list.every(scope => held.has(scope)));
 
-const nothing: Lists = [];
+const noScopes: ScopeAlternatives = [];
 
 /** Of alternatives, the one that let the caller in counts. */
-function globalLists({ oauth2, document, scopeScheme, alternatives }: Model): (call: Exchange) => Lists {
-  if (oauth2.scopeSource === 'operation') return () => nothing;
-  const all = scopesListed(document?.security, scopeScheme);
+function compileGlobalScopes({
+  oauth2,
+  document,
+  scopeScheme,
+  alternatives,
+}: Model): (call: Exchange) => ScopeAlternatives {
+  if (oauth2.scopeSource === 'operation') return () => noScopes;
+  const all = readRequiredScopes(document?.security, scopeScheme);
   if (alternatives.length === 0) return () => all;
   const each = alternatives.map((_, at) => {
     const requirement = Array.isArray(document?.security) ? document.security.slice(at, at + 1) : [];
-    return scopesListed(requirement, scopeScheme);
+    return readRequiredScopes(requirement, scopeScheme);
   });
   return call => each[call.matchedAlternative] ?? all;
 }
 
-type Found = OperationScopes | undefined | 'unclear';
+type OperationMatch = OperationScopes | undefined | 'unclear';
 
 /** A path that can be read in two ways must mean the same operation in both. */
-function operationFinder({ model, version, services }: StepContext): (call: Exchange) => Found {
-  const operations = operationScopes(model, version);
+function createOperationFinder({ model, version, services }: StepContext): (call: Exchange) => OperationMatch {
+  const operations = listOperationScopes(model, version);
   const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
   const matcher = endpointMatcher(counted, { model, version, settings: services.settings });
   return call => {
@@ -74,8 +85,11 @@ function operationFinder({ model, version, services }: StepContext): (call: Exch
   };
 }
 
-function refusing({ model, services }: StepContext): (call: Exchange, unmet: readonly Lists[]) => GatewayResponse {
-  const challenge = challengeOf(model);
+function createRejection({
+  model,
+  services,
+}: StepContext): (call: Exchange, unmet: readonly ScopeAlternatives[]) => GatewayResponse {
+  const challenge = createBearerChallenge(model);
   return (call, unmet) => {
     const scope = [...new Set(unmet.flatMap(lists => lists[0]!))].join(' ');
     const said = { error: 'insufficient_scope', error_description: description, scope };

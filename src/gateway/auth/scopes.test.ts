@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oasToModel } from '#definition/model.ts';
 import type { OasDefinition } from '#definition/oas.ts';
-import { knownScopes, operationScopes, scopeReader, scopesListed } from './scopes.ts';
+import { createScopeReader, listDocumentScopes, listOperationScopes, readRequiredScopes } from './scopes.ts';
 
 const operation = (operationId: string, ...scopes: string[]) => ({ operationId, security: [{ mine: scopes }] });
 const document = {
@@ -29,13 +29,13 @@ const document = {
 const model = oasToModel(document);
 
 test('requirements that do not name the scheme ask nothing of it', () => {
-  assert.deepEqual(scopesListed(document.security, 'mine'), [['base']]);
-  assert.deepEqual(scopesListed(undefined, 'mine'), []);
-  assert.deepEqual(scopesListed([{ mine: null }, 'nonsense', { mine: [1, 'a'] }], 'mine'), [[], ['a']]);
+  assert.deepEqual(readRequiredScopes(document.security, 'mine'), [['base']]);
+  assert.deepEqual(readRequiredScopes(undefined, 'mine'), []);
+  assert.deepEqual(readRequiredScopes([{ mine: null }, 'nonsense', { mine: [1, 'a'] }], 'mine'), [[], ['a']]);
 });
 
 test('paths that differ in the names of their parameters share what is asked, and one that is off takes only its own away', () => {
-  const found = operationScopes(model, model.versions[0]!);
+  const found = listOperationScopes(model, model.versions[0]!);
   const shown = Object.fromEntries(found.map(({ method, path, asked, off }) => [`${method} ${path}`, { asked, off }]));
   assert.deepEqual(shown, {
     'GET /a/{id}': { asked: [[['read']]], off: false },
@@ -46,11 +46,11 @@ test('paths that differ in the names of their parameters share what is asked, an
 });
 
 test('all scopes a document knows are told, once and by letter', () => {
-  assert.deepEqual(knownScopes(document, 'mine'), ['base', 'flow', 'head', 'name', 'read']);
+  assert.deepEqual(listDocumentScopes(document, 'mine'), ['base', 'flow', 'head', 'name', 'read']);
 });
 
 test('scopes are read from text and lists, and from nothing else', () => {
-  const scopesOf = scopeReader(model.oauth2);
+  const scopesOf = createScopeReader(model.oauth2);
   const claims = { scope: 'a | b', scp: ['c', 7, null], other: 'd' };
   assert.deepEqual([...scopesOf(claims)], ['a', 'b', 'c']);
   assert.equal(scopesOf(claims), scopesOf(claims), 'read once');

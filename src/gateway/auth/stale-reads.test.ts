@@ -6,11 +6,11 @@ import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
 import { createDataKey, createVault } from '#base/vault.ts';
 import { makeAuthority } from '../../../tests/support/certificates.ts';
-import { organisationsOf } from '../limits/organisations.ts';
+import { createOrganisationLimitCache } from '../limits/organisations.ts';
 import type { Change } from '../routing/config-store.ts';
-import { certificatesOf } from './certificates.ts';
-import { sessionsOf } from './key-cache.ts';
-import { oauthTokensOf } from './oauth/tokens.ts';
+import { createCertificateCache } from './certificates.ts';
+import { createKeyCache } from './key-cache.ts';
+import { createOauthTokenCache } from './oauth/tokens.ts';
 import type { AccessStore } from './store.ts';
 
 const orgId = '5e9d9544a1dcd60001d0ed20';
@@ -30,7 +30,7 @@ function slowStore(kind: keyof AccessStore, others: Partial<AccessStore> = {}) {
 }
 
 const clock = { ms: 1000, now: () => clock.ms };
-const sessionsWith = (store: AccessStore) => sessionsOf({ store, vault, settings, clock, log });
+const sessionsWith = (store: AccessStore) => createKeyCache({ store, vault, settings, clock, log });
 
 interface Cache {
   readonly find: () => unknown;
@@ -61,7 +61,7 @@ const caches: Readonly<Record<string, () => Cache>> = {
     const digest = keyDigest(vault, `${orgId}slow`);
     return {
       find: () => keyCache.find(orgId, 'slow'),
-      change: keyCache.changed,
+      change: keyCache.invalidate,
       changes: [{ topic: 'keys', id: digest }],
       reads,
       row: keyRow(digest),
@@ -72,7 +72,7 @@ const caches: Readonly<Record<string, () => Cache>> = {
     const keyCache = sessionsWith(store);
     return {
       find: () => keyCache.policies(orgId, ['gold']),
-      change: keyCache.changed,
+      change: keyCache.invalidate,
       changes: [{ topic: 'policies', id: `${orgId}/silver` }],
       own: [{ topic: 'policies', id: `${orgId}/gold` }],
       reads,
@@ -81,10 +81,10 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
   'OAuth clients'() {
     const { reads, store } = slowStore('oauthClients');
-    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    const tokens = createOauthTokenCache({ store, sessions: sessionsWith(store), vault, settings, clock, log });
     return {
       find: () => tokens.client('api', 'client'),
-      change: tokens.changed,
+      change: tokens.invalidate,
       changes: [{ topic: 'oauth', id: '' }],
       reads,
       row: { body: '{}' },
@@ -92,10 +92,10 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
   'OAuth access tokens'() {
     const { reads, store } = slowStore('oauthTokens');
-    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    const tokens = createOauthTokenCache({ store, sessions: sessionsWith(store), vault, settings, clock, log });
     return {
       find: () => tokens.find(orgId, 'token'),
-      change: tokens.changed,
+      change: tokens.invalidate,
       changes: [{ topic: 'oauth', id: tokenDigest(vault, 'token') }],
       reads,
       row: { org_id: orgId, client_id: 'client', expires_at: 1e15, body: JSON.stringify(rights) },
@@ -103,11 +103,11 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
   certificates() {
     const { reads, store } = slowStore('certificates');
-    const certificates = certificatesOf(store, vault);
+    const certificates = createCertificateCache(store, vault);
     const body = { fingerprint: 'f', isCa: true, certificatesPem: makeAuthority().certPem };
     return {
       find: () => certificates.find(orgId, 'c'),
-      change: certificates.changed,
+      change: certificates.invalidate,
       changes: [{ topic: 'certificates', id: 'c' }],
       reads,
       row: { id: 'c', org_id: orgId, body: JSON.stringify(body) },
@@ -115,11 +115,11 @@ const caches: Readonly<Record<string, () => Cache>> = {
   },
   'limits of organisations'() {
     const { reads, store } = slowStore('keys');
-    const organisations = organisationsOf(store, vault);
+    const organisations = createOrganisationLimitCache(store, vault);
     const digest = keyDigest(vault, orgId);
     return {
       find: () => organisations.find(orgId),
-      change: organisations.changed,
+      change: organisations.invalidate,
       changes: [{ topic: 'keys', id: digest }],
       reads,
       row: keyRow(digest, 'organisation', { rate: 1, per: 1 }),
@@ -176,7 +176,7 @@ describe('caches and reads that a change overtakes', () => {
 
   test('a wrong access token is looked up once in two seconds, and at once after a change', async () => {
     const { reads, store } = slowStore('oauthTokens');
-    const tokens = oauthTokensOf({ store, sessions: sessionsWith(store), vault, settings, clock, log });
+    const tokens = createOauthTokenCache({ store, sessions: sessionsWith(store), vault, settings, clock, log });
     const guess = async () => {
       const found = tokens.find(orgId, 'guess');
       reads.at(-1)?.resolve([]);
@@ -188,7 +188,7 @@ describe('caches and reads that a change overtakes', () => {
     assert.equal(await guess(), 1);
     clock.ms += 1;
     assert.deepEqual([await guess(), await guess()], [2, 2]);
-    tokens.changed([{ topic: 'oauth', id: '' }]);
+    tokens.invalidate([{ topic: 'oauth', id: '' }]);
     assert.equal(await guess(), 3);
   });
 });

@@ -11,7 +11,7 @@ export interface CertificateRow {
   readonly body: string;
 }
 
-export interface TokenRow {
+export interface OauthTokenRow {
   readonly org_id: string;
   readonly api_id: string;
   readonly client_id: string;
@@ -20,7 +20,7 @@ export interface TokenRow {
 }
 
 /** What knowing a caller takes of the records. Answers at once where the engine can. */
-export function accessStore(reader: Reader) {
+export function createAccessStore(reader: Reader) {
   return {
     keys: (digests: readonly string[]): MaybePromise<FoundKeyRow[]> =>
       reader.rows(
@@ -34,11 +34,11 @@ export function accessStore(reader: Reader) {
         `select body from policies where org_id = ? and (policy_id in (${list}) or id in (${list}))`,
         [orgId, ...ids, ...ids],
       );
-      return rows instanceof Promise ? rows.then(parsed) : parsed(rows);
+      return rows instanceof Promise ? rows.then(parsePolicies) : parsePolicies(rows);
     },
     certificates: (ids: readonly string[]): MaybePromise<CertificateRow[]> =>
       reader.rows(`select id, org_id, body from certificates where id in (${marks(ids)})`, ids),
-    oauthTokens: (digest: string): MaybePromise<TokenRow[]> =>
+    oauthTokens: (digest: string): MaybePromise<OauthTokenRow[]> =>
       reader.rows(
         "select org_id, api_id, client_id, expires_at, body from oauth_tokens where digest = ? and kind = 'access'",
         [digest],
@@ -48,6 +48,6 @@ export function accessStore(reader: Reader) {
   };
 }
 
-const parsed = (rows: readonly { body: string }[]) => rows.map(({ body }) => JSON.parse(body) as StoredPolicy);
+const parsePolicies = (rows: readonly { body: string }[]) => rows.map(({ body }) => JSON.parse(body) as StoredPolicy);
 
-export type AccessStore = ReturnType<typeof accessStore>;
+export type AccessStore = ReturnType<typeof createAccessStore>;

@@ -4,46 +4,46 @@ import { createUuid } from '#base/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { urlEscaped, variables } from '../variables/variables.ts';
+import { compileVariables, escapeUrlValue } from '../variables/variables.ts';
 
-export type Provider = Model['oauth2']['providers'][number];
+export type ExchangeProvider = Model['oauth2']['providers'][number];
 
 /** Whom the new token is for, and what it may be used for. */
-export interface Target {
+export interface ExchangeTarget {
   readonly audience: string;
   readonly scopes: readonly string[];
 }
 
 /** What a provider is asked, without who asks. */
-export interface Question {
+export interface ExchangeRequest {
   readonly url: string;
   readonly form: readonly (readonly [name: string, value: string])[];
 }
 
 const accessToken = 'urn:ietf:params:oauth:token-type:access_token';
-const byToken = (subject: string) =>
+const buildTokenExchangeForm = (subject: string) =>
   [
     ['grant_type', 'urn:ietf:params:oauth:grant-type:token-exchange'],
     ['subject_token', subject],
     ['subject_token_type', accessToken],
     ['requested_token_type', accessToken],
   ] as const;
-const byAssertion = (subject: string) =>
+const buildAssertionForm = (subject: string) =>
   [
     ['grant_type', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
     ['assertion', subject],
   ] as const;
 
 /** Makes the question for one call. Values of variables stand for themselves in an address and can begin nothing new. */
-export function questions(provider: Provider, services: StepContext['services']) {
+export function createRequestBuilder(provider: ExchangeProvider, services: StepContext['services']) {
   const { tokenEndpoint, grantType, customParams } = provider;
-  const url = variables(tokenEndpoint, services, urlEscaped);
-  const custom = Object.entries(customParams).map(([name, text]) => [name, variables(text, services)] as const);
-  const granted = grantType === 'jwt-bearer' ? byAssertion : byToken;
-  return (call: Exchange, { audience, scopes }: Target): Question => ({
+  const url = compileVariables(tokenEndpoint, services, escapeUrlValue);
+  const custom = Object.entries(customParams).map(([name, text]) => [name, compileVariables(text, services)] as const);
+  const buildGrantForm = grantType === 'jwt-bearer' ? buildAssertionForm : buildTokenExchangeForm;
+  return (call: Exchange, { audience, scopes }: ExchangeTarget): ExchangeRequest => ({
     url: url(call),
     form: [
-      ...granted(call.bearerToken),
+      ...buildGrantForm(call.bearerToken),
       ...(audience === '' ? [] : [['audience', audience] as const]),
       ...(scopes.length === 0 ? [] : [['scope', scopes.join(' ')] as const]),
       ...custom.map(([name, value]) => [name, value(call)] as const),
@@ -52,16 +52,16 @@ export function questions(provider: Provider, services: StepContext['services'])
 }
 
 /** What says who asks. */
-export interface Credentials {
+export interface ClientAuthentication {
   readonly headers: Readonly<Record<string, string>>;
   readonly form: readonly (readonly [name: string, value: string])[];
 }
 
-export type SignIn = (url: string) => Credentials | Promise<Credentials>;
+export type AuthenticateClient = (url: string) => ClientAuthentication | Promise<ClientAuthentication>;
 
-export function signInOf(provider: Provider, context: StepContext): SignIn {
+export function createClientAuthentication(provider: ExchangeProvider, context: StepContext): AuthenticateClient {
   const { clientMethod, clientId, clientSecret } = provider;
-  if (clientMethod === 'private_key_jwt') return byKey(provider, context);
+  if (clientMethod === 'private_key_jwt') return createPrivateKeyJwt(provider, context);
   const named = [['client_id', clientId]] as const;
   // Nobody has a password for a client without one.
   if (clientSecret === '') return () => ({ headers: {}, form: named });
@@ -72,17 +72,20 @@ export function signInOf(provider: Provider, context: StepContext): SignIn {
   return () => ({ headers, form: [] });
 }
 
-const assertionSeconds = 60;
+const assertionTtlSeconds = 60;
 
 /** The gateway signs who it is with the key of a certificate, each time anew. */
-function byKey({ clientId, certificateId, name }: Provider, { model, services }: StepContext): SignIn {
+function createPrivateKeyJwt(
+  { clientId, certificateId, name }: ExchangeProvider,
+  { model, services }: StepContext,
+): AuthenticateClient {
   const certificate = services.certificates.get(model.identity.orgId, certificateId);
   if (!certificate?.privateKey || !certificate.x509)
     throw new ApiCompileError(
       `the certificate ${certificateId} of the provider ${name} is not in the store with its key`,
     );
   const key = createPrivateKey(certificate.privateKey());
-  const alg = algorithmOf(key);
+  const alg = chooseAlgorithm(key);
   if (!alg) throw new ApiCompileError(`the key of the certificate ${certificateId} cannot sign tokens`);
   const thumbprint = hash('sha256', certificate.x509.raw, 'base64url');
   return async url => {
@@ -93,7 +96,7 @@ function byKey({ clientId, certificateId, name }: Provider, { model, services }:
       .setSubject(clientId)
       .setAudience(url)
       .setIssuedAt(now)
-      .setExpirationTime(now + assertionSeconds)
+      .setExpirationTime(now + assertionTtlSeconds)
       .sign(key);
     const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
     const form = [
@@ -107,7 +110,7 @@ function byKey({ clientId, certificateId, name }: Provider, { model, services }:
 
 const curves: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
 
-function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
+function chooseAlgorithm({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined {
   if (asymmetricKeyType === 'rsa') return 'RS256';
   if (asymmetricKeyType === 'ed25519') return 'EdDSA';
   return asymmetricKeyType === 'ec' ? curves[asymmetricKeyDetails?.namedCurve ?? ''] : undefined;

@@ -5,18 +5,18 @@ import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
-import { bearerPlaces } from './bearer.ts';
-import { removeCookie, withoutQuery } from './credential-sources.ts';
-import { type Exchanged, exchangedTokens } from './exchanged-tokens.ts';
-import type { Provider, Target } from './token-exchange-request.ts';
+import { getBearerSources } from './bearer.ts';
+import { removeCookie, removeQueryParameter } from './credential-sources.ts';
+import { createTokenExchanger, type ExchangeResult } from './exchanged-tokens.ts';
+import type { ExchangeProvider, ExchangeTarget } from './token-exchange-request.ts';
 
-interface Exchanger {
-  readonly provider: Provider;
-  exchange(call: Exchange, target: Target): ReturnType<ReturnType<typeof exchangedTokens>>;
+interface ProviderExchanger {
+  readonly provider: ExchangeProvider;
+  exchange(call: Exchange, target: ExchangeTarget): ReturnType<ReturnType<typeof createTokenExchanger>>;
 }
 
 /** The upstream gets a token of its own for the caller, in place of the one the caller sent. */
-export const tokenExchange: Step = {
+export const tokenExchangeStep: Step = {
   name: 'token-exchange',
   build(context) {
     const { model, version, services } = context;
@@ -24,23 +24,23 @@ export const tokenExchange: Step = {
     if (!enabled || !exchangeEnabled || !model.authentication.enabled) return undefined;
     const [fault] = validateOauth2(model.oauth2);
     if (fault) throw new ApiCompileError(`${fault.path} ${fault.message}`);
-    const find = exchangers(context);
+    const selectProvider = createProviderSelector(context);
     const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });
-    const swap = swapping(context);
+    const replaceToken = createTokenReplacer(context);
 
-    function settled(call: Exchange, exchanged: Exchanged): StepResult {
+    function finish(call: Exchange, exchanged: ExchangeResult): StepResult {
       if (exchanged === 'refused' || exchanged === 'failed')
         return deny(services, call, `exchange_${exchanged}`, call.keyHash, 'Token exchange failed');
       if (exchanged.isNew)
         services.emitEvent('OAuth2ExchangeSucceeded', call, 'Token exchange succeeded', { key: call.keyHash });
-      swap(call, exchanged.token);
+      replaceToken(call, exchanged.token);
       return undefined;
     }
 
     return {
       request(call) {
         if (call.skipsAuth || call.bearerToken === '') return undefined;
-        const found = find(issuerOf(call));
+        const found = selectProvider(readIssuer(call));
         if (!found) return deny(services, call, 'exchange_issuer_unknown', call.keyHash, 'Token exchange failed');
         const { provider } = found;
         const own = targets?.find(call);
@@ -51,20 +51,20 @@ export const tokenExchange: Step = {
             }
           : provider;
         const exchanged = found.exchange(call, target);
-        return exchanged instanceof Promise ? exchanged.then(it => settled(call, it)) : settled(call, exchanged);
+        return exchanged instanceof Promise ? exchanged.then(it => finish(call, it)) : finish(call, exchanged);
       },
     };
   },
 };
 
 /** Who takes tokens of an issuer: whoever names it, else whose pattern fits the whole of it, else who names none. */
-function exchangers(context: StepContext): (issuer: string) => Exchanger | undefined {
+function createProviderSelector(context: StepContext): (issuer: string) => ProviderExchanger | undefined {
   const all = context.model.oauth2.providers.map(provider => ({
     provider,
-    exchange: exchangedTokens(provider, context),
+    exchange: createTokenExchanger(provider, context),
   }));
-  const named = new Map<string, Exchanger>();
-  const patterns: { readonly fits: (issuer: string) => boolean; readonly exchanger: Exchanger }[] = [];
+  const named = new Map<string, ProviderExchanger>();
+  const patterns: { readonly fits: (issuer: string) => boolean; readonly exchanger: ProviderExchanger }[] = [];
   for (const exchanger of all)
     for (const issuer of exchanger.provider.issuers) {
       if (!issuer.startsWith(issuerRegexPrefix)) named.set(issuer, exchanger);
@@ -73,17 +73,17 @@ function exchangers(context: StepContext): (issuer: string) => Exchanger | undef
         patterns.push({ fits: text => compiled.matches(text), exchanger });
       }
     }
-  const anybody = all.find(({ provider }) => provider.issuers.length === 0);
-  return issuer => named.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? anybody;
+  const fallback = all.find(({ provider }) => provider.issuers.length === 0);
+  return issuer => named.get(issuer) ?? patterns.find(({ fits }) => fits(issuer))?.exchanger ?? fallback;
 }
 
 /** What the token says of its issuer decides who is asked about it, and nothing else: that one looks at the token. */
-function issuerOf({ verifiedToken, bearerToken }: Exchange): string {
-  const { iss } = verifiedToken?.claims ?? unverified(bearerToken);
+function readIssuer({ verifiedToken, bearerToken }: Exchange): string {
+  const { iss } = verifiedToken?.claims ?? decodeUnverified(bearerToken);
   return typeof iss === 'string' ? iss : '';
 }
 
-function unverified(text: string): Readonly<Record<string, unknown>> {
+function decodeUnverified(text: string): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(text);
   } catch (error) {
@@ -93,11 +93,11 @@ function unverified(text: string): Readonly<Record<string, unknown>> {
 }
 
 /** The caller's token stays here, wherever it was sent. */
-function swapping({ model }: StepContext): (call: Exchange, token: string) => void {
-  const { header, query, cookie } = bearerPlaces(model);
+function createTokenReplacer({ model }: StepContext): (call: Exchange, token: string) => void {
+  const { header, query, cookie } = getBearerSources(model);
   return (call, token) => {
     if (header !== '') call.headers.remove(header);
-    if (query !== '') call.query = withoutQuery(call.query, query);
+    if (query !== '') call.query = removeQueryParameter(call.query, query);
     if (cookie !== '') removeCookie(call.headers, cookie);
     call.headers.set('Authorization', `Bearer ${token}`);
   };

@@ -6,15 +6,15 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { MainThreadRpc, StepServices } from '../pipeline/step-services.ts';
 import { createRpcClient, type Question } from '../pipeline/thread-rpc.ts';
-import { keySets } from './jwks.ts';
-import type { Sessions } from './key-cache.ts';
-import { oauthTokensOf } from './oauth/tokens.ts';
+import { createJwksCache } from './jwks.ts';
+import type { KeyCache } from './key-cache.ts';
+import { createOauthTokenCache } from './oauth/tokens.ts';
 import type { AccessStore } from './store.ts';
 
-export interface TokenToolsOptions {
+export interface TokenServicesOptions {
   readonly addresses: AddressPolicies;
   readonly store: AccessStore;
-  readonly sessions: Sessions;
+  readonly sessions: KeyCache;
   readonly vault: Vault;
   readonly settings: Settings;
   readonly clock: Clock;
@@ -24,29 +24,35 @@ export interface TokenToolsOptions {
 }
 
 /** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
-const callsAtOnce = 1000;
+const maxConcurrentCalls = 1000;
 /** Questions of one thread the main thread may be busy with. */
-const questionsAtOnce = 200;
+const maxPendingRpcCalls = 200;
 
 /** What knowing callers by tokens takes of a thread. */
-export function tokenTools({ post, ...options }: TokenToolsOptions) {
+export function createTokenServices({ post, ...options }: TokenServicesOptions) {
   const { settings, clock, log, addresses } = options;
-  const out = createOutboundClient({ addresses, maxConcurrent: callsAtOnce });
-  const main = createRpcClient<MainThreadRpc>(post, questionsAtOnce);
-  const oauthTokens = oauthTokensOf(options);
-  const createKeySets = (through: OutboundClient) =>
-    keySets({
+  const out = createOutboundClient({ addresses, maxConcurrent: maxConcurrentCalls });
+  const main = createRpcClient<MainThreadRpc>(post, maxPendingRpcCalls);
+  const oauthTokens = createOauthTokenCache(options);
+  const createJwks = (through: OutboundClient) =>
+    createJwksCache({
       outbound: through,
       clock,
       log,
       ttlSeconds: settings['jwks.cache_seconds'],
-      pauseSeconds: settings['jwks.refresh_pause_seconds'],
+      minRefreshSeconds: settings['jwks.refresh_pause_seconds'],
     });
   const services: Pick<StepServices, 'outbound' | 'jwks' | 'oauthTokens' | 'rpc'> = {
     outbound: out,
-    jwks: createKeySets(out),
+    jwks: createJwks(out),
     oauthTokens,
     rpc: main.ask,
   };
-  return { tools: services, createKeySets, hear: main.hear, changed: oauthTokens.changed, close: () => out.close() };
+  return {
+    tools: services,
+    createKeySets: createJwks,
+    hear: main.hear,
+    changed: oauthTokens.invalidate,
+    close: () => out.close(),
+  };
 }

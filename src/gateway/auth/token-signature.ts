@@ -6,32 +6,32 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { refusalAnswer, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { variables } from '../variables/variables.ts';
-import { queryValue } from './credential-sources.ts';
-import type { KnownKey } from './key-cache.ts';
+import { compileVariables } from '../variables/variables.ts';
+import { readQueryParameter } from './credential-sources.ts';
+import type { CachedKey } from './key-cache.ts';
 
 /** A signature beside the key: the hash of key, secret and time, made anew every second. */
-export type SignatureCheck = (call: Exchange, presented: string, known: KnownKey) => GatewayResponse | undefined;
+export type SignatureCheck = (call: Exchange, presented: string, known: CachedKey) => GatewayResponse | undefined;
 
 const algorithms: Readonly<Record<string, string>> = { MasherySHA256: 'sha256', MasheryMD5: 'md5' };
 /** Every second of tolerance is two hashes on every call. */
-const mostSkewSeconds = 300;
+const maxSkewSeconds = 300;
 const defaultStatus = 401;
 const defaultMessage = 'Request signature verification failed';
 
-export function signatureCheck(
-  asked: Model['token'],
+export function createSignatureCheck(
+  settings: Model['token'],
   services: Pick<StepServices, 'clock' | 'settings' | 'secrets' | 'isContextName'>,
 ): SignatureCheck {
-  const hash = algorithms[asked.signatureAlgorithm];
+  const hash = algorithms[settings.signatureAlgorithm];
   if (hash === undefined) return call => refuse(call, 'signature_algorithm_unknown');
-  if (asked.signatureSecret === '') throw new ApiCompileError('signature validation has no secret');
-  const secretOf = variables(asked.signatureSecret, services);
-  const header = asked.signatureHeader.toLowerCase();
-  const query = asked.signatureQueryName || (asked.signatureQueryEnabled ? asked.signatureHeader : '');
-  const skew = Math.min(Math.max(asked.signatureClockSkewSeconds, 0), mostSkewSeconds);
-  const status = asked.signatureErrorCode || defaultStatus;
-  const message = asked.signatureErrorMessage || defaultMessage;
+  if (settings.signatureSecret === '') throw new ApiCompileError('signature validation has no secret');
+  const resolveSecret = compileVariables(settings.signatureSecret, services);
+  const header = settings.signatureHeader.toLowerCase();
+  const query = settings.signatureQueryName || (settings.signatureQueryEnabled ? settings.signatureHeader : '');
+  const skew = Math.min(Math.max(settings.signatureClockSkewSeconds, 0), maxSkewSeconds);
+  const status = settings.signatureErrorCode || defaultStatus;
+  const message = settings.signatureErrorMessage || defaultMessage;
 
   function isValid(given: string, secret: string, keyIds: readonly string[]): boolean {
     // A key without the metadata that its secret is in has none: nothing is signed with that.
@@ -48,17 +48,17 @@ export function signatureCheck(
   }
 
   return (call, presented, known) => {
-    const inQuery = query === '' ? '' : queryValue(call.query, query);
+    const inQuery = query === '' ? '' : readQueryParameter(call.query, query);
     const given = inQuery || (header === '' ? undefined : call.headers.get(header)) || '';
-    const secret = secretOf({ context: call.context, session: known.session });
-    if (isValid(given, secret, namesOf(presented, known))) return undefined;
+    const secret = resolveSecret({ context: call.context, session: known.session });
+    if (isValid(given, secret, listSignedNames(presented, known))) return undefined;
     call.errorCode = 'signature_invalid';
     return refusalAnswer(call, status, message);
   };
 }
 
 /** What the caller may have put into the hash: the key without its organisation, the id inside it, or all of it. */
-function namesOf(presented: string, { keyId, session }: KnownKey): string[] {
+function listSignedNames(presented: string, { keyId, session }: CachedKey): string[] {
   const names = [presented, keyId].flatMap(text => [
     text.startsWith(session.orgId) ? text.slice(session.orgId.length) : text,
     parseKeyToken(text)?.id ?? text,

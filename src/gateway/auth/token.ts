@@ -2,59 +2,62 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
-import { adopt, deny, givesSession, isKnown } from './auth-result.ts';
-import { certificateToken } from './certificate-token.ts';
-import { shownCertificate } from './certificates.ts';
-import { credentialIn, placesOf, withoutBearer } from './credential-sources.ts';
-import type { KnownKey } from './key-cache.ts';
-import { type SignatureCheck, signatureCheck } from './token-signature.ts';
+import { deny, isAuthenticated, providesSession, setIdentity } from './auth-result.ts';
+import { createCertificateAuth } from './certificate-token.ts';
+import { parsePeerCertificate } from './certificates.ts';
+import { readCredential, stripBearer, toCredentialSources } from './credential-sources.ts';
+import type { CachedKey } from './key-cache.ts';
+import { createSignatureCheck, type SignatureCheck } from './token-signature.ts';
 
 /** Callers send a key. */
-export const token: Step = {
+export const authTokenStep: Step = {
   name: 'token',
   build(context) {
     const { model, services } = context;
     if (!model.modes.includes('token')) return undefined;
-    const signature = model.token.signatureEnabled ? signatureCheck(model.token, services) : undefined;
-    const byText = textToken(context, signature);
-    if (!model.token.useCertificate) return { request: call => (isKnown(call) ? undefined : byText(call)) };
-    const byCertificate = certificateToken(context);
-    const eitherDoes = services.settings['keys.token_for_certificate'];
-    const places = placesOf(model.token);
+    const signature = model.token.signatureEnabled ? createSignatureCheck(model.token, services) : undefined;
+    const authenticateToken = createTokenAuth(context, signature);
+    if (!model.token.useCertificate)
+      return { request: call => (isAuthenticated(call) ? undefined : authenticateToken(call)) };
+    const authenticateCertificate = createCertificateAuth(context);
+    const allowsToken = services.settings['keys.token_for_certificate'];
+    const places = toCredentialSources(model.token);
     return {
       request(call) {
-        if (isKnown(call)) return undefined;
-        return eitherDoes && credentialIn(places, call) !== '' ? byText(call) : byCertificate(call);
+        if (isAuthenticated(call)) return undefined;
+        return allowsToken && readCredential(places, call) !== ''
+          ? authenticateToken(call)
+          : authenticateCertificate(call);
       },
     };
   },
 };
 
-function textToken({ model, services }: StepContext, signature: SignatureCheck | undefined) {
+function createTokenAuth({ model, services }: StepContext, signature: SignatureCheck | undefined) {
   const { orgId } = model.identity;
-  const places = placesOf(model.token);
-  const gives = givesSession(model, 'token');
-  const leastLength = services.settings['keys.min_length'];
-  const unbound = services.settings['keys.token_for_certificate'];
-  const pinned = model.clientCertificates.enabled;
+  const places = toCredentialSources(model.token);
+  const setsIdentity = providesSession(model, 'token');
+  const minKeyChars = services.settings['keys.min_length'];
+  const allowsWithoutCertificate = services.settings['keys.token_for_certificate'];
+  const checksPins = model.clientCertificates.enabled;
 
-  function admitted(call: Exchange, given: string, known: KnownKey | undefined): StepResult {
+  function checkKey(call: Exchange, given: string, known: CachedKey | undefined): StepResult {
     // The id of a user with a password is the user's name: it opens nothing without the password.
     if (known?.kind !== 'token' || known.session.password)
       return deny(services, call, 'key_not_found', services.keyCache.hashOf(given));
-    const refused = boundElsewhere(call, known) ?? signature?.(call, given, known);
-    if (!refused && gives) adopt(call, known, 'token');
+    const refused = checkCertificate(call, known) ?? signature?.(call, given, known);
+    if (!refused && setsIdentity) setIdentity(call, known, 'token');
     return refused;
   }
 
   /** A key bound to certificates is good in the hands of whoever shows one of them. */
-  function boundElsewhere(call: Exchange, { session, keyHash }: KnownKey): GatewayResponse | undefined {
+  function checkCertificate(call: Exchange, { session, keyHash }: CachedKey): GatewayResponse | undefined {
     const { certificate, boundCertificates } = session;
-    const pins = pinned ? boundCertificates : [];
+    const pins = checksPins ? boundCertificates : [];
     if (certificate === undefined && pins.length === 0) return undefined;
     const der = call.peer.certificate;
-    if (der === undefined && unbound && pins.length === 0) return undefined;
-    const shown = der && shownCertificate(der);
+    if (der === undefined && allowsWithoutCertificate && pins.length === 0) return undefined;
+    const shown = der && parsePeerCertificate(der);
     const isShown = (id: string) => id === shown?.fingerprint || id === `${orgId}${shown?.fingerprint}`;
     const fits = (certificate === undefined || isShown(certificate)) && (pins.length === 0 || pins.some(isShown));
     const now = services.clock.now();
@@ -63,9 +66,9 @@ function textToken({ model, services }: StepContext, signature: SignatureCheck |
   }
 
   return (call: Exchange) => {
-    const given = withoutBearer(credentialIn(places, call));
+    const given = stripBearer(readCredential(places, call));
     if (given === '') return refuse(call, 'auth_field_missing');
-    const found = given.length < leastLength ? undefined : services.keyCache.find(orgId, given);
-    return found instanceof Promise ? found.then(known => admitted(call, given, known)) : admitted(call, given, found);
+    const found = given.length < minKeyChars ? undefined : services.keyCache.find(orgId, given);
+    return found instanceof Promise ? found.then(known => checkKey(call, given, known)) : checkKey(call, given, found);
   };
 }

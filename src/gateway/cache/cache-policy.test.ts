@@ -5,7 +5,7 @@ import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { cachePlan, loops } from './cache-policy.ts';
+import { createCachePolicy, hasLoopTarget } from './cache-policy.ts';
 
 const settings = readSettings({ flags: {} });
 
@@ -20,7 +20,7 @@ function modelOf(cache: object, lists: object = {}, more: object = {}) {
 
 function planOf(cache: object, lists?: object) {
   const model = modelOf(cache, lists);
-  const plan = cachePlan(model, model.versions[0]!, settings);
+  const plan = createCachePolicy(model, model.versions[0]!, settings);
   return plan && ((method: string, path: string) => plan.rulesFor({ method, innerPath: path, path } as Exchange));
 }
 
@@ -79,7 +79,7 @@ test('a pattern that cannot be run, or would run long over bodies, keeps the API
 test('an API that may hand its calls to another keeps nothing itself', () => {
   const goesRound = (proxy: object) => {
     const model = modelOf(on, {}, { proxy });
-    return loops(model, model.versions[0]!);
+    return hasLoopTarget(model, model.versions[0]!);
   };
   assert.equal(goesRound({ target_url: 'http://a.example' }), false);
   assert.equal(goesRound({ target_url: 'gw://other/' }), true);

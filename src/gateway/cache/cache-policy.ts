@@ -5,7 +5,7 @@ import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** What is kept of the answers to a call, and for how long. */
-export interface Rules {
+export interface CacheRules {
   readonly ttlMs: number;
   /** Undefined: any. */
   readonly statuses: ReadonlySet<number> | undefined;
@@ -15,58 +15,58 @@ export interface Rules {
   readonly ttlHeader: string | undefined;
 }
 
-export interface Plan {
+export interface CachePolicy {
   /** Undefined for calls whose answers are not kept. */
-  rulesFor(call: Exchange): Rules | undefined;
+  rulesFor(call: Exchange): CacheRules | undefined;
 }
 
-const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
-const usualTtlHeader = 'x-gw-cache-action-set-ttl';
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+const defaultTtlHeader = 'x-gw-cache-action-set-ttl';
 /** A body is searched while others wait: the pattern must be a small one. */
-const mostInstructions = 500;
+const maxBodyPatternInstructions = 500;
 
 /** Undefined for a definition that has nothing kept. */
-export function cachePlan(model: Model, version: VersionModel, settings: Settings): Plan | undefined {
+export function createCachePolicy(model: Model, version: VersionModel, settings: Settings): CachePolicy | undefined {
   const { cache } = model;
   if (!cache.enabled) return undefined;
-  const upstreamDecides = cache.enableUpstreamCacheControl;
+  const usesUpstreamTtl = cache.enableUpstreamCacheControl;
   const common = {
-    ttlHeader: upstreamDecides ? (cache.controlTTLHeaderName || usualTtlHeader).toLowerCase() : undefined,
+    ttlHeader: usesUpstreamTtl ? (cache.controlTTLHeaderName || defaultTtlHeader).toLowerCase() : undefined,
   };
-  const ofApi: Rules = {
+  const apiRules: CacheRules = {
     ...common,
     ttlMs: Math.max(0, cache.timeout) * 1000,
-    statuses: statusesOf(cache.cacheResponseCodes),
+    statuses: toStatusSet(cache.cacheResponseCodes),
     pattern: undefined,
   };
-  const keepsAnything = ({ ttlMs }: Rules) => ttlMs > 0 || upstreamDecides;
+  const cachesAnything = ({ ttlMs }: CacheRules) => ttlMs > 0 || usesUpstreamTtl;
   const endpoints = version.endpoints.cache.map(({ path, method, timeout, cacheResponseCodes, cacheByRegex }) => ({
     path,
     method,
     rules: {
       ...common,
-      ttlMs: timeout > 0 ? timeout * 1000 : ofApi.ttlMs,
-      statuses: statusesOf(cacheResponseCodes) ?? ofApi.statuses,
-      pattern: cacheByRegex === '' ? undefined : bodyPattern(cacheByRegex),
+      ttlMs: timeout > 0 ? timeout * 1000 : apiRules.ttlMs,
+      statuses: toStatusSet(cacheResponseCodes) ?? apiRules.statuses,
+      pattern: cacheByRegex === '' ? undefined : compileBodyPattern(cacheByRegex),
     },
   }));
   const matcher = endpointMatcher(endpoints, { model, version, settings });
-  const everything = cache.cacheAllSafeRequests && keepsAnything(ofApi);
-  if (!everything && !endpoints.some(({ rules }) => keepsAnything(rules))) return undefined;
+  const cachesSafeMethods = cache.cacheAllSafeRequests && cachesAnything(apiRules);
+  if (!cachesSafeMethods && !endpoints.some(({ rules }) => cachesAnything(rules))) return undefined;
   return {
     rulesFor(call) {
-      const found = matcher?.find(call)?.rules;
-      if (found) return keepsAnything(found) ? found : undefined;
-      return everything && safe.has(call.method) ? ofApi : undefined;
+      const endpointRules = matcher?.find(call)?.rules;
+      if (endpointRules) return cachesAnything(endpointRules) ? endpointRules : undefined;
+      return cachesSafeMethods && safeMethods.has(call.method) ? apiRules : undefined;
     },
   };
 }
 
 /** Whether calls may be handed to another API instead of an upstream. */
-export const loops = ({ upstream, loadBalancing }: Model, { version }: VersionModel): boolean =>
+export const hasLoopTarget = ({ upstream, loadBalancing }: Model, { version }: VersionModel): boolean =>
   [upstream.url, version.overrideTarget, ...loadBalancing.targets.map(({ url }) => url)].some(it => /^gw:/i.test(it));
 
-const statusesOf = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);
+const toStatusSet = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);
 
-const bodyPattern = (source: string) =>
-  operatorPattern('the pattern for bodies of cached calls', source, { maxInstructions: mostInstructions });
+const compileBodyPattern = (source: string) =>
+  operatorPattern('the pattern for bodies of cached calls', source, { maxInstructions: maxBodyPatternInstructions });

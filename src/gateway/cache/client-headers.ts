@@ -1,13 +1,13 @@
 import type { HeaderList } from '../http/headers.ts';
 
 /** Characters of such headers that are taken into a name; a call that brings more is not answered from the cache. */
-const maxCallerHeaderLength = 8192;
+const maxClientHeaderChars = 8192;
 
 /**
  * Request headers that do not say who calls: negotiation (upstreams that heed it say `Vary`), conditions, hints about the
  * client, tracing, framing, and what is in every cache key already. Every other header may be a credential.
  */
-const harmless: ReadonlySet<string> = new Set([
+const nonIdentifyingHeaders: ReadonlySet<string> = new Set([
   ...[
     'accept',
     'accept-charset',
@@ -51,22 +51,22 @@ const harmless: ReadonlySet<string> = new Set([
  * Caller headers: every header of a call without a key that is not known to be harmless, as one text; empty where there is
  * none. Undefined where they are too long to be part of a name.
  */
-export function callerHeadersOf({ flat }: HeaderList): string | undefined {
+export function serializeClientHeaders({ flat }: HeaderList): string | undefined {
   let text = '';
   for (let at = 0; at < flat.length; at += 2) {
     const name = flat[at]!.toLowerCase();
-    if (harmless.has(name)) continue;
+    if (nonIdentifyingHeaders.has(name)) continue;
     const value = flat[at + 1]!;
     text += `${name.length}:${name}${value.length}:${value}`;
-    if (text.length > maxCallerHeaderLength) return undefined;
+    if (text.length > maxClientHeaderChars) return undefined;
   }
   return text;
 }
 
-const methodOverrides = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const;
+const methodOverrideHeaders = ['x-http-method-override', 'x-http-method', 'x-method-override'] as const;
 
 /** Whether an upstream may take the call for one with another method, one that changes something perhaps. */
-export function overridesMethod(headers: HeaderList): boolean {
-  for (const name of methodOverrides) if (headers.has(name)) return true;
+export function hasMethodOverride(headers: HeaderList): boolean {
+  for (const name of methodOverrideHeaders) if (headers.has(name)) return true;
   return false;
 }

@@ -1,5 +1,5 @@
 /** An answer as it is kept: after every step on the way out, whole, and without what belongs to one call. */
-export interface Entry {
+export interface CacheEntry {
   readonly status: number;
   /** A flat list. */
   readonly headers: readonly string[];
@@ -11,24 +11,24 @@ export interface Entry {
 }
 
 /** Stands in place of answers that differ by headers of the call, and says by which. */
-export interface Signpost {
+export interface VaryMarker {
   readonly varies: readonly string[];
   /** Part of the names of those answers: a new signpost leads to none of the old ones. */
   readonly mark: string;
   readonly expiresAtMs: number;
 }
 
-export type Kept = Entry | Signpost;
+export type StoredItem = CacheEntry | VaryMarker;
 
-export const isSignpost = (kept: Kept): kept is Signpost => 'varies' in kept;
+export const isVaryMarker = (kept: StoredItem): kept is VaryMarker => 'varies' in kept;
 
 /** What an object and its place in a list take besides what it holds. */
 const objectBytes = 400;
 
 /** Roughly what it takes of memory. */
-export function sizeOf(kept: Kept): number {
-  const texts = isSignpost(kept) ? kept.varies : kept.headers;
-  let size = objectBytes + (isSignpost(kept) ? 0 : kept.body.length);
+export function estimateBytes(kept: StoredItem): number {
+  const texts = isVaryMarker(kept) ? kept.varies : kept.headers;
+  let size = objectBytes + (isVaryMarker(kept) ? 0 : kept.body.length);
   for (const text of texts) size += text.length + 16;
   return size;
 }
@@ -37,27 +37,27 @@ export function sizeOf(kept: Kept): number {
 const form = 1;
 const lengthBytes = 4;
 
-interface Head {
+interface ItemHead {
   readonly form: number;
   readonly era: string;
-  readonly kept: Omit<Entry, 'body'> | Signpost;
+  readonly kept: Omit<CacheEntry, 'body'> | VaryMarker;
 }
 
 /** As it travels: the length of the head, the head as JSON, the body. */
-export function encoded(kept: Kept, era: string): Buffer {
-  const { body, ...rest } = isSignpost(kept) ? { ...kept, body: Buffer.alloc(0) } : kept;
-  const head = Buffer.from(JSON.stringify({ form, era, kept: rest } satisfies Head));
+export function encodeItem(kept: StoredItem, era: string): Buffer {
+  const { body, ...rest } = isVaryMarker(kept) ? { ...kept, body: Buffer.alloc(0) } : kept;
+  const head = Buffer.from(JSON.stringify({ form, era, kept: rest } satisfies ItemHead));
   const length = Buffer.alloc(lengthBytes);
   length.writeUInt32BE(head.length);
   return Buffer.concat([length, head, body]);
 }
 
 /** Undefined for what was written in another era, by another program, or by nobody who knows how. */
-export function decoded(bytes: Buffer, era: string): Kept | undefined {
+export function decodeItem(bytes: Buffer, era: string): StoredItem | undefined {
   if (bytes.length < lengthBytes) return undefined;
   const start = lengthBytes + bytes.readUInt32BE();
   try {
-    const head: Head = JSON.parse(bytes.toString('utf8', lengthBytes, start));
+    const head: ItemHead = JSON.parse(bytes.toString('utf8', lengthBytes, start));
     if (head.form !== form || head.era !== era) return undefined;
     return 'varies' in head.kept ? head.kept : { ...head.kept, body: bytes.subarray(start) };
   } catch {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Entry } from './entry.ts';
-import { answerFrom } from './hit.ts';
+import type { CacheEntry } from './entry.ts';
+import { buildStoredResponse } from './hit.ts';
 
 const nowMs = 100_000;
 const modified = 'Tue, 01 Jan 2030 00:00:00 GMT';
-const entry = (headers: string[], more: Partial<Entry> = {}): Entry => ({
+const entry = (headers: string[], more: Partial<CacheEntry> = {}): CacheEntry => ({
   status: 200,
   headers,
   body: Buffer.from('body'),
@@ -21,7 +21,7 @@ const call = (headers: Record<string, string>, method = 'GET') =>
 
 test('a hit is what was kept, says so and how old it is, and is seen by no step again', () => {
   const kept = entry(['Content-Type', 'text/plain', 'X-Own', '1'], { status: 404 });
-  const response = answerFrom(kept, call({}), nowMs);
+  const response = buildStoredResponse(kept, call({}), nowMs);
   assert.equal(response.status, 404);
   assert.equal(response.body.bytes, kept.body);
   assert.deepEqual(response.headers.flat, [...kept.headers, 'Age', '3', 'x-gw-cached-response', '1']);
@@ -32,10 +32,10 @@ test('a hit is what was kept, says so and how old it is, and is seen by no step 
 
 test('a kept head says how long the body would be, if anybody knows', () => {
   const head = (headers: string[]) =>
-    answerFrom(entry(headers, { body: Buffer.alloc(0) }), call({}, 'HEAD'), nowMs).body.length;
+    buildStoredResponse(entry(headers, { body: Buffer.alloc(0) }), call({}, 'HEAD'), nowMs).body.length;
   assert.equal(head(['Content-Length', '1234']), 1234);
   assert.equal(head([]), undefined);
-  assert.equal(answerFrom(entry([], { body: Buffer.alloc(0) }), call({}), nowMs).body.length, 0);
+  assert.equal(buildStoredResponse(entry([], { body: Buffer.alloc(0) }), call({}), nowMs).body.length, 0);
 });
 
 const tagged = ['ETag', '"a,b"', 'Last-Modified', modified, 'Content-Type', 'text/plain', 'Cache-Control', 'max-age=5'];
@@ -61,7 +61,7 @@ const conditions: [title: string, status: number, headers: Record<string, string
 
 for (const [title, status, headers, kept = tagged, method] of conditions)
   test(`whoever has it already: ${title} is a ${status}`, () => {
-    const response = answerFrom(entry(kept), call(headers, method), nowMs);
+    const response = buildStoredResponse(entry(kept), call(headers, method), nowMs);
     assert.equal(response.status, status);
     if (status !== 304) return;
     assert.equal(response.body.bytes, undefined);
@@ -70,6 +70,6 @@ for (const [title, status, headers, kept = tagged, method] of conditions)
   });
 
 test('only what went well can be unchanged', () => {
-  const response = answerFrom(entry(tagged, { status: 404 }), call({ 'If-None-Match': '"a,b"' }), nowMs);
+  const response = buildStoredResponse(entry(tagged, { status: 404 }), call({ 'If-None-Match': '"a,b"' }), nowMs);
   assert.equal(response.status, 404);
 });

@@ -6,7 +6,7 @@ import { classicToModel } from '#definition/model.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import { isAlike, keysOf, tupleText, variantKey } from './key.ts';
+import { buildVariantKey, createCacheKeys, isSameVariant, serializeTuple } from './key.ts';
 
 const definition = (more: object = {}) =>
   classicToModel({
@@ -30,8 +30,8 @@ function call(headers: Record<string, string> = {}, change: Change = () => undef
   return made;
 }
 
-const keys = (model = definition(), version = 0) => keysOf(model, model.versions[version]!);
-const plain = keys().of(call(), 'GET');
+const keys = (model = definition(), version = 0) => createCacheKeys(model, model.versions[version]!);
+const plain = keys().build(call(), 'GET');
 
 test('lists of texts never run into each other', () => {
   const list = array(option(string(), { nil: undefined }), { maxLength: 6 });
@@ -39,7 +39,7 @@ test('lists of texts never run into each other', () => {
     property(
       uniqueArray(list, { minLength: 2, maxLength: 2, selector: it => JSON.stringify(it.map(x => x ?? null)) }),
       ([one, other]) => {
-        assert.notEqual(tupleText(one!), tupleText(other!));
+        assert.notEqual(serializeTuple(one!), serializeTuple(other!));
       },
     ),
     { numRuns: 1000 },
@@ -47,54 +47,54 @@ test('lists of texts never run into each other', () => {
 });
 
 const different: Record<string, string> = {
-  method: keys().of(call(), 'OPTIONS'),
-  body: keys().of(call(), 'GET', ''),
-  host: keys().of(
+  method: keys().build(call(), 'OPTIONS'),
+  body: keys().build(call(), 'GET', ''),
+  host: keys().build(
     call({}, it => Object.assign(it, { host: 'example.com' })),
     'GET',
   ),
-  path: keys().of(
+  path: keys().build(
     call({}, it => Object.assign(it, { path: '/a' })),
     'GET',
   ),
-  query: keys().of(
+  query: keys().build(
     call({}, it => Object.assign(it, { query: 'c=e' })),
     'GET',
   ),
-  key: keys().of(
+  key: keys().build(
     call({}, it => Object.assign(it, { keyId: 'one' })),
     'GET',
   ),
-  'another key': keys().of(
+  'another key': keys().build(
     call({}, it => Object.assign(it, { keyId: 'two' })),
     'GET',
   ),
-  'a key that looks like the address': keys().of(
+  'a key that looks like the address': keys().build(
     call({}, it => Object.assign(it, { keyId: '10.0.0.1' })),
     'GET',
   ),
-  address: keys().of(
+  address: keys().build(
     call({}, it => Object.assign(it, { clientAddress: '10.0.0.2' })),
     'GET',
   ),
-  authorization: keys().of(call({ Authorization: 'Bearer a' }), 'GET'),
-  'another authorization': keys().of(call({ Authorization: 'Bearer b' }), 'GET'),
-  cookie: keys().of(call({ Cookie: 'a=b' }), 'GET'),
-  'a header of the definition': keys().of(call({ 'X-Lang': 'de' }), 'GET'),
-  'an empty header of the definition': keys().of(call({ 'X-Lang': '' }), 'GET'),
-  'another header of the definition': keys().of(call({ Accept: 'de' }), 'GET'),
-  'where it goes instead': keys().of(
+  authorization: keys().build(call({ Authorization: 'Bearer a' }), 'GET'),
+  'another authorization': keys().build(call({ Authorization: 'Bearer b' }), 'GET'),
+  cookie: keys().build(call({ Cookie: 'a=b' }), 'GET'),
+  'a header of the definition': keys().build(call({ 'X-Lang': 'de' }), 'GET'),
+  'an empty header of the definition': keys().build(call({ 'X-Lang': '' }), 'GET'),
+  'another header of the definition': keys().build(call({ Accept: 'de' }), 'GET'),
+  'where it goes instead': keys().build(
     call({}, it => Object.assign(it, { rewritten: { destination: undefined, path: '/b', query: '' } })),
     'GET',
   ),
-  'the method upstream': keys().of(
+  'the method upstream': keys().build(
     call({}, it => Object.assign(it, { upstreamMethod: 'POST' })),
     'GET',
   ),
-  version: keys(definition(), 1).of(call(), 'GET'),
-  organisation: keys(definition({ org_id: 'other' })).of(call(), 'GET'),
-  API: keys(definition({ api_id: 'other' })).of(call(), 'GET'),
-  definition: keys(definition({ name: 'B' })).of(call(), 'GET'),
+  version: keys(definition(), 1).build(call(), 'GET'),
+  organisation: keys(definition({ org_id: 'other' })).build(call(), 'GET'),
+  API: keys(definition({ api_id: 'other' })).build(call(), 'GET'),
+  definition: keys(definition({ name: 'B' })).build(call(), 'GET'),
 };
 
 test('whatever makes calls different makes names different, each in its own way', () => {
@@ -103,17 +103,17 @@ test('whatever makes calls different makes names different, each in its own way'
 });
 
 test('the same call to the same definition has the same name, whatever else it says', () => {
-  assert.equal(keys().of(call({ 'User-Agent': 'x', Accept_Language: 'de' }), 'GET'), plain);
+  assert.equal(keys().build(call({ 'User-Agent': 'x', Accept_Language: 'de' }), 'GET'), plain);
 });
 
 test('bodies of another type are other bodies', () => {
-  const of = (type: string) => keys().of(call({ 'Content-Type': type }), 'POST', 'same');
+  const of = (type: string) => keys().build(call({ 'Content-Type': type }), 'POST', 'same');
   assert.notEqual(of('text/plain'), of('application/json'));
 });
 
 test('a signature is another one at every call, and the caller is still the same', () => {
   const signed = (model: ReturnType<typeof definition>, text: string) =>
-    keys(model).of(
+    keys(model).build(
       call({ Authorization: text }, it => Object.assign(it, { keyId: 'k' })),
       'GET',
     );
@@ -126,7 +126,7 @@ test('a signature is another one at every call, and the caller is still the same
 test('variants differ by the headers that matter, and by the signpost that leads to them', () => {
   const post = { varies: ['accept', 'origin'], mark: 'm', expiresAtMs: 0 };
   const of = (headers: Record<string, string>, signpost = post) =>
-    variantKey('key', signpost, new HeaderList(Object.entries(headers).flat()));
+    buildVariantKey('key', signpost, new HeaderList(Object.entries(headers).flat()));
   const all = [
     of({}),
     of({ Accept: 'a' }),
@@ -138,6 +138,6 @@ test('variants differ by the headers that matter, and by the signpost that leads
   assert.equal(new Set(all).size, all.length);
   assert.equal(of({ ACCEPT: 'a', 'X-Else': '1' }), of({ accept: 'a' }));
   const [one, other] = [new HeaderList(['Accept', 'a', 'Accept', 'b']), new HeaderList(['accept', 'a, b', 'X', '1'])];
-  assert.ok(isAlike(['accept'], one, other));
-  assert.ok(!isAlike(['accept', 'x'], one, other));
+  assert.ok(isSameVariant(['accept'], one, other));
+  assert.ok(!isSameVariant(['accept', 'x'], one, other));
 });

@@ -1,39 +1,39 @@
 import type { Clock } from '#base/clock.ts';
-import { type Kept, sizeOf } from './entry.ts';
-import { dropLog } from './invalidation-log.ts';
-import type { Responses } from './response-cache.ts';
+import { estimateBytes, type StoredItem } from './entry.ts';
+import { createInvalidationLog } from './invalidation-log.ts';
+import type { ResponseCache } from './response-cache.ts';
 
-export interface MemoryOptions {
+export interface MemoryCacheOptions {
   /** The most it takes; what was not asked for the longest goes first. */
-  readonly bytes: number;
+  readonly maxBytes: number;
   readonly clock: Clock;
   /** Tells the other threads that an answer is no longer true. */
-  readonly onDrop?: (key: string) => void;
+  readonly onInvalidate?: (key: string) => void;
 }
 
 interface Slot {
   readonly apiId: string;
-  readonly kept: Kept;
+  readonly kept: StoredItem;
   readonly bytes: number;
 }
 
-export interface MemoryResponses extends Responses {
+export interface MemoryCache extends ResponseCache {
   /** Drops what another thread dropped. */
-  hear(key: string): void;
+  receiveInvalidation(key: string): void;
   readonly usedBytes: number;
 }
 
 /** Answers in the memory of one thread. A map holds its entries in the order they were put in: the oldest is the first. */
-export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): MemoryResponses {
+export function createMemoryCache({ maxBytes: most, clock, onInvalidate: onDrop }: MemoryCacheOptions): MemoryCache {
   const slots = new Map<string, Slot>();
   /** APIs whose answers were forgotten, and single answers that were dropped. */
-  const forgets = dropLog();
-  const drops = dropLog();
+  const purges = createInvalidationLog();
+  const invalidations = createInvalidationLog();
   let used = 0;
 
-  function isPast(apiId: string, key: string, era: string): boolean {
+  function isInvalidated(apiId: string, key: string, era: string): boolean {
     const [forgotten, dropped] = era.split('.').map(Number) as [number, number];
-    return forgets.isDroppedSince(apiId, forgotten) || drops.isDroppedSince(key, dropped);
+    return purges.isInvalidatedSince(apiId, forgotten) || invalidations.isInvalidatedSince(key, dropped);
   }
 
   function take(key: string): Slot | undefined {
@@ -49,7 +49,7 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
 
   function drop(key: string): void {
     take(key);
-    drops.add(key);
+    invalidations.add(key);
   }
 
   return {
@@ -59,14 +59,14 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
       if (isFresh) put(key, slot);
       return {
         kept: isFresh ? slot.kept : undefined,
-        era: `${forgets.seen()}.${drops.seen()}`,
-        turn: `${forgets.turnOf(apiId)}.${drops.turnOf(key)}`,
+        era: `${purges.seen()}.${invalidations.seen()}`,
+        turn: `${purges.versionOf(apiId)}.${invalidations.versionOf(key)}`,
       };
     },
-    keep(apiId, key, kept, era) {
-      if (isPast(apiId, key, era)) return;
+    put(apiId, key, kept, era) {
+      if (isInvalidated(apiId, key, era)) return;
       take(key);
-      const bytes = sizeOf(kept) + key.length;
+      const bytes = estimateBytes(kept) + key.length;
       if (bytes > most) return;
       put(key, { apiId, kept, bytes });
       for (const oldest of slots.keys()) {
@@ -74,15 +74,15 @@ export function memoryResponses({ bytes: most, clock, onDrop }: MemoryOptions): 
         take(oldest);
       }
     },
-    drop(_apiId, key) {
+    delete(_apiId, key) {
       drop(key);
       onDrop?.(key);
     },
-    async forget(apiId) {
-      forgets.add(apiId);
+    async purgeApi(apiId) {
+      purges.add(apiId);
       for (const [key, slot] of slots) if (slot.apiId === apiId) take(key);
     },
-    hear: drop,
+    receiveInvalidation: drop,
     get usedBytes() {
       return used;
     },

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Entry } from './entry.ts';
-import { ageOf, isGoodEnough, isOrdinary, wantsOf } from './request-cache-control.ts';
+import type { CacheEntry } from './entry.ts';
+import { computeAge, isCacheableRequest, isFreshEnough, parseRequestCacheControl } from './request-cache-control.ts';
 
 const headersOf = (headers: Record<string, string>) => new HeaderList(Object.entries(headers).flat());
 
@@ -45,14 +45,14 @@ const rows: [title: string, ordinary: boolean, call: Exchange][] = [
 
 for (const [title, ordinary, given] of rows)
   test(`${ordinary ? 'may be' : 'never is'} answered from what is kept: ${title}`, () => {
-    assert.equal(isOrdinary(given), ordinary);
+    assert.equal(isCacheableRequest(given), ordinary);
   });
 
 test('callers who are listened to take what is young and fresh enough for them', () => {
-  const entry = { storedAtMs: 10_000, ageSeconds: 3, expiresAtMs: 40_000 } as Entry;
+  const entry = { storedAtMs: 10_000, ageSeconds: 3, expiresAtMs: 40_000 } as CacheEntry;
   const nowMs = 20_900;
-  assert.equal(ageOf(entry, nowMs), 13);
-  assert.equal(ageOf(entry, 5000), 3, 'a clock that was set back makes nothing younger than it was');
+  assert.equal(computeAge(entry, nowMs), 13);
+  assert.equal(computeAge(entry, 5000), 3, 'a clock that was set back makes nothing younger than it was');
   const rows: [good: boolean, headers: Record<string, string>][] = [
     [true, {}],
     [false, { 'Cache-Control': 'no-cache' }],
@@ -66,6 +66,10 @@ test('callers who are listened to take what is young and fresh enough for them',
     [true, { 'Cache-Control': 'only-if-cached, max-stale' }],
   ];
   for (const [good, headers] of rows)
-    assert.equal(isGoodEnough(entry, wantsOf(headersOf(headers)), nowMs), good, JSON.stringify(headers));
-  assert.ok(wantsOf(headersOf({ 'Cache-Control': 'only-if-cached' })).onlyKept);
+    assert.equal(
+      isFreshEnough(entry, parseRequestCacheControl(headersOf(headers)), nowMs),
+      good,
+      JSON.stringify(headers),
+    );
+  assert.ok(parseRequestCacheControl(headersOf({ 'Cache-Control': 'only-if-cached' })).onlyIfCached);
 });

@@ -1,25 +1,25 @@
 import type { Clock } from '#base/clock.ts';
 
 /** One call to the upstream that others wait for. */
-export interface Flight<T> {
-  land(value: T | undefined): void;
+export interface InFlight<T> {
+  resolve(value: T | undefined): void;
 }
 
-export interface FlightsOptions {
+export interface CoalescerOptions {
   readonly clock: Clock;
   /** Longer than this nobody waits for another's call. */
-  readonly waitMs: number;
+  readonly waitTimeoutMs: number;
   /** How many wait for one; the rest go on by themselves. */
-  readonly mostWaiting: number;
+  readonly maxWaiters: number;
 }
 
 /** How long it is remembered that answers of a name are not kept, so that nobody waits for one in vain. */
-const vainMs = 10_000;
-const mostVain = 1000;
+const uncacheableTtlMs = 10_000;
+const maxUncacheableKeys = 1000;
 
-interface Underway<T> extends Flight<T> {
-  waiting: number;
-  readonly landed: Promise<T | undefined>;
+interface InFlightRequest<T> extends InFlight<T> {
+  waiters: number;
+  readonly result: Promise<T | undefined>;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -27,53 +27,53 @@ interface Underway<T> extends Flight<T> {
  * Lets one of many calls that ask for the same go to the upstream, and the others wait for what it brings. What it
  * brings may be of no use to them: then they go on by themselves.
  */
-export function flights<T>({ clock, waitMs, mostWaiting }: FlightsOptions) {
-  const underway = new Map<string, Underway<T>>();
-  const vain = new Map<string, number>();
+export function createCoalescer<T>({ clock, waitTimeoutMs: waitMs, maxWaiters: mostWaiting }: CoalescerOptions) {
+  const inFlight = new Map<string, InFlightRequest<T>>();
+  const uncacheable = new Map<string, number>();
 
-  function begun(key: string): Flight<T> {
+  function start(key: string): InFlight<T> {
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
-    const flight: Underway<T> = {
-      waiting: 0,
-      landed: promise,
+    const flight: InFlightRequest<T> = {
+      waiters: 0,
+      result: promise,
       timer: undefined,
-      land(value) {
+      resolve(value) {
         clearTimeout(flight.timer);
-        if (underway.get(key) === flight) underway.delete(key);
+        if (inFlight.get(key) === flight) inFlight.delete(key);
         resolve(value);
       },
     };
-    underway.set(key, flight);
+    inFlight.set(key, flight);
     return flight;
   }
 
-  function joined(flight: Underway<T>): Promise<T | undefined> {
-    flight.timer ??= setTimeout(() => flight.land(undefined), waitMs).unref();
-    flight.waiting++;
-    return flight.landed;
+  function waitFor(flight: InFlightRequest<T>): Promise<T | undefined> {
+    flight.timer ??= setTimeout(() => flight.resolve(undefined), waitMs).unref();
+    flight.waiters++;
+    return flight.result;
   }
 
   return {
     /** A flight for whoever goes first, a promise for those who wait, nothing for those who go alone. */
-    board(key: string): Flight<T> | Promise<T | undefined> | undefined {
-      const untilMs = vain.get(key);
+    join(key: string): InFlight<T> | Promise<T | undefined> | undefined {
+      const untilMs = uncacheable.get(key);
       if (untilMs !== undefined) {
         if (untilMs > clock.now()) return undefined;
-        vain.delete(key);
+        uncacheable.delete(key);
       }
-      const flight = underway.get(key);
-      if (!flight) return begun(key);
-      return flight.waiting < mostWaiting ? joined(flight) : undefined;
+      const flight = inFlight.get(key);
+      if (!flight) return start(key);
+      return flight.waiters < mostWaiting ? waitFor(flight) : undefined;
     },
     /** Answers of this name are not kept, as it seems. */
-    remember(key: string): void {
-      vain.delete(key);
-      vain.set(key, clock.now() + vainMs);
-      for (const oldest of vain.keys()) {
-        if (vain.size <= mostVain) break;
-        vain.delete(oldest);
+    markUncacheable(key: string): void {
+      uncacheable.delete(key);
+      uncacheable.set(key, clock.now() + uncacheableTtlMs);
+      for (const oldest of uncacheable.keys()) {
+        if (uncacheable.size <= maxUncacheableKeys) break;
+        uncacheable.delete(oldest);
       }
     },
-    forget: (key: string) => void vain.delete(key),
+    clearUncacheable: (key: string) => void uncacheable.delete(key),
   };
 }

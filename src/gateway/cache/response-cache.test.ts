@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { createRedisBlobs } from '#storage/shared/redis-blobs.ts';
 import { testRedis } from '../../../tests/support/services/engines.ts';
 import { eventually } from '../../../tests/support/upstream.ts';
-import { decoded, type Entry, encoded, type Signpost, sizeOf } from './entry.ts';
-import { memoryResponses } from './memory-cache.ts';
-import { remoteResponses } from './redis-cache.ts';
-import type { Responses } from './response-cache.ts';
+import { type CacheEntry, decodeItem, encodeItem, estimateBytes, type VaryMarker } from './entry.ts';
+import { createMemoryCache } from './memory-cache.ts';
+import { createRedisCache } from './redis-cache.ts';
+import type { ResponseCache } from './response-cache.ts';
 
 const time = { ms: 1_800_000_000_000 };
 const clock = { now: () => time.ms };
-const entry = (text: string, lastsMs = 60_000): Entry => ({
+const entry = (text: string, lastsMs = 60_000): CacheEntry => ({
   status: 200,
   headers: ['X-Own', 'ü'],
   body: Buffer.from(text),
@@ -19,9 +19,9 @@ const entry = (text: string, lastsMs = 60_000): Entry => ({
   expiresAtMs: time.ms + lastsMs,
 });
 
-const stores: Record<string, () => Promise<{ responses: Responses; close(): void }>> = {
+const stores: Record<string, () => Promise<{ responses: ResponseCache; close(): void }>> = {
   async memory() {
-    return { responses: memoryResponses({ bytes: 1_000_000, clock }), close: () => undefined };
+    return { responses: createMemoryCache({ maxBytes: 1_000_000, clock }), close: () => undefined };
   },
   async redis() {
     const {
@@ -30,13 +30,13 @@ const stores: Record<string, () => Promise<{ responses: Responses; close(): void
       close,
     } = createRedisBlobs({ url: await testRedis(), prefix: 't:', commandTimeoutMs: 5000 });
     await settled(10_000);
-    return { responses: remoteResponses({ blobs, clock }), close };
+    return { responses: createRedisCache({ blobs, clock }), close };
   },
 };
 
 for (const [name, open] of Object.entries(stores))
   describe(`kept answers: ${name}`, () => {
-    const promise = (title: string, run: (responseCache: Responses) => Promise<void>) =>
+    const promise = (title: string, run: (responseCache: ResponseCache) => Promise<void>) =>
       test(title, async () => {
         const { responses: responseCache, close } = await open();
         try {
@@ -45,16 +45,16 @@ for (const [name, open] of Object.entries(stores))
           close();
         }
       });
-    const kept = async (responseCache: Responses, key: string, api = 'api') =>
+    const kept = async (responseCache: ResponseCache, key: string, api = 'api') =>
       (await responseCache.find(api, key)).kept;
-    const keep = async (responseCache: Responses, key: string, given: Entry | Signpost, api = 'api') => {
-      responseCache.keep(api, key, given, (await responseCache.find(api, key)).era!);
+    const keep = async (responseCache: ResponseCache, key: string, given: CacheEntry | VaryMarker, api = 'api') => {
+      responseCache.put(api, key, given, (await responseCache.find(api, key)).era!);
       await eventually(async () => assert.deepEqual(await kept(responseCache, key, api), given));
     };
 
     promise('what was kept is found as it was, until its time is over', async responseCache => {
       const one = entry('one');
-      const post: Signpost = { varies: ['accept'], mark: 'm', expiresAtMs: time.ms + 60_000 };
+      const post: VaryMarker = { varies: ['accept'], mark: 'm', expiresAtMs: time.ms + 60_000 };
       await keep(responseCache, 'a', one);
       await keep(responseCache, 'b', post);
       assert.equal(await kept(responseCache, 'c'), undefined);
@@ -69,10 +69,10 @@ for (const [name, open] of Object.entries(stores))
       await keep(responseCache, 'a', entry('a'));
       await keep(responseCache, 'b', entry('b'), 'other');
       const before = await responseCache.find('api', 'late');
-      await responseCache.forget('api');
+      await responseCache.purgeApi('api');
       const after = await responseCache.find('api', 'late');
       assert.notEqual(after.turn, before.turn);
-      responseCache.keep('api', 'late', entry('late'), before.era!);
+      responseCache.put('api', 'late', entry('late'), before.era!);
       await keep(responseCache, 'new', entry('new'));
       assert.equal(await kept(responseCache, 'a'), undefined);
       assert.equal(await kept(responseCache, 'late'), undefined);
@@ -83,9 +83,9 @@ for (const [name, open] of Object.entries(stores))
       await keep(responseCache, 'a', entry('old'));
       await keep(responseCache, 'b', entry('b'));
       const before = await responseCache.find('api', 'a');
-      responseCache.drop('api', 'a');
+      responseCache.delete('api', 'a');
       await eventually(async () => assert.equal(await kept(responseCache, 'a'), undefined));
-      responseCache.keep('api', 'a', entry('old'), before.era!);
+      responseCache.put('api', 'a', entry('old'), before.era!);
       assert.notEqual((await responseCache.find('api', 'a')).turn, before.turn);
       await keep(responseCache, 'c', entry('c'));
       assert.equal(await kept(responseCache, 'a'), undefined);
@@ -95,9 +95,9 @@ for (const [name, open] of Object.entries(stores))
   });
 
 test('memory stays within its bound, and what was not asked for the longest goes first', () => {
-  const bytes = 5 * (sizeOf(entry('x'.repeat(1000))) + 1);
-  const memory = memoryResponses({ bytes, clock });
-  const keep = (key: string, size = 1000) => memory.keep('api', key, entry('x'.repeat(size)), '0.0');
+  const bytes = 5 * (estimateBytes(entry('x'.repeat(1000))) + 1);
+  const memory = createMemoryCache({ maxBytes: bytes, clock });
+  const keep = (key: string, size = 1000) => memory.put('api', key, entry('x'.repeat(size)), '0.0');
   const has = (key: string) => (memory.find('api', key) as { kept: unknown }).kept !== undefined;
   for (const key of 'abcde') keep(key);
   assert.equal(memory.usedBytes, bytes);
@@ -114,26 +114,26 @@ test('memory stays within its bound, and what was not asked for the longest goes
 });
 
 test('the oldest drops are remembered as a whole: in doubt an answer is not kept', () => {
-  const memory = memoryResponses({ bytes: 1_000_000, clock });
+  const memory = createMemoryCache({ maxBytes: 1_000_000, clock });
   const { era } = memory.find('api', 'a') as { era: string };
-  for (let n = 0; n <= 10_000; n++) memory.hear(`n${n}`);
-  memory.keep('api', 'a', entry('a'), era);
+  for (let n = 0; n <= 10_000; n++) memory.receiveInvalidation(`n${n}`);
+  memory.put('api', 'a', entry('a'), era);
   assert.equal((memory.find('api', 'a') as { kept: unknown }).kept, undefined);
 });
 
 test('other threads hear what one drops, and tell nobody again', () => {
   const heard: string[] = [];
-  const memory = memoryResponses({ bytes: 1_000_000, clock, onDrop: key => heard.push(key) });
-  memory.drop('api', 'a');
-  memory.hear('b');
+  const memory = createMemoryCache({ maxBytes: 1_000_000, clock, onInvalidate: key => heard.push(key) });
+  memory.delete('api', 'a');
+  memory.receiveInvalidation('b');
   assert.deepEqual(heard, ['a']);
 });
 
 test('what somebody else wrote, or wrote otherwise, is not read', () => {
-  const bytes = encoded(entry('body'), 'era');
-  assert.deepEqual(decoded(bytes, 'era'), entry('body'));
-  assert.equal(decoded(bytes, 'other'), undefined);
-  assert.equal(decoded(bytes.subarray(0, 30), 'era'), undefined);
-  assert.equal(decoded(Buffer.from('x'), 'era'), undefined);
-  assert.equal(decoded(Buffer.from('hello, this is no answer'), 'era'), undefined);
+  const bytes = encodeItem(entry('body'), 'era');
+  assert.deepEqual(decodeItem(bytes, 'era'), entry('body'));
+  assert.equal(decodeItem(bytes, 'other'), undefined);
+  assert.equal(decodeItem(bytes.subarray(0, 30), 'era'), undefined);
+  assert.equal(decodeItem(Buffer.from('x'), 'era'), undefined);
+  assert.equal(decodeItem(Buffer.from('hello, this is no answer'), 'era'), undefined);
 });

@@ -1,8 +1,8 @@
 import type { MaybePromise } from '../pipeline/step.ts';
-import type { Kept } from './entry.ts';
+import type { StoredItem } from './entry.ts';
 
-export interface Found {
-  readonly kept: Kept | undefined;
+export interface CacheLookup {
+  readonly kept: StoredItem | undefined;
   /** Goes with what is kept in answer to this look: it tells what was forgotten since. Undefined: keep nothing. */
   readonly era: string | undefined;
   /** Calls of one turn may share an answer; another begins when what was known is forgotten. */
@@ -10,11 +10,11 @@ export interface Found {
 }
 
 /** Where answers are kept. Nothing here fails a call: what cannot be had is not there. */
-export interface Responses {
-  find(apiId: string, key: string): MaybePromise<Found>;
+export interface ResponseCache {
+  find(apiId: string, key: string): MaybePromise<CacheLookup>;
   /** Never waits. */
-  keep(apiId: string, key: string, kept: Kept, era: string): void;
-  drop(apiId: string, key: string): void;
+  put(apiId: string, key: string, kept: StoredItem, era: string): void;
+  delete(apiId: string, key: string): void;
   /** Forgets all answers of an API, those that are still on their way included. Rejects when it cannot be sure. */
-  forget(apiId: string): Promise<void>;
+  purgeApi(apiId: string): Promise<void>;
 }

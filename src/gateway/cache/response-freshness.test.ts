@@ -4,14 +4,14 @@ import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Rules } from './cache-policy.ts';
-import { ageSeconds, keptHeaders, lifetimeMs, variesOf } from './response-freshness.ts';
+import type { CacheRules } from './cache-policy.ts';
+import { computeTtlMs, parseAge, parseVary, selectStoredHeaders } from './response-freshness.ts';
 
 const nowMs = Date.UTC(2030, 0, 1, 12);
 const at = (seconds: number) => new Date(nowMs + seconds * 1000).toUTCString();
-const plain: Rules = { ttlMs: 60_000, statuses: undefined, pattern: undefined, ttlHeader: undefined };
-const listed: Rules = { ...plain, statuses: new Set([200, 404]) };
-const decided: Rules = { ...listed, ttlHeader: 'x-gw-cache-action-set-ttl' };
+const plain: CacheRules = { ttlMs: 60_000, statuses: undefined, pattern: undefined, ttlHeader: undefined };
+const listed: CacheRules = { ...plain, statuses: new Set([200, 404]) };
+const decided: CacheRules = { ...listed, ttlHeader: 'x-gw-cache-action-set-ttl' };
 
 const given = (status: number, headers: Record<string, string | string[]>) =>
   new GatewayResponse(
@@ -20,7 +20,13 @@ const given = (status: number, headers: Record<string, string | string[]>) =>
     noBody(),
   );
 
-type Row = [title: string, seconds: number, headers: Record<string, string | string[]>, status?: number, rules?: Rules];
+type Row = [
+  title: string,
+  seconds: number,
+  headers: Record<string, string | string[]>,
+  status?: number,
+  rules?: CacheRules,
+];
 
 const rows: readonly Row[] = [
   ['nothing said: the time of the definition', 60, {}],
@@ -95,11 +101,11 @@ const rows: readonly Row[] = [
 
 for (const [title, seconds, headers, status = 200, rules = plain] of rows)
   test(`kept for ${seconds} seconds: ${title}`, () => {
-    assert.equal(lifetimeMs(rules, given(status, headers), nowMs), seconds * 1000);
+    assert.equal(computeTtlMs(rules, given(status, headers), nowMs), seconds * 1000);
   });
 
 test('what answers differ by is told by Vary, and by an encoding', () => {
-  const of = (headers: Record<string, string | string[]>) => variesOf(given(200, headers).headers);
+  const of = (headers: Record<string, string | string[]>) => parseVary(given(200, headers).headers);
   assert.deepEqual(of({}), []);
   assert.deepEqual(of({ Vary: ['Origin, ACCEPT', 'accept,, '] }), ['accept', 'origin']);
   assert.deepEqual(of({ 'Content-Encoding': 'gzip', Vary: 'Accept' }), ['accept', 'accept-encoding']);
@@ -113,7 +119,7 @@ test('an age that cannot be read is none', () => {
     ['-1', 0],
     ['x', 0],
   ] as const)
-    assert.equal(ageSeconds(given(200, { Age: age }).headers), seconds);
+    assert.equal(parseAge(given(200, { Age: age }).headers), seconds);
 });
 
 test('what belongs to one call is not kept, and what the gateway adds is kept once for each time it was said', () => {
@@ -126,7 +132,7 @@ test('what belongs to one call is not kept, and what the gateway adds is kept on
     'X-Own': '1',
     'x-gw-cached-response': '1',
   };
-  assert.deepEqual(keptHeaders(call, given(200, headers)), [
+  assert.deepEqual(selectStoredHeaders(call, given(200, headers)), [
     ...['Vary', 'Origin', 'Vary', 'Accept'],
     ...['X-Expires', 'later', 'X-Own', '1'],
   ]);

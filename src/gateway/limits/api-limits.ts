@@ -3,38 +3,38 @@ import { endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { skipsLimits } from './loops.ts';
-import { counted, type RateCounting, rateCounting } from './rate.ts';
-import { tooMany } from './rate-limit-headers.ts';
+import { createRateCounter, type RateCounter, toLimitState } from './rate.ts';
+import { createTooManyRequests } from './rate-limit-headers.ts';
 
 /** How many calls the API, or one of its endpoints, takes from all callers together. */
-export const apiLimits: Step = {
+export const apiLimitsStep: Step = {
   name: 'api-limits',
   build(context) {
     const { model, services } = context;
-    const rates = rateCounting(services);
-    const whole = wholeLimit(context, rates);
-    const endpoints = endpointLimits(context, rates);
-    if (model.skips.rateLimit || (!whole && !endpoints)) return undefined;
+    const rates = createRateCounter(services);
+    const apiLimit = compileApiLimit(context, rates);
+    const endpoints = compileEndpointLimits(context, rates);
+    if (model.skips.rateLimit || (!apiLimit && !endpoints)) return undefined;
     const { orgId, id } = model.identity;
     const key = `apilimiter-${orgId}${id}`;
-    const refused = tooMany(services);
+    const rejectTooManyRequests = createTooManyRequests(services);
 
-    function judged(call: Exchange, window: Window, taken: CounterResult): StepResult {
-      const now = counted(window, taken);
-      call.rate ??= now;
+    function evaluate(call: Exchange, window: Window, taken: CounterResult): StepResult {
+      const state = toLimitState(window, taken);
+      call.rate ??= state;
       if (taken.allowed) return undefined;
-      call.rate = now;
+      call.rate = state;
       services.emitEvent('RatelimitExceeded', call, 'API Rate Limit Exceeded', { key });
-      return refused(call, 'api_rate_exceeded', taken);
+      return rejectTooManyRequests(call, 'api_rate_exceeded', taken);
     }
 
     return {
       request(call) {
-        const limit = skipsLimits(call) ? undefined : (endpoints?.find(call) ?? whole);
+        const limit = skipsLimits(call) ? undefined : (endpoints?.find(call) ?? apiLimit);
         if (!limit) return undefined;
         const taken = rates.take(limit.name, limit.window, services.clock.now());
-        if (taken instanceof Promise) return taken.then(it => judged(call, limit.window, it));
-        return judged(call, limit.window, taken);
+        if (taken instanceof Promise) return taken.then(it => evaluate(call, limit.window, it));
+        return evaluate(call, limit.window, taken);
       },
     };
   },
@@ -48,12 +48,12 @@ interface Limit {
 /** Without a rate or a period there is no limit. */
 const isSet = ({ rate, perSeconds }: { rate: number; perSeconds: number }) => rate > 0 && perSeconds > 0;
 
-function wholeLimit({ model: { identity, rateLimit } }: StepContext, rates: RateCounting): Limit | undefined {
+function compileApiLimit({ model: { identity, rateLimit } }: StepContext, rates: RateCounter): Limit | undefined {
   if (!rateLimit.enabled || !isSet(rateLimit)) return undefined;
   return { name: `api:${identity.id}`, window: rates.window(rateLimit.rate, rateLimit.perSeconds) };
 }
 
-function endpointLimits({ model, version, services: { settings } }: StepContext, rates: RateCounting) {
+function compileEndpointLimits({ model, version, services: { settings } }: StepContext, rates: RateCounter) {
   const entries = version.endpoints.rateLimit.filter(isSet).map(({ path, method, rate, perSeconds }) => ({
     path,
     method,

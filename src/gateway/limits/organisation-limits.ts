@@ -7,14 +7,14 @@ import { type RefusalCode, refusals, refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, Step, StepResult } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { skipsLimits } from './loops.ts';
-import { type Monitored, quotaMonitor } from './monitor.ts';
-import { rateCounting } from './rate.ts';
+import { createQuotaMonitor, type MonitoredQuota } from './monitor.ts';
+import { createRateCounter } from './rate.ts';
 
 /**
  * Organisation rate limit and quota: what all calls to its APIs may use together. The rate of its grants is the operator's
  * and holds always; the limits of its key count beside it where the setting asks for them, so that the tighter one decides.
  */
-export const organisationLimits: Step = {
+export const organisationLimitsStep: Step = {
   name: 'organisation-limits',
   build({ model, services }) {
     const { orgId } = model.identity;
@@ -32,10 +32,10 @@ export const organisationLimits: Step = {
   },
 };
 
-type Check = (call: Exchange) => MaybePromise<StepResult>;
+type LimitCheck = (call: Exchange) => MaybePromise<StepResult>;
 
-function createKeyCheck(services: StepServices, orgId: string): Check {
-  const check = checking(services, orgId);
+function createKeyCheck(services: StepServices, orgId: string): LimitCheck {
+  const check = createSessionCheck(services, orgId);
   return call => {
     if (skipsLimits(call)) return undefined;
     const session = services.organisationLimits.find(orgId);
@@ -47,25 +47,25 @@ function createKeyCheck(services: StepServices, orgId: string): Check {
 /** The rate of the grants has a counter of its own: what one of the two limits refuses, the other has not to know. */
 const grantScope = 'grant';
 
-function createGrantCheck(services: StepServices, orgId: string): Check | undefined {
+function createGrantCheck(services: StepServices, orgId: string): LimitCheck | undefined {
   const { rate, per } = services.grants.of(orgId);
   if (rate === null) return undefined;
   const { clock } = services;
-  const rates = rateCounting(services);
+  const rates = createRateCounter(services);
   const name = rateCounter(organisationOwner(orgId), grantScope);
   const window = rates.window(rate, per);
-  const answer = (call: Exchange, { allowed }: CounterResult): StepResult =>
-    allowed ? undefined : denyOrganisation(services, orgId, call, 'organisation_rate_exceeded', rateMessage);
+  const evaluate = (call: Exchange, { allowed }: CounterResult): StepResult =>
+    allowed ? undefined : rejectOrganisation(services, orgId, call, 'organisation_rate_exceeded', rateMessage);
   return call => {
     if (skipsLimits(call)) return undefined;
     const taken = rates.take(name, window, clock.now());
-    return taken instanceof Promise ? taken.then(it => answer(call, it)) : answer(call, taken);
+    return taken instanceof Promise ? taken.then(it => evaluate(call, it)) : evaluate(call, taken);
   };
 }
 
 const rateMessage = 'Organisation rate limit has been exceeded';
 
-function denyOrganisation(
+function rejectOrganisation(
   { emitEvent }: StepServices,
   orgId: string,
   call: Exchange,
@@ -76,26 +76,26 @@ function denyOrganisation(
   return refuse(call, code);
 }
 
-interface Plan {
+interface OrganisationLimitPlan {
   readonly rate: Window | undefined;
   readonly quota: Window | undefined;
-  readonly monitored: Monitored;
+  readonly monitored: MonitoredQuota;
 }
 
-function checking(services: StepServices, orgId: string) {
+function createSessionCheck(services: StepServices, orgId: string) {
   const { counters, clock, settings } = services;
-  const rates = rateCounting(services);
+  const rates = createRateCounter(services);
   const owner = organisationOwner(orgId);
   const rateName = rateCounter(owner);
   const quotaName = quotaCounter(owner);
-  const monitor = settings['limits.monitor_organisations'] ? quotaMonitor(services) : undefined;
-  const plans = new WeakMap<Session, Plan>();
+  const monitor = settings['limits.monitor_organisations'] ? createQuotaMonitor(services) : undefined;
+  const plans = new WeakMap<Session, OrganisationLimitPlan>();
 
-  function planOf(session: Session): Plan {
+  function getPlan(session: Session): OrganisationLimitPlan {
     const known = plans.get(session);
     if (known) return known;
     const { rate, quota } = session.limits;
-    const plan: Plan = {
+    const plan: OrganisationLimitPlan = {
       rate: rate && rates.window(rate.rate, rate.perSeconds),
       quota: quota && quotaWindow(quota),
       monitored: { orgId, key: orgId, percents: session.quotaAlertPercents },
@@ -104,26 +104,34 @@ function checking(services: StepServices, orgId: string) {
     return plan;
   }
 
-  const denied = (call: Exchange, code: RefusalCode, message: string) =>
-    denyOrganisation(services, orgId, call, code, message);
+  const reject = (call: Exchange, code: RefusalCode, message: string) =>
+    rejectOrganisation(services, orgId, call, code, message);
 
-  function rated(call: Exchange, plan: Plan, taken: CounterResult | undefined): MaybePromise<StepResult> {
-    if (taken && !taken.allowed) return denied(call, 'organisation_rate_exceeded', rateMessage);
+  function evaluateRate(
+    call: Exchange,
+    plan: OrganisationLimitPlan,
+    taken: CounterResult | undefined,
+  ): MaybePromise<StepResult> {
+    if (taken && !taken.allowed) return reject(call, 'organisation_rate_exceeded', rateMessage);
     if (!plan.quota) return undefined;
     const used = counters.take(quotaName, plan.quota, clock.now());
-    return used instanceof Promise ? used.then(it => charged(call, plan, it)) : charged(call, plan, used);
+    return used instanceof Promise ? used.then(it => evaluateQuota(call, plan, it)) : evaluateQuota(call, plan, used);
   }
 
-  function charged(call: Exchange, { quota, monitored }: Plan, taken: CounterResult): StepResult {
-    if (!taken.allowed) return denied(call, 'organisation_quota_exceeded', 'Organisation quota has been exceeded');
+  function evaluateQuota(
+    call: Exchange,
+    { quota, monitored }: OrganisationLimitPlan,
+    taken: CounterResult,
+  ): StepResult {
+    if (!taken.allowed) return reject(call, 'organisation_quota_exceeded', 'Organisation quota has been exceeded');
     monitor?.(call, monitored, quota!, taken);
     return undefined;
   }
 
   return (call: Exchange, session: Session): MaybePromise<StepResult> => {
     if (session.inactive) return refuse(call, 'organisation_inactive');
-    const plan = planOf(session);
+    const plan = getPlan(session);
     const taken = plan.rate && rates.take(rateName, plan.rate, clock.now());
-    return taken instanceof Promise ? taken.then(it => rated(call, plan, it)) : rated(call, plan, taken);
+    return taken instanceof Promise ? taken.then(it => evaluateRate(call, plan, it)) : evaluateRate(call, plan, taken);
   };
 }

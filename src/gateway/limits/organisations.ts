@@ -9,46 +9,46 @@ import type { MaybePromise } from '../pipeline/step.ts';
 import type { Change } from '../routing/config-store.ts';
 
 /** The limits of organisations, for a thread. */
-export interface Organisations {
+export interface OrganisationLimitCache {
   /** Nothing for an organisation without limits. */
   find(orgId: string): MaybePromise<Session | undefined>;
   /** Forgets what changed; undefined is everything. */
-  changed(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly Change[] | undefined): void;
 }
 
-const organisationsKept = 10_000;
+const maxCachedOrganisations = 10_000;
 
-interface Known {
+interface CachedLimits {
   readonly digest: string;
   readonly session: Session | undefined;
 }
 
 /** The key of an organisation's limits is called like the organisation. */
-export function organisationsOf(store: Pick<AccessStore, 'keys'>, vault: Vault): Organisations {
-  const known = new Lru<string, Known>(organisationsKept);
+export function createOrganisationLimitCache(store: Pick<AccessStore, 'keys'>, vault: Vault): OrganisationLimitCache {
+  const cache = new Lru<string, CachedLimits>(maxCachedOrganisations);
   const reads = createReadGuard();
 
   return {
     find(orgId) {
-      const kept = known.get(orgId);
-      if (kept) return kept.session;
-      const remember = reads.begin();
+      const cached = cache.get(orgId);
+      if (cached) return cached.session;
+      const storeIfCurrent = reads.begin();
       const digest = keyDigest(vault, orgId);
-      const keep = (rows: Awaited<ReturnType<AccessStore['keys']>>) => {
+      const cacheRow = (rows: Awaited<ReturnType<AccessStore['keys']>>) => {
         const row = rows.find(it => it.kind === 'organisation' && it.org_id === orgId);
         const session = row && compileKeySession(JSON.parse(row.body) as Key);
-        remember(() => known.set(orgId, { digest, session }));
+        storeIfCurrent(() => cache.set(orgId, { digest, session }));
         return session;
       };
       const rows = store.keys([digest]);
-      return rows instanceof Promise ? rows.then(keep) : keep(rows);
+      return rows instanceof Promise ? rows.then(cacheRow) : cacheRow(rows);
     },
-    changed(changes) {
+    invalidate(changes) {
       const ids = new Set(changes?.filter(({ topic }) => topic === 'keys').map(({ id }) => id));
       if (changes && ids.size === 0) return;
       reads.invalidate();
-      if (!changes || ids.has('')) known.clear();
-      else known.deleteWhere(({ digest }) => ids.has(digest));
+      if (!changes || ids.has('')) cache.clear();
+      else cache.deleteWhere(({ digest }) => ids.has(digest));
     },
   };
 }

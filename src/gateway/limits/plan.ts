@@ -6,11 +6,11 @@ import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-matc
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import type { RateCounting } from './rate.ts';
-import { type Smoothed, smoothed } from './smoothing.ts';
+import type { RateCounter } from './rate.ts';
+import { compileSmoothing, type SmoothingPlan } from './smoothing.ts';
 
 /** The limits of a right on one API, ready to be counted. Made once for each right. */
-export interface Plan {
+export interface LimitPlan {
   readonly rate: RatePlan | undefined;
   readonly quota: Window | undefined;
   readonly scope: string;
@@ -19,7 +19,7 @@ export interface Plan {
 
 export interface RatePlan {
   readonly window: Window;
-  readonly smoothed: Smoothed | undefined;
+  readonly smoothed: SmoothingPlan | undefined;
   readonly throttle: { readonly retries: number; readonly intervalMs: number } | undefined;
 }
 
@@ -35,33 +35,37 @@ export interface ChosenRate {
   readonly plan: RatePlan;
 }
 
-export function ratePlan(rates: RateCounting, { rate, perSeconds, smoothing }: RateLimit, limits: KeyLimits): RatePlan {
+export function compileRatePlan(
+  rates: RateCounter,
+  { rate, perSeconds, smoothing }: RateLimit,
+  limits: KeyLimits,
+): RatePlan {
   const { throttle } = limits;
-  const counted = rates.window(rate, perSeconds);
+  const rateWindow = rates.window(rate, perSeconds);
   // A call that is held tries again: only the try that succeeds may count.
-  const window = throttle ? { ...counted, countsRefused: false } : counted;
+  const window = throttle ? { ...rateWindow, countsRefused: false } : rateWindow;
   return {
     window,
-    smoothed: smoothing && smoothed(window, smoothing),
+    smoothed: smoothing && compileSmoothing(window, smoothing),
     throttle: throttle && { retries: throttle.retries, intervalMs: throttle.intervalSeconds * 1000 },
   };
 }
 
-export function plans({ model, version, services }: StepContext, rates: RateCounting) {
-  const known = new WeakMap<Right, Plan>();
+export function createLimitPlans({ model, version, services }: StepContext, rates: RateCounter) {
+  const plans = new WeakMap<Right, LimitPlan>();
   const context = { model, version, settings: services.settings };
   const apiId = model.identity.id;
 
-  function made({ limits, scope, endpoints }: Right): Plan {
+  function compilePlan({ limits, scope, endpoints }: Right): LimitPlan {
     return {
-      rate: limits.rate && ratePlan(rates, limits.rate, limits),
+      rate: limits.rate && compileRatePlan(rates, limits.rate, limits),
       quota: limits.quota && quotaWindow(limits.quota),
       scope,
-      endpoints: endpointPlans(endpoints.map(it => ({ ...it, rate: ratePlan(rates, it.rate, limits) }))),
+      endpoints: compileEndpointPlans(endpoints.map(it => ({ ...it, rate: compileRatePlan(rates, it.rate, limits) }))),
     };
   }
 
-  function endpointPlans(entries: readonly EndpointPlan[]): EndpointMatcher<EndpointPlan> | undefined {
+  function compileEndpointPlans(entries: readonly EndpointPlan[]): EndpointMatcher<EndpointPlan> | undefined {
     return endpointMatcher(entries.filter(isReadable), context);
   }
 
@@ -77,16 +81,16 @@ export function plans({ model, version, services }: StepContext, rates: RateCoun
   }
 
   return {
-    of(right: Right): Plan {
-      let plan = known.get(right);
+    get(right: Right): LimitPlan {
+      let plan = plans.get(right);
       if (!plan) {
-        plan = made(right);
-        known.set(right, plan);
+        plan = compilePlan(right);
+        plans.set(right, plan);
       }
       return plan;
     },
     /** An endpoint's own limit, or the one of the key. */
-    rateFor(call: Exchange, owner: string, plan: Plan): ChosenRate | undefined {
+    rateFor(call: Exchange, owner: string, plan: LimitPlan): ChosenRate | undefined {
       const endpoint =
         plan.endpoints?.find(call) ?? (call.isPathAmbiguous ? plan.endpoints?.find(call, plainSpelling) : undefined);
       if (endpoint) return { name: endpointCounter(owner, apiId, endpoint), plan: endpoint.rate };

@@ -5,30 +5,30 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { MaybePromise, StepResult } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { RatePlan } from './plan.ts';
-import { counted, type RateCounting } from './rate.ts';
-import { tooMany } from './rate-limit-headers.ts';
-import { smoothing } from './smoothing.ts';
-import { type Waiting, waitingRoom } from './throttle-queue.ts';
+import { type RateCounter, toLimitState } from './rate.ts';
+import { createTooManyRequests } from './rate-limit-headers.ts';
+import { createSmoothing } from './smoothing.ts';
+import { createThrottleQueue, type ThrottleQueue } from './throttle-queue.ts';
 
 /** One for the thread: what is held is held by all APIs together. */
-const rooms = new WeakMap<object, Waiting>();
+const queues = new WeakMap<object, ThrottleQueue>();
 
-function roomOf({ settings }: Pick<StepServices, 'settings'>): Waiting {
-  let room = rooms.get(settings);
-  if (!room) {
-    room = waitingRoom(settings['limits.held_calls']);
-    rooms.set(settings, room);
+function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
+  let queue = queues.get(settings);
+  if (!queue) {
+    queue = createThrottleQueue(settings['limits.held_calls']);
+    queues.set(settings, queue);
   }
-  return room;
+  return queue;
 }
 
 /** Lets a call pass while its key is below the rate; where the key says so, a call above it waits for its turn. */
-export function rateGuard(services: StepServices, rates: RateCounting) {
+export function createRateGuard(services: StepServices, rates: RateCounter) {
   const { clock, settings, emitEvent } = services;
-  const refused = tooMany(services);
-  const { allowance } = smoothing(services, rates);
-  const room = roomOf(services);
-  const holdMs = settings['limits.hold_seconds'] * 1000;
+  const rejectTooManyRequests = createTooManyRequests(services);
+  const { allowance } = createSmoothing(services, rates);
+  const queue = getQueue(services);
+  const maxThrottleMs = settings['limits.hold_seconds'] * 1000;
 
   function take(call: Exchange, name: string, { window, smoothed }: RatePlan): MaybePromise<CounterResult> {
     if (!smoothed) return rates.take(name, window, clock.now());
@@ -38,38 +38,38 @@ export function rateGuard(services: StepServices, rates: RateCounting) {
   }
 
   /** Whether the call passes; otherwise handlers hear of it. */
-  function passes(call: Exchange, { window }: RatePlan, taken: CounterResult): boolean {
-    call.rate = counted(window, taken);
+  function recordResult(call: Exchange, { window }: RatePlan, taken: CounterResult): boolean {
+    call.rate = toLimitState(window, taken);
     if (!taken.allowed) emitEvent('RatelimitExceeded', call, 'Rate Limit Exceeded', { key: call.keyHash });
     return taken.allowed;
   }
 
-  function judged(call: Exchange, name: string, plan: RatePlan, taken: CounterResult): MaybePromise<StepResult> {
-    if (passes(call, plan, taken)) return undefined;
-    if (!plan.throttle || !room.enter()) return refused(call, 'rate_exceeded', taken);
-    return held(call, name, plan, plan.throttle, taken).finally(room.leave);
+  function evaluate(call: Exchange, name: string, plan: RatePlan, taken: CounterResult): MaybePromise<StepResult> {
+    if (recordResult(call, plan, taken)) return undefined;
+    if (!plan.throttle || !queue.tryEnter()) return rejectTooManyRequests(call, 'rate_exceeded', taken);
+    return throttle(call, name, plan, plan.throttle, taken).finally(queue.leave);
   }
 
-  async function held(
+  async function throttle(
     call: Exchange,
     name: string,
     plan: RatePlan,
     { retries, intervalMs }: NonNullable<RatePlan['throttle']>,
     first: CounterResult,
   ): Promise<GatewayResponse | undefined> {
-    const untilMs = clock.now() + holdMs;
+    const untilMs = clock.now() + maxThrottleMs;
     let taken = first;
     for (let tries = 0; tries < retries && clock.now() + intervalMs <= untilMs; tries++) {
-      if (!(await room.pause(call, intervalMs))) return refuse(call, 'client_gone');
+      if (!(await queue.wait(call, intervalMs))) return refuse(call, 'client_gone');
       taken = await take(call, name, plan);
-      if (passes(call, plan, taken)) return undefined;
+      if (recordResult(call, plan, taken)) return undefined;
     }
-    return refused(call, 'rate_exceeded', taken);
+    return rejectTooManyRequests(call, 'rate_exceeded', taken);
   }
 
   return (call: Exchange, name: string, plan: RatePlan): MaybePromise<StepResult> => {
     const taken = take(call, name, plan);
-    if (taken instanceof Promise) return taken.then(it => judged(call, name, plan, it));
-    return judged(call, name, plan, taken);
+    if (taken instanceof Promise) return taken.then(it => evaluate(call, name, plan, it));
+    return evaluate(call, name, plan, taken);
   };
 }

@@ -2,36 +2,37 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Key } from '#access/keys/schema.ts';
 import { closeBenches, keySession, limitsBench } from '../../../tests/support/limit-fixtures.ts';
-import { nextAllowance, smoothed } from './smoothing.ts';
+import { compileSmoothing, computeNextAllowance } from './smoothing.ts';
 
 after(closeBenches);
 
 const window = (limit: number) => ({ limit, periodMs: 60_000 });
 
 test('the worked example: from 600, up at 550 to 700, down at 450 to 500, otherwise nothing', () => {
-  const plan = smoothed(window(1000), { threshold: 400, step: 100, delaySeconds: 30, trigger: 0.5 });
-  assert.equal(nextAllowance(plan, 600, 550), 700);
-  assert.equal(nextAllowance(plan, 600, 549), 600);
-  assert.equal(nextAllowance(plan, 600, 451), 600);
-  assert.equal(nextAllowance(plan, 600, 450), 500);
+  const plan = compileSmoothing(window(1000), { threshold: 400, step: 100, delaySeconds: 30, trigger: 0.5 });
+  assert.equal(computeNextAllowance(plan, 600, 550), 700);
+  assert.equal(computeNextAllowance(plan, 600, 549), 600);
+  assert.equal(computeNextAllowance(plan, 600, 451), 600);
+  assert.equal(computeNextAllowance(plan, 600, 450), 500);
 });
 
 test('the allowance never leaves what is between threshold and rate', () => {
-  const plan = smoothed(window(650), { threshold: 400, step: 100, delaySeconds: 1, trigger: 0.5 });
-  assert.equal(nextAllowance(plan, 600, 600), 650);
-  assert.equal(nextAllowance(plan, 650, 650), 650);
-  assert.equal(nextAllowance(plan, 650, 0), 550);
-  assert.equal(nextAllowance(plan, 450, 0), 400);
-  assert.equal(nextAllowance(plan, 400, 0), 400);
-  assert.equal(smoothed(window(10), { threshold: 400, step: 1, delaySeconds: 1, trigger: 0 }).threshold, 10);
+  const plan = compileSmoothing(window(650), { threshold: 400, step: 100, delaySeconds: 1, trigger: 0.5 });
+  assert.equal(computeNextAllowance(plan, 600, 600), 650);
+  assert.equal(computeNextAllowance(plan, 650, 650), 650);
+  assert.equal(computeNextAllowance(plan, 650, 0), 550);
+  assert.equal(computeNextAllowance(plan, 450, 0), 400);
+  assert.equal(computeNextAllowance(plan, 400, 0), 400);
+  assert.equal(compileSmoothing(window(10), { threshold: 400, step: 1, delaySeconds: 1, trigger: 0 }).threshold, 10);
 });
 
 test('a trigger of 0 means at the allowance itself, and hundredths are exact', () => {
-  const at = (trigger: number) => smoothed(window(1000), { threshold: 400, step: 100, delaySeconds: 1, trigger });
-  assert.equal(nextAllowance(at(0), 600, 599), 600);
-  assert.equal(nextAllowance(at(0), 600, 600), 700);
-  assert.equal(nextAllowance(at(0.29), 600, 570), 600);
-  assert.equal(nextAllowance(at(0.29), 600, 571), 700);
+  const at = (trigger: number) =>
+    compileSmoothing(window(1000), { threshold: 400, step: 100, delaySeconds: 1, trigger });
+  assert.equal(computeNextAllowance(at(0), 600, 599), 600);
+  assert.equal(computeNextAllowance(at(0), 600, 600), 700);
+  assert.equal(computeNextAllowance(at(0.29), 600, 570), 600);
+  assert.equal(computeNextAllowance(at(0.29), 600, 571), 700);
 });
 
 const key: Key = {

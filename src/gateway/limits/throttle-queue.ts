@@ -1,26 +1,26 @@
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Calls of this thread that wait for their turn. */
-export interface Waiting {
+export interface ThrottleQueue {
   /** Makes room for a call; false when too many wait already. Whoever got room gives it back with `leave`. */
-  enter(): boolean;
+  tryEnter(): boolean;
   leave(): void;
   /** Resolves after the pause, or at once when the caller leaves; false when they did. */
-  pause(call: Exchange, ms: number): Promise<boolean>;
+  wait(call: Exchange, ms: number): Promise<boolean>;
 }
 
-export function waitingRoom(most: number): Waiting {
-  let held = 0;
+export function createThrottleQueue(maxWaiting: number): ThrottleQueue {
+  let waiting = 0;
   return {
-    enter() {
-      if (held >= most) return false;
-      held++;
+    tryEnter() {
+      if (waiting >= maxWaiting) return false;
+      waiting++;
       return true;
     },
     leave() {
-      held--;
+      waiting--;
     },
-    pause: (call, ms) =>
+    wait: (call, ms) =>
       new Promise(resolve => {
         if (call.isClientDisconnected) return resolve(false);
         const timer = setTimeout(() => {

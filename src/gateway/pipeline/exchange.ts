@@ -2,7 +2,7 @@ import type { Session } from '#access/keys/session.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import type { Counted } from '../limits/rate.ts';
+import type { LimitState } from '../limits/rate.ts';
 import type { Destination } from '../proxy/load-balancer.ts';
 import type { Signer } from '../proxy/signer.ts';
 import type { Deadlines } from '../proxy/timeout-queue.ts';
@@ -92,8 +92,8 @@ export class Exchange {
   traceId = '';
   context: Record<string, unknown> | undefined = undefined;
   /** Where the call left the limits it was counted against. */
-  rate: Counted | undefined = undefined;
-  quota: Counted | undefined = undefined;
+  rate: LimitState | undefined = undefined;
+  quota: LimitState | undefined = undefined;
 
   /** The id of the API that a part of another call may not leave; empty for a call of its own. */
   restrictedToApiId = '';

@@ -7,13 +7,13 @@ import type { Settings } from '#base/settings.ts';
 import type { Carry } from '#operations/in-process-request.ts';
 import type { Counters } from '#storage/shared/shared.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
-import type { Certificates } from '../auth/certificates.ts';
-import type { KeySets } from '../auth/jwks.ts';
-import type { Sessions } from '../auth/key-cache.ts';
-import type { OauthAsked, OauthReply } from '../auth/oauth/schema.ts';
-import type { OauthTokens } from '../auth/oauth/tokens.ts';
-import type { Responses } from '../cache/response-cache.ts';
-import type { Organisations } from '../limits/organisations.ts';
+import type { CertificateCache } from '../auth/certificates.ts';
+import type { JwksCache } from '../auth/jwks.ts';
+import type { KeyCache } from '../auth/key-cache.ts';
+import type { OauthRequest, OauthResponse } from '../auth/oauth/schema.ts';
+import type { OauthTokenCache } from '../auth/oauth/tokens.ts';
+import type { ResponseCache } from '../cache/response-cache.ts';
+import type { OrganisationLimitCache } from '../limits/organisations.ts';
 import type { Registries } from '../proxy/service-discovery.ts';
 import type { NetworkTools } from '../runtime/network-services.ts';
 import type { DefinitionSecrets } from '../variables/definition-secrets.ts';
@@ -23,7 +23,7 @@ import type { Ask } from './thread-rpc.ts';
 
 /** What a traffic thread may ask the main thread. */
 export interface MainThreadRpc {
-  oauth(request: OauthAsked): Promise<OauthReply>;
+  oauth(request: OauthRequest): Promise<OauthResponse>;
   /** Whether it is the gateway secret. */
   explains(request: { readonly secret: string }): Promise<boolean>;
   /** Whether a port is free of other processes; rejects where it is not. Threads share ports among themselves. */
@@ -44,18 +44,18 @@ export interface StepServices {
   readonly counters: Counters;
   /** Those of this process alone, which answer at once. */
   readonly processCounters: LocalCounters;
-  readonly keyCache: Sessions;
-  readonly certificates: Certificates;
+  readonly keyCache: KeyCache;
+  readonly certificates: CertificateCache;
   readonly addressPolicies: AddressPolicies;
   /** What asks other servers for an API, held to the policy of its organisation. */
   networkFor(policy: AddressPolicy): NetworkTools;
   /** The way out for calls that are not proxied traffic. */
   readonly outbound: OutboundClient;
-  readonly jwks: KeySets;
-  readonly oauthTokens: OauthTokens;
+  readonly jwks: JwksCache;
+  readonly oauthTokens: OauthTokenCache;
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
   readonly rpc: Ask<MainThreadRpc>;
-  readonly organisationLimits: Organisations;
+  readonly organisationLimits: OrganisationLimitCache;
   /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
   readonly grants: TenantGrants;
   /** What definitions may name: of the organisation of the API that is compiled, of none elsewhere. */
@@ -65,7 +65,7 @@ export interface StepServices {
   /** Service registries that upstream hosts are looked up in. */
   readonly serviceDiscovery: Registries;
   /** Answers that are kept. */
-  readonly responseCache: Responses;
+  readonly responseCache: ResponseCache;
   /** Tells handlers what happened; never waits. */
   emitEvent(event: string, subject: EventSubject, message: string, details?: Readonly<Record<string, unknown>>): void;
 }

@@ -3,7 +3,7 @@ import type { SecureVersion, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
 import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
-import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
+import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { cipherList } from './ciphers.ts';
 import { byHostPattern, patternsOf } from './host-patterns.ts';
@@ -46,7 +46,7 @@ export type Links = (destination: Pick<Destination, 'origin'>) => Link;
 /** Hosts one API remembers its link to. */
 const hostsKept = 1000;
 
-export function linksOf(model: Model, certificates: Pick<Certificates, 'get'>, policy: AddressPolicy): Links {
+export function linksOf(model: Model, certificates: Pick<CertificateCache, 'get'>, policy: AddressPolicy): Links {
   const plain = createPlainLink(policy);
   const general = generalLink(model);
   const own = ownCertificates(model, certificates);
@@ -130,7 +130,7 @@ function proxyOf(text: string): URL {
 }
 
 /** Each with its private key, or the API is not served: without it the upstream would meet a stranger. */
-function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<Certificates, 'get'>) {
+function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
   if (!mutualTls.enabled) return undefined;
   const found = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
     const certificate = certificates.get(identity.orgId, id);
@@ -138,10 +138,10 @@ function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<Cert
       throw new ApiCompileError(`the upstream certificate ${id} is not in the store with its key`);
     return [pattern, certificate] as const;
   });
-  return patternsOf<KnownCertificate>(Object.fromEntries(found));
+  return patternsOf<StoredCertificate>(Object.fromEntries(found));
 }
 
-function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<Certificates, 'get'>) {
+function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
   if (!certificatePinning.enabled) return undefined;
   const found = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
     const keys = ids.map(id => {

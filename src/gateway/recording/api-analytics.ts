@@ -1,6 +1,6 @@
 import type { BatchApi } from '#analytics/batch.ts';
 import { expandRequirements } from '#definition/security-requirements.ts';
-import { placesOfApi } from '../auth/credential-sources.ts';
+import { listCredentialSources } from '../auth/credential-sources.ts';
 import type { Api } from '../routing/api.ts';
 import { hasSecrets } from '../variables/variables.ts';
 
@@ -63,7 +63,7 @@ export class RecordedApi {
 }
 
 function secretsOf(model: Api['model']): Secrets {
-  const places = placesOfApi(model);
+  const places = listCredentialSources(model);
   return {
     headers: new Set([...secretHeaders, ...places.map(({ header }) => header), ...secretlySet(model)]),
     parameters: places.map(({ query }) => query).filter(Boolean),

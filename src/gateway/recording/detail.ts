@@ -1,4 +1,4 @@
-import { withoutQuery } from '../auth/credential-sources.ts';
+import { removeQueryParameter } from '../auth/credential-sources.ts';
 import type { Body } from '../http/body.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Secrets } from './api-analytics.ts';
@@ -15,7 +15,7 @@ type Redact = (text: string) => string;
 export function rawRequest(call: Exchange, secrets: Secrets, redact: Redact): string {
   const [path, ...rest] = call.target.split('?') as [string, ...string[]];
   let query = rest.join('?');
-  for (const name of secrets.parameters) query = withoutQuery(query, name);
+  for (const name of secrets.parameters) query = removeQueryParameter(query, name);
   const line = `${call.method} ${query === '' ? path : `${path}?${query}`} HTTP/1.1`;
   return detail(line, call.headers.flat, secrets, secrets.requestBody ? undefined : call.body, redact);
 }

@@ -1,7 +1,7 @@
 import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
-import { placesOfApi } from '../auth/credential-sources.ts';
+import { listCredentialSources } from '../auth/credential-sources.ts';
 import { isOwnCredential } from '../http/request-head.ts';
 import { buildChain } from '../pipeline/chain.ts';
 import { checkOwnPort, ownPort } from '../pipeline/listen-port.ts';
@@ -11,7 +11,7 @@ import { createPlainLink, type Links, linksOf } from '../proxy/connection-option
 import { targetsOf } from '../proxy/load-balancer.ts';
 import { RecordedApi } from '../recording/api-analytics.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
-import { contextNameCheck } from '../variables/context-names.ts';
+import { createContextNameCheck } from '../variables/context-names.ts';
 import { resolveReferences } from '../variables/references.ts';
 import { type Route, routesOf } from './built-in-routes.ts';
 import { type ApiIdentity, serverIdentityOf } from './sni.ts';
@@ -67,9 +67,9 @@ const unstored: StoredFacts = { createdAt: '', unopened: '' };
 export function compileApi(given: Model, thread: StepServices, { createdAt, unopened } = unstored): Api {
   const { orgId: owner } = given.identity;
   const policy = thread.addressPolicies.withNetworks(thread.grants.of(owner).networks);
-  const secrets = thread.secrets.of(owner);
+  const secrets = thread.secrets.forOrganisation(owner);
   const { model, missing } = resolveReferences(given, secrets);
-  const own = { secrets, isContextName: contextNameCheck(model) };
+  const own = { secrets, isContextName: createContextNameCheck(model) };
   const services: StepServices = { ...thread, ...(policy.key === '' ? {} : thread.networkFor(policy)), ...own };
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
@@ -141,7 +141,7 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
 const readsNone = () => false;
 
 function readsKeyFromOf(model: Model): (name: string) => boolean {
-  const headers = placesOfApi(model).map(({ header }) => header.toLowerCase());
+  const headers = listCredentialSources(model).map(({ header }) => header.toLowerCase());
   return headers.some(isOwnCredential) ? name => headers.includes(name) : readsNone;
 }
 

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
-import { oauthRoutes } from '../auth/oauth/routes.ts';
-import { metadataRoutes } from '../auth/protected-resource-metadata.ts';
+import { createOauthRoutes } from '../auth/oauth/routes.ts';
+import { createMetadataRoutes } from '../auth/protected-resource-metadata.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
@@ -26,7 +26,7 @@ export const noRoutes: ReadonlyMap<string, Route> = new Map();
 /** By the path below the listen path. */
 export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
   const cors = corsOf(context);
-  const routes = [...oauthRoutes(context), ...batchRoutes(context), ...metadataRoutes(context)];
+  const routes = [...createOauthRoutes(context), ...batchRoutes(context), ...createMetadataRoutes(context)];
   if (routes.length === 0) return noRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
 }

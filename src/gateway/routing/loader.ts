@@ -2,8 +2,8 @@ import { policyChangeName } from '#access/policies/topic.ts';
 import type { StoredApi } from '#apis/api/schema.ts';
 import { fromHookReferences } from '#definition/facets/event-handlers.ts';
 import { classicToModel, type Model, oasToModel } from '#definition/model.ts';
-import { certificatesNamed } from '../auth/certificates.ts';
-import { policiesNamed, preparePolicies } from '../auth/required-policies.ts';
+import { listReferencedCertificates } from '../auth/certificates.ts';
+import { listReferencedPolicies, prefetchPolicies } from '../auth/required-policies.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { StoredGrants } from '../pipeline/tenant-grants.ts';
 import { type Api, compileApi } from './api.ts';
@@ -29,8 +29,8 @@ export function modelOfStored(stored: StoredApi): Model {
 
 /** What definitions name is read before they are compiled, so that compiling waits for nothing. */
 export async function prepared(models: readonly Model[], { certificates, keyCache }: StepServices): Promise<void> {
-  await certificates.prepare(models);
-  await preparePolicies(models, keyCache);
+  await certificates.prefetch(models);
+  await prefetchPolicies(models, keyCache);
 }
 
 /**
@@ -78,8 +78,8 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     const isOf = (ids: ReadonlySet<string>) => (id: string) => ids.has('') || ids.has(id);
     const names = ({ model, orgId }: Api) =>
       (organisations.size > 0 && isOf(organisations)(orgId)) ||
-      (certificates.size > 0 && certificatesNamed(model).some(isOf(certificates))) ||
-      (policies.size > 0 && policiesNamed(model).some(id => isOf(policies)(policyChangeName(orgId, id))));
+      (certificates.size > 0 && listReferencedCertificates(model).some(isOf(certificates))) ||
+      (policies.size > 0 && listReferencedPolicies(model).some(id => isOf(policies)(policyChangeName(orgId, id))));
     return [...current.apis.values()].filter(names).map(api => api.databaseId);
   }
 

@@ -1,7 +1,7 @@
 import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
 import type { HeldHosts } from '#people/organisations/held-hosts.ts';
-import type { Certificates, KnownCertificate } from '../auth/certificates.ts';
+import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';
 import type { ServerIdentity } from '../server/tls-acceptor.ts';
@@ -13,14 +13,14 @@ import type { Snapshot } from './snapshot.ts';
 /** The certificates an API shows for its own domain. All of them have to be there, with their keys. */
 export function serverIdentityOf(
   { customDomain, identity }: Model,
-  certificates: Pick<Certificates, 'get'>,
+  certificates: Pick<CertificateCache, 'get'>,
 ): ApiIdentity | undefined {
   if (!customDomain.enabled || customDomain.certificates.length === 0) return undefined;
   const found = customDomain.certificates.map(id => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.x509 || !certificate.privateKey)
       throw new ApiCompileError(`the certificate ${id} of its domain is not in the store with its key`);
-    return certificate as KnownCertificate & Required<Pick<KnownCertificate, 'privateKey'>>;
+    return certificate as StoredCertificate & Required<Pick<StoredCertificate, 'privateKey'>>;
   });
   const fitting = found.filter(({ x509 }) => x509!.checkHost(customDomain.name) !== undefined);
   const shown = fitting.length > 0 ? fitting : found;

@@ -1,12 +1,12 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
-import type { KeySets, KeySources } from '../auth/jwks.ts';
+import type { JwksCache, JwksSources } from '../auth/jwks.ts';
 import type { Registries } from '../proxy/service-discovery.ts';
 
 /** What definitions make the gateway ask of other servers. */
 export interface NetworkTools {
   readonly outbound: OutboundClient;
-  readonly jwks: KeySets;
+  readonly jwks: JwksCache;
   readonly serviceDiscovery: Registries;
 }
 
@@ -41,9 +41,9 @@ export function createNetworkTools({ shared, create }: NetworkToolsOptions) {
       }
       return tools;
     },
-    forgetKeySets(sources?: KeySources): void {
-      shared.jwks.forget(sources);
-      for (const { jwks } of byPolicy.values()) jwks.forget(sources);
+    forgetKeySets(sources?: JwksSources): void {
+      shared.jwks.invalidate(sources);
+      for (const { jwks } of byPolicy.values()) jwks.invalidate(sources);
     },
   };
 }

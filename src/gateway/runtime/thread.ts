@@ -11,16 +11,16 @@ import { createVault } from '#base/vault.ts';
 import { isSecretGranted } from '#people/organisations/grants.ts';
 import { openReader } from '#storage/reader.ts';
 import { openSharedEngine } from '#storage/shared/engine.ts';
-import { certificatesOf } from '../auth/certificates.ts';
-import { keySourcesOf } from '../auth/jwt-source.ts';
-import { sessionsOf } from '../auth/key-cache.ts';
-import { tokenTools } from '../auth/token-services.ts';
-import { openResponses } from '../cache/create-cache.ts';
+import { createCertificateCache } from '../auth/certificates.ts';
+import { listKeySources } from '../auth/jwt-source.ts';
+import { createKeyCache } from '../auth/key-cache.ts';
+import { createTokenServices } from '../auth/token-services.ts';
+import { createCache } from '../cache/create-cache.ts';
 import { runDebug } from '../inspect/debug/run.ts';
 import type { DebugAsked, DebugRun } from '../inspect/debug/schema.ts';
 import { withExplanations } from '../inspect/explain/explain.ts';
 import { keptExplanations } from '../inspect/explain/explanation-store.ts';
-import { organisationsOf } from '../limits/organisations.ts';
+import { createOrganisationLimitCache } from '../limits/organisations.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
 import { createRpcServer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
@@ -122,8 +122,8 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   let isDraining = false;
   const tell = (message: Tells) => port.postMessage(message);
   const vault = createVault(Buffer.from(data.dataKey));
-  const organisations = organisationsOf(access, vault);
-  const keyCache = sessionsOf({
+  const organisations = createOrganisationLimitCache(access, vault);
+  const keyCache = createKeyCache({
     store: access,
     vault,
     settings,
@@ -131,12 +131,12 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     log,
     apis: () => loader.snapshot().apis,
   });
-  const certificates = certificatesOf(access, vault);
+  const certificates = createCertificateCache(access, vault);
   const addresses = createAddressPolicies({
     refused: settings['outbound.refused_addresses'],
     managementPorts: () => data.managementPorts,
   });
-  const tokens = tokenTools({
+  const tokens = createTokenServices({
     addresses,
     store: access,
     sessions: keyCache,
@@ -178,7 +178,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       isGranted: (orgId, name) => isSecretGranted(grants.of(orgId), name),
     }),
     isContextName: () => true,
-    responseCache: await openResponses({ settings, shared: engine.shared, clock: systemClock }),
+    responseCache: await createCache({ settings, shared: engine.shared, clock: systemClock }),
     serviceDiscovery,
     emitEvent: telling({
       settings,
@@ -192,10 +192,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     store: trafficStore(reader, vault),
     services,
     onChanges(changes) {
-      keyCache.changed(changes);
-      certificates.changed(changes);
+      keyCache.invalidate(changes);
+      certificates.invalidate(changes);
       tokens.changed(changes);
-      organisations.changed(changes);
+      organisations.invalidate(changes);
     },
   });
   const pools = upstreamPools({
@@ -279,9 +279,9 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     vitals: async ({ apiId }) => vitals.of(apiId),
     async forgetKeySets({ apiId }) {
       const api = apiId === undefined ? undefined : loader.snapshot().apis.get(apiId);
-      if (apiId === undefined || api) networkTools.forgetKeySets(api && keySourcesOf(api.model));
+      if (apiId === undefined || api) networkTools.forgetKeySets(api && listKeySources(api.model));
     },
-    forgetResponses: ({ apiId }) => services.responseCache.forget(apiId),
+    forgetResponses: ({ apiId }) => services.responseCache.purgeApi(apiId),
   };
   const answer = createRpcServer({ ...answers }, tell);
   const poll = setInterval(() => void refresh(0), pollEveryMs);

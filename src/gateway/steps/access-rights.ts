@@ -4,7 +4,7 @@ import type { Step } from '../pipeline/step.ts';
 import { hasOwnVersions } from '../routing/versions.ts';
 
 /** The key may call this API, and this version of it. */
-export const accessRights: Step = {
+export const accessRightsStep: Step = {
   name: 'access-rights',
   build({ model }) {
     if (model.modes.length === 0) return undefined;

@@ -7,7 +7,7 @@ import { bodyOf, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { shown } from '../variables/format-value.ts';
+import { formatValue } from '../variables/format-value.ts';
 import { contextVariables } from './context-variables.ts';
 
 const services = { settings: readSettings({}) } as StepServices;
@@ -58,7 +58,7 @@ test('the call is described: path, address, id, headers by their usual name, coo
   const { context } = await contextOf({ path: '/orders/a%20b/', query: 'a-b=1&a-b=2&c=%C3%A9&d', headers });
   const { request_id, ...rest } = context;
   assert.match(String(request_id), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  assert.deepEqual(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, shown(value)])), {
+  assert.deepEqual(Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, formatValue(value)])), {
     path: '/orders/a b/',
     path_parts: 'orders,a b',
     remote_addr: '192.0.2.1',
@@ -90,7 +90,7 @@ test('parameters have a bound, and none of them reaches what objects are made of
   const query = `__proto__=x&constructor=y&${'z=1&'.repeat(5000)}last=1`;
   const { context } = await contextOf({ query, headers: ['Cookie', '__proto__=c', '__proto__', 'h'] });
   assert.equal(context.request_data_last, undefined);
-  assert.equal(shown(context.request_data).slice(0, 26), '__proto__:x;constructor:y;');
+  assert.equal(formatValue(context.request_data).slice(0, 26), '__proto__:x;constructor:y;');
   assert.deepEqual([context.cookies___proto__, context.headers___proto__], ['c', 'h']);
   assert.equal(({} as Record<string, unknown>).x, undefined);
 });

@@ -1,7 +1,7 @@
 import { createUuid } from '#base/ids.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step } from '../pipeline/step.ts';
-import { headerNames, headerText } from '../variables/header-name.ts';
+import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 
 /** Parameters of a query and a form that are given names; whoever sends more means no good. */
 const parametersMost = 1000;
@@ -46,8 +46,8 @@ function described(call: Exchange): Record<string, unknown> {
   const headers: Record<string, string[]> = Object.create(null);
   const { flat } = call.headers;
   for (let at = 0; at < flat.length; at += 2) {
-    const { canonical, variable } = headerNames(flat[at]!);
-    const value = headerText(flat[at + 1]!);
+    const { canonical, variable } = toHeaderNames(flat[at]!);
+    const value = decodeHeaderText(flat[at + 1]!);
     const known = headers[canonical];
     if (known) known.push(value);
     else {

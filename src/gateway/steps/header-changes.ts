@@ -2,7 +2,7 @@ import { tokenPattern } from '#base/http-syntax.ts';
 import { framing, type HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { headerEscaped, type VariableTools, variables } from '../variables/variables.ts';
+import { compileVariables, escapeHeaderValue, type VariableTools } from '../variables/variables.ts';
 
 /** What a definition wants of the headers of a call or an answer: some taken away, then some set in place of others. */
 export interface HeaderWish {
@@ -29,8 +29,8 @@ export function headerChange({ remove, add }: HeaderWish, services: VariableTool
     if (framing.has(name.toLowerCase()))
       throw new ApiCompileError(`the header ${name} cannot be set: the gateway sends it`);
     if (/\p{Cc}/u.test(text)) throw new ApiCompileError(`the value of the header ${name} holds a control character`);
-    const value = variables(text, services);
-    return { name, value: call => headerEscaped(value(call)) };
+    const value = compileVariables(text, services);
+    return { name, value: call => escapeHeaderValue(value(call)) };
   });
   for (const name of remove) checkName(name);
   if (set.length + remove.length === 0) return undefined;

@@ -4,7 +4,7 @@ import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Whoever called is known by now, and the key in their hands is in force. */
-export const keyState: Step = {
+export const keyStateStep: Step = {
   name: 'key-state',
   build({ model, services }) {
     if (model.modes.length === 0) return undefined;

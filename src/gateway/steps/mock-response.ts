@@ -6,10 +6,15 @@ import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-matc
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
-import { openApiOf, readable } from '../validation/document.ts';
-import { accepted } from '../validation/media-types.ts';
-import { type Replies, repliesOf, replyFor, usualCode } from '../validation/mock-responses.ts';
-import { type Find, operationMatcher } from '../validation/operations.ts';
+import { compileOpenApiDocument, rejectUnreadable } from '../validation/document.ts';
+import { negotiateMediaType } from '../validation/media-types.ts';
+import {
+  buildMockResponses,
+  chooseDefaultStatus,
+  findMockResponse,
+  type MockResponses,
+} from '../validation/mock-responses.ts';
+import { createOperationMatcher, type FindOperation } from '../validation/operations.ts';
 
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
 type Reply = (call: Exchange) => GatewayResponse;
@@ -51,10 +56,10 @@ function ofList(context: StepContext): ((call: Exchange) => Reply | undefined) |
 function ofDocument(context: StepContext): ((call: Exchange) => Reply | undefined) | undefined {
   const { model, version } = context;
   if (version.endpoints.mockResponse.length === 0) return undefined;
-  const find: Find<Reply> | undefined = readable(() => {
-    const document = openApiOf(model.document!);
-    return operationMatcher(version.endpoints.mockResponse, document, context, (entry, { operation }) =>
-      entry.fromExamples ? fromExamples(entry, repliesOf(operation, document)) : literal(entry),
+  const find: FindOperation<Reply> | undefined = rejectUnreadable(() => {
+    const document = compileOpenApiDocument(model.document!);
+    return createOperationMatcher(version.endpoints.mockResponse, document, context, (entry, { operation }) =>
+      entry.fromExamples ? fromExamples(entry, buildMockResponses(operation, document)) : literal(entry),
     );
   });
   return call => {
@@ -82,19 +87,19 @@ const nameHeader = 'x-gw-accept-example-name';
 /** How much of what a caller asked for is repeated. */
 const longestAsked = 200;
 
-function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: Replies): Reply {
+function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: MockResponses): Reply {
   const sendable = new Map(
     [...replies.values()].map(it => [
       it,
       { flat: checkedHeaders(pairs(it.headers), path).flat(), types: [...it.media.keys()] },
     ]),
   );
-  const defaultCode = String(exampleCode || usualCode(replies));
+  const defaultCode = String(exampleCode || chooseDefaultStatus(replies));
   return call => {
     const asked = call.headers.get(codeHeader) || defaultCode;
     if (!/^[2-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
     const code = Number(asked);
-    const reply = replyFor(replies, code);
+    const reply = findMockResponse(replies, code);
     if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });
     const { flat, types } = sendable.get(reply)!;
     const headers = new HeaderList(flat.slice());
@@ -103,7 +108,7 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
     const type = chosenType(accept, types, exampleContentType);
     if (type === undefined)
       return refuse(call, 'mock_unknown', { what: `content type ${accept.slice(0, longestAsked)}` });
-    const { usual, named } = reply.media.get(type)!;
+    const { defaultBody: usual, named } = reply.media.get(type)!;
     const name = call.headers.get(nameHeader) || exampleName;
     const bytes = name === '' || !named ? usual : named.get(name);
     if (!bytes) return refuse(call, 'mock_unknown', { what: `example name ${name.slice(0, longestAsked)}` });
@@ -114,7 +119,7 @@ function fromExamples({ exampleCode, exampleContentType, exampleName, path }: En
 
 /** What nobody asks for is what the definition says, else JSON, else whatever there is. */
 function chosenType(accept: string, types: readonly string[], configured: string): string | undefined {
-  if (accept !== '*/*') return accepted(accept, types, configured || 'application/json');
+  if (accept !== '*/*') return negotiateMediaType(accept, types, configured || 'application/json');
   if (configured !== '') return types.includes(configured) ? configured : undefined;
   return types.includes('application/json') ? 'application/json' : types[0];
 }

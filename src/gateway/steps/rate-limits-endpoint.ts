@@ -2,43 +2,45 @@ import { quotaCounter, quotaWindow } from '#access/keys/counters.ts';
 import type { Session } from '#access/keys/session.ts';
 import type { CounterResult } from '#storage/shared/shared.ts';
 import { createJsonResponse } from '../http/response.ts';
-import { ownerOf } from '../limits/counter-owner.ts';
-import { unixSecondsAt } from '../limits/rate-limit-headers.ts';
+import { resolveCounterOwner } from '../limits/counter-owner.ts';
+import { toResetUnixSeconds } from '../limits/rate-limit-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step } from '../pipeline/step.ts';
 
 const path = '/gw/rate-limits';
 
 /** `GET {listen_path}/gw/rate-limits/` tells callers the limits of their key, without counting. */
-export const rateLimitsEndpoint: Step = {
+export const rateLimitsEndpointStep: Step = {
   name: 'rate-limits-endpoint',
   build({ model, services }) {
     if (model.modes.length === 0) return undefined;
 
-    function answered(call: Exchange, session: Session) {
+    function buildResponse(call: Exchange, session: Session) {
       const { quota } = session.limits;
-      if (!quota) return limitsAnswer(session, undefined);
-      const name = quotaCounter(ownerOf(call, session));
+      if (!quota) return toLimitsResponse(session, undefined);
+      const name = quotaCounter(resolveCounterOwner(call, session));
       const taken = services.counters.peek(name, quotaWindow(quota), services.clock.now());
-      return taken instanceof Promise ? taken.then(it => limitsAnswer(session, it)) : limitsAnswer(session, taken);
+      return taken instanceof Promise
+        ? taken.then(it => toLimitsResponse(session, it))
+        : toLimitsResponse(session, taken);
     }
 
     return {
       request(call) {
         if (call.method !== 'GET' || !call.innerPath.startsWith(path) || !call.session) return undefined;
-        const isAsked = call.innerPath === path || call.innerPath === `${path}/`;
-        return isAsked ? answered(call, call.session) : undefined;
+        const isExact = call.innerPath === path || call.innerPath === `${path}/`;
+        return isExact ? buildResponse(call, call.session) : undefined;
       },
     };
   },
 };
 
-const limitsAnswer = ({ limits: { quota, rate } }: Session, taken: CounterResult | undefined) =>
+const toLimitsResponse = ({ limits: { quota, rate } }: Session, taken: CounterResult | undefined) =>
   createJsonResponse(200, {
     quota: {
       quota_max: quota?.max ?? 0,
       quota_remaining: taken?.remaining ?? 0,
-      quota_renews: taken ? unixSecondsAt(taken) : 0,
+      quota_renews: taken ? toResetUnixSeconds(taken) : 0,
     },
     rate_limit: { requests: rate?.rate ?? 0, per_unit: rate?.perSeconds ?? 0 },
   });

@@ -1,4 +1,4 @@
-import { placesOfApi, removeCookie, withoutQuery } from '../auth/credential-sources.ts';
+import { listCredentialSources, removeCookie, removeQueryParameter } from '../auth/credential-sources.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Keeps credentials from the upstream, on open endpoints too. */
@@ -6,7 +6,7 @@ export const stripAuth: Step = {
   name: 'strip-auth',
   build({ model }) {
     if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;
-    const places = placesOfApi(model);
+    const places = listCredentialSources(model);
     const unique = (names: readonly string[]) => [...new Set(names)].filter(Boolean);
     const headers = unique(places.map(({ header }) => header));
     const parameters = unique(places.map(({ query }) => query));
@@ -14,7 +14,7 @@ export const stripAuth: Step = {
     return {
       request(call) {
         for (const name of headers) call.headers.remove(name);
-        for (const name of parameters) call.query = withoutQuery(call.query, name);
+        for (const name of parameters) call.query = removeQueryParameter(call.query, name);
         for (const name of cookies) removeCookie(call.headers, name);
         return undefined;
       },

@@ -7,14 +7,14 @@ import type { Step, StepContext, StepHooks, StepResult } from '../pipeline/step.
 import { BodyUnreadable, bodyData } from '../transform/body-data.ts';
 import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
 import { isPacked, Packed, unpack, unpackBounds } from '../transform/content-coding.ts';
-import { partsOf, variableValue } from '../variables/variables.ts';
+import { parseVariables, resolveVariable } from '../variables/variables.ts';
 
 /** Writes the body anew, from a template over what the caller sent. */
 export const transformRequestBody = writesRequestBody('transform-request-body', context => {
   const { version, services } = context;
   const texts = (text: string) =>
-    partsOf(text, services).map(part =>
-      typeof part === 'string' ? part : (about: unknown) => escaped(variableValue(part, about as Exchange)),
+    parseVariables(text, services).map(part =>
+      typeof part === 'string' ? part : (about: unknown) => escaped(resolveVariable(part, about as Exchange)),
     );
   return bodyTransforms(version.endpoints.transformRequestBody, context, bodyData, texts);
 });

@@ -13,18 +13,18 @@ import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /** Bodies of the classic form are checked against a schema of their endpoint, whatever they say they are. */
-export const validateJson: Step = {
+export const validateJsonStep: Step = {
   name: 'validate-json',
   build({ model, version, services }) {
     const entries = version.endpoints.validateJson.map(({ path, method, schema, schemaBase64, errorResponseCode }) => ({
       path,
       method,
       status: errorResponseCode || 422,
-      validate: compiled(path, isZeroValue(schema) ? decoded(path, schemaBase64) : (schema as Json)),
+      validate: compileSchema(path, isZeroValue(schema) ? decodeSchema(path, schemaBase64) : (schema as Json)),
     }));
     const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
     if (!matcher) return undefined;
-    const most = services.settings['gateway.held_body_bytes'];
+    const maxBodyBytes = services.settings['gateway.held_body_bytes'];
     const maxValues = services.settings['gateway.body_values'];
     return {
       request(call) {
@@ -32,13 +32,13 @@ export const validateJson: Step = {
         if (!entry) return undefined;
         if (!entry.validate) return refuse(call, 'schema_missing');
         if (call.body.stream === undefined) return checkBody(call, call.body.bytes ?? noBytes, entry, maxValues);
-        return call.body.read(most).then(bytes => checkBody(call, bytes, entry, maxValues));
+        return call.body.read(maxBodyBytes).then(bytes => checkBody(call, bytes, entry, maxValues));
       },
     };
   },
 };
 
-interface Entry {
+interface SchemaEntry {
   readonly status: number;
   readonly validate: Validate | undefined;
 }
@@ -46,7 +46,7 @@ interface Entry {
 function checkBody(
   call: Exchange,
   bytes: Buffer,
-  { status, validate }: Entry,
+  { status, validate }: SchemaEntry,
   maxValues: number,
 ): GatewayResponse | undefined {
   if (!isUtf8ContentType(call.headers.get('content-type') ?? ''))
@@ -60,7 +60,7 @@ function checkBody(
   return refused;
 }
 
-function compiled(path: string, schema: Json | undefined): Validate | undefined {
+function compileSchema(path: string, schema: Json | undefined): Validate | undefined {
   if (schema === undefined) return undefined;
   try {
     return schemaOf(schema);
@@ -72,7 +72,7 @@ function compiled(path: string, schema: Json | undefined): Validate | undefined 
 }
 
 /** The form in which schemas are kept; they count where they are not there in the clear. */
-function decoded(path: string, base64: string): Json | undefined {
+function decodeSchema(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
   const read = readJson(Buffer.from(base64, 'base64'));
   if ('fault' in read) throw new ApiCompileError(`the schema of ${path} cannot be read: ${read.fault}`);

@@ -5,34 +5,44 @@ import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import { type BodyCheck, bodyCheck } from '../validation/bodies.ts';
-import { openApiOf, readable } from '../validation/document.ts';
-import { type Candidate, operationMatcher } from '../validation/operations.ts';
-import { type ParameterCheck, type Places, parameterCheck, parametersOf } from '../validation/parameters.ts';
-import { cookiesOf, pairsOf } from '../validation/styles.ts';
+import { type BodyValidator, compileBodyValidator } from '../validation/bodies.ts';
+import { compileOpenApiDocument, rejectUnreadable } from '../validation/document.ts';
+import { type Candidate, createOperationMatcher } from '../validation/operations.ts';
+import {
+  collectParameters,
+  compileParameterValidator,
+  type ParameterSources,
+  type ParameterValidator,
+} from '../validation/parameters.ts';
+import { cookiesOf, parseQueryPairs } from '../validation/styles.ts';
 
-interface Checks {
+interface RequestValidators {
   readonly status: number;
-  readonly parameters: readonly ParameterCheck[];
-  readonly body: BodyCheck | undefined;
+  readonly parameters: readonly ParameterValidator[];
+  readonly body: BodyValidator | undefined;
 }
 
 /** Calls are checked against what the OpenAPI document says of their operation. */
-export const validateRequest: Step = {
+export const validateRequestStep: Step = {
   name: 'validate-request',
   build(context) {
     const { model, version, services } = context;
     if (!model.document || version.endpoints.validateRequest.length === 0) return undefined;
-    const find = readable(() => {
-      const document = openApiOf(model.document!);
-      return operationMatcher(version.endpoints.validateRequest, document, context, (entry, { item, operation }) => ({
-        status: entry.errorResponseCode || 422,
-        parameters: parametersOf(item, operation, document).map(it => parameterCheck(it, document)),
-        body: bodyCheck(operation, document, services.settings['gateway.body_values']),
-      }));
+    const find = rejectUnreadable(() => {
+      const document = compileOpenApiDocument(model.document!);
+      return createOperationMatcher(
+        version.endpoints.validateRequest,
+        document,
+        context,
+        (entry, { item, operation }) => ({
+          status: entry.errorResponseCode || 422,
+          parameters: collectParameters(item, operation, document).map(it => compileParameterValidator(it, document)),
+          body: compileBodyValidator(operation, document, services.settings['gateway.body_values']),
+        }),
+      );
     });
     if (!find) return undefined;
-    const most = services.settings['gateway.held_body_bytes'];
+    const maxBodyBytes = services.settings['gateway.held_body_bytes'];
     return {
       request(call) {
         const found = find(call);
@@ -41,17 +51,23 @@ export const validateRequest: Step = {
           return refuse(call, 'request_invalid', { detail: "path parameter doesn't match any endpoint" });
         const { made } = found;
         if (!made) return undefined;
-        if (!made.body || call.body.stream === undefined) return checked(call, found, made, call.body.bytes ?? noBytes);
-        return call.body.read(most).then(bytes => checked(call, found, made, bytes));
+        if (!made.body || call.body.stream === undefined)
+          return validate(call, found, made, call.body.bytes ?? noBytes);
+        return call.body.read(maxBodyBytes).then(bytes => validate(call, found, made, bytes));
       },
     };
   },
 };
 
-function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: Buffer): GatewayResponse | undefined {
+function validate(
+  call: Exchange,
+  found: Candidate<RequestValidators>,
+  made: RequestValidators,
+  bytes: Buffer,
+): GatewayResponse | undefined {
   const run = new Run();
   try {
-    const places = placesOf(call, found);
+    const places = readSources(call, found);
     for (const check of made.parameters) check(places, run);
     made.body?.(bytes, call.headers, run);
   } catch (error) {
@@ -66,9 +82,9 @@ function checked(call: Exchange, found: Candidate<Checks>, made: Checks, bytes: 
   return refused;
 }
 
-const placesOf = (call: Exchange, { values }: Candidate<Checks>): Places => ({
+const readSources = (call: Exchange, { values }: Candidate<RequestValidators>): ParameterSources => ({
   path: values(call.innerPath),
-  query: pairsOf(call.query),
+  query: parseQueryPairs(call.query),
   headers: call.headers,
   cookies: cookiesOf(call.headers.all('cookie').join('; ')),
 });

@@ -4,7 +4,7 @@ import { framing, type HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { headerEscaped } from '../variables/variables.ts';
+import { escapeHeaderValue } from '../variables/variables.ts';
 import { BodyUnreadable, readJsonBody } from './body-data.ts';
 import type { BodyTransform } from './body-transform.ts';
 
@@ -104,7 +104,7 @@ function headersOf(wanted: unknown): (readonly [name: string, value: string])[] 
     if (!tokenPattern.test(name) || framing.has(name.toLowerCase()))
       throw new JqFault('a header of this name cannot be set');
     if (typeof value !== 'string') throw new JqFault(`the header ${name} is not a text`);
-    return [name, headerEscaped(value)] as const;
+    return [name, escapeHeaderValue(value)] as const;
   });
 }
 

@@ -6,7 +6,7 @@ import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import { type LoopControls, loopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import { type Destination, destinationOf } from '../proxy/load-balancer.ts';
-import { urlEscaped, variableValue } from '../variables/variables.ts';
+import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
 import { type Captured, type Piece, piecesOf, queryPairs, sectionsOf } from './url-template.ts';
 
 /**
@@ -63,7 +63,7 @@ function filledPath(pieces: readonly Piece[], call: Exchange, captured: Captured
   let behind = '';
   for (const piece of pieces) {
     if (typeof piece === 'string') front += piece;
-    else if ('from' in piece) front += urlEscaped(variableValue(piece, call));
+    else if ('from' in piece) front += escapeUrlValue(resolveVariable(piece, call));
     else {
       const text = captured.text(piece.group);
       const mark = text.indexOf('?');
@@ -78,7 +78,7 @@ function filledQuery(pieces: readonly Piece[], call: Exchange, captured: Capture
   let text = '';
   for (const piece of pieces) {
     if (typeof piece === 'string') text += piece;
-    else if ('from' in piece) text += urlEscaped(variableValue(piece, call));
+    else if ('from' in piece) text += escapeUrlValue(resolveVariable(piece, call));
     else text += isValue.test(text) ? captured.asValue(piece.group) : captured.text(piece.group);
   }
   return text;
@@ -144,7 +144,7 @@ function destinationAt(scheme: string, host: string): Destination | BadPath {
 }
 
 const plainText = (piece: Piece, call: Exchange, captured: Captured): string =>
-  typeof piece === 'string' ? piece : 'from' in piece ? variableValue(piece, call) : captured.text(piece.group);
+  typeof piece === 'string' ? piece : 'from' in piece ? resolveVariable(piece, call) : captured.text(piece.group);
 const joinedText = (pieces: readonly Piece[], call: Exchange, captured: Captured): string =>
   pieces.map(piece => plainText(piece, call, captured)).join('');
 

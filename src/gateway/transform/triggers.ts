@@ -1,8 +1,8 @@
 import type { Trigger } from '#definition/endpoints/triggers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import { shown } from '../variables/format-value.ts';
-import { headerNames, headerText } from '../variables/header-name.ts';
+import { formatValue } from '../variables/format-value.ts';
+import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 import { type Match, type Pattern, patternOf } from './rewrite-pattern.ts';
 import { type RewriteTarget, rewriteTarget } from './rewrite-target.ts';
 
@@ -27,11 +27,11 @@ interface Place {
   readonly asksPresence: boolean;
 }
 
-const one = (value: unknown): string[] => (value === undefined ? [] : [shown(value)]);
+const one = (value: unknown): string[] => (value === undefined ? [] : [formatValue(value)]);
 
 const places: Readonly<Record<Rule['in'], Place>> = {
   header: {
-    texts: ({ headers }, name) => headers.all(name.toLowerCase()).map(headerText),
+    texts: ({ headers }, name) => headers.all(name.toLowerCase()).map(decodeHeaderText),
     numbered: true,
     asksPresence: true,
   },
@@ -83,7 +83,7 @@ function ruleOf({ in: where, name, pattern: source, negate }: Rule, place: numbe
       const found = texts(call, name, body);
       return (found.length > 0 || !asksPresence) && !found.some(text => pattern.match(text));
     };
-  const label = `trigger-${place}-${inBody ? 'payload' : where === 'header' ? headerNames(name).canonical : name}`;
+  const label = `trigger-${place}-${inBody ? 'payload' : where === 'header' ? toHeaderNames(name).canonical : name}`;
   // Segments have no number of their own: those that fit are counted. Values of headers and parameters do.
   const counts = where === 'path';
   return (call, body) => noted(call, pattern, texts(call, name, body), { label, numbered, counts });

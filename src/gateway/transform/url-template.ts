@@ -1,5 +1,5 @@
 import { ApiCompileError } from '../pipeline/step.ts';
-import { partsOf, type Variable, type VariableTools } from '../variables/variables.ts';
+import { parseVariables, type Variable, type VariableTools } from '../variables/variables.ts';
 import type { Match } from './rewrite-pattern.ts';
 
 /** A piece of a target: the author's own text, a group of the match, or a variable. */
@@ -17,7 +17,7 @@ export function piecesOf(text: string, groups: number, services: VariableTools):
     const number = /^\$(\d)(\d?)$/.exec(part);
     const [group, left] = number ? groupIn(number, groups) : [undefined, part];
     if (group !== undefined) pieces.push({ group });
-    if (left !== '') pieces.push(...partsOf(left, services).map(written));
+    if (left !== '') pieces.push(...parseVariables(left, services).map(written));
   }
   return pieces;
 }

@@ -7,24 +7,24 @@ import type { Check } from '#languages/json-schema/run.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 
 /** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
-export interface OpenApi {
+export interface OpenApiDocument {
   readonly root: Readonly<JsonObject>;
   /** The object a value is or refers to. */
-  follow(value: unknown): JsonObject;
-  check(schema: unknown): Check;
+  dereference(value: unknown): JsonObject;
+  compileSchema(schema: unknown): Check;
 }
 
-const mostHops = 20;
+const maxReferenceHops = 20;
 
-export function openApiOf(root: Readonly<JsonObject>): OpenApi {
+export function compileOpenApiDocument(root: Readonly<JsonObject>): OpenApiDocument {
   const compiler: Compiler = compilerOf(root, openApiDialect(root.openapi));
   return {
     root,
-    check: compiler.at,
-    follow(value) {
+    compileSchema: compiler.at,
+    dereference(value) {
       let found = value;
       for (let hops = 0; isObject(found) && typeof found.$ref === 'string'; hops++) {
-        if (hops >= mostHops) throw new Unreadable(`${JSON.stringify(found.$ref)} refers to itself`);
+        if (hops >= maxReferenceHops) throw new Unreadable(`${JSON.stringify(found.$ref)} refers to itself`);
         found = compiler.references.find(found.$ref, documentBase).schema;
       }
       return objectOrEmpty(found);
@@ -33,7 +33,7 @@ export function openApiOf(root: Readonly<JsonObject>): OpenApi {
 }
 
 /** An API whose document cannot be read is not served: its checks would not be made. */
-export function readable<T>(make: () => T): T {
+export function rejectUnreadable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
 import { Run } from '#languages/json-schema/run.ts';
-import { openApiOf } from './document.ts';
-import { exampleOf } from './examples.ts';
+import { compileOpenApiDocument } from './document.ts';
+import { generateExample } from './examples.ts';
 
 const made = (schema: unknown, schemas: JsonObject = {}) =>
-  exampleOf(schema, openApiOf({ openapi: '3.0.3', components: { schemas } }));
+  generateExample(schema, compileOpenApiDocument({ openapi: '3.0.3', components: { schemas } }));
 
 const table: readonly [unknown, unknown][] = [
   [{ type: 'string' }, 'string'],
@@ -50,9 +50,12 @@ test('each kind of schema has its example, always the same', () => {
 
 test('what is made fits the schema it is made for', () => {
   for (const [schema] of table.filter(([it]) => it !== undefined)) {
-    const document = openApiOf({ openapi: '3.1.0' });
+    const document = compileOpenApiDocument({ openapi: '3.1.0' });
     if (JSON.stringify(schema).includes('"exclusiveMinimum":true')) continue;
-    assert.ok(document.check(schema)(exampleOf(schema, document), new Run(), undefined), JSON.stringify(schema));
+    assert.ok(
+      document.compileSchema(schema)(generateExample(schema, document), new Run(), undefined),
+      JSON.stringify(schema),
+    );
   }
 });
 

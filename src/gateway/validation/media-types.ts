@@ -1,13 +1,13 @@
 import { parseMediaType } from '#base/media-type.ts';
 
-const covers = (range: string, type: string): boolean =>
+const matchesRange = (range: string, type: string): boolean =>
   range === '*/*' || range === type || (range.endsWith('/*') && type.startsWith(range.slice(0, -1)));
 
 /** How much a range says: a whole type more than half of one, that more than nothing. */
-const precision = (range: string) => (range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2);
+const rankSpecificity = (range: string) => (range === '*/*' ? 0 : range.endsWith('/*') ? 1 : 2);
 
 /** Which declared range a body's type falls under, the most precise one. */
-export function declaredFor<T>(declared: ReadonlyMap<string, T>, type: string): T | undefined {
+export function matchMediaType<T>(declared: ReadonlyMap<string, T>, type: string): T | undefined {
   return declared.get(type) ?? declared.get(`${type.split('/', 1)[0]}/*`) ?? declared.get('*/*');
 }
 
@@ -15,7 +15,7 @@ export function declaredFor<T>(declared: ReadonlyMap<string, T>, type: string): 
  * Which of the types at hand an `Accept` asks for first; `preferred` wins among equals. Undefined where it takes none of
  * them.
  */
-export function accepted(accept: string, types: readonly string[], preferred: string): string | undefined {
+export function negotiateMediaType(accept: string, types: readonly string[], preferred: string): string | undefined {
   const ranges = accept.split(',').flatMap(part => {
     const range = parseMediaType(part);
     const q = /;\s*q=([\d.]+)/i.exec(part)?.[1];
@@ -23,8 +23,8 @@ export function accepted(accept: string, types: readonly string[], preferred: st
   });
   let best: { type: string; q: number } | undefined;
   for (const type of [preferred, ...types].filter(it => types.includes(it))) {
-    const fitting = ranges.filter(({ range }) => covers(range, parseMediaType(type)));
-    const closest = fitting.sort((a, b) => precision(b.range) - precision(a.range))[0];
+    const fitting = ranges.filter(({ range }) => matchesRange(range, parseMediaType(type)));
+    const closest = fitting.sort((a, b) => rankSpecificity(b.range) - rankSpecificity(a.range))[0];
     if (closest && closest.q > 0 && (!best || closest.q > best.q)) best = { type, q: closest.q };
   }
   return best?.type;

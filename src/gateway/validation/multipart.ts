@@ -1,40 +1,40 @@
 /** One part of a form. */
-export interface Part {
+export interface FormPart {
   readonly name: string;
   readonly type: string;
   readonly isFile: boolean;
   readonly bytes: Buffer;
 }
 
-const mostParts = 1000;
-const mostHeadBytes = 8192;
+const maxParts = 1000;
+const maxPartHeadBytes = 8192;
 
 /**
  * The parts of a whole multipart body; undefined where it is none, or has too many. Strict: what another reader could
  * divide differently is no form.
  */
-export function partsOf(bytes: Buffer, contentType: string): Part[] | undefined {
+export function parseMultipart(bytes: Buffer, contentType: string): FormPart[] | undefined {
   const [boundary, another] = contentType.matchAll(/;\s?boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/gi);
   if (!boundary || another) return undefined;
-  const mark = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`);
-  const opening = mark.subarray(2);
+  const delimiter = Buffer.from(`\r\n--${boundary[1] ?? boundary[2]}`);
+  const opening = delimiter.subarray(2);
   if (!bytes.subarray(0, opening.length).equals(opening)) return undefined;
-  const parts: Part[] = [];
+  const parts: FormPart[] = [];
   let at = opening.length;
   while (bytes.toString('latin1', at, at + 2) !== '--') {
-    const next = bytes.indexOf(mark, at);
+    const next = bytes.indexOf(delimiter, at);
     const begins = bytes.toString('latin1', at, at + 2) === '\r\n';
-    const part = begins && next >= at + 2 ? partOf(bytes.subarray(at + 2, next)) : undefined;
-    if (!part || parts.length >= mostParts) return undefined;
+    const part = begins && next >= at + 2 ? parsePart(bytes.subarray(at + 2, next)) : undefined;
+    if (!part || parts.length >= maxParts) return undefined;
     parts.push(part);
-    at = next + mark.length;
+    at = next + delimiter.length;
   }
   return parts;
 }
 
-function partOf(bytes: Buffer): Part | undefined {
+function parsePart(bytes: Buffer): FormPart | undefined {
   const end = bytes.indexOf('\r\n\r\n');
-  if (end < 0 || end > mostHeadBytes) return undefined;
+  if (end < 0 || end > maxPartHeadBytes) return undefined;
   const head = `\r\n${bytes.toString('utf8', 0, end)}`;
   const [disposition = '', another] = head.split(/\r\ncontent-disposition:/i).slice(1);
   const line = disposition.split('\r\n', 1)[0]!;

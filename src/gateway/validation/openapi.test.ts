@@ -4,17 +4,17 @@ import type { JsonObject } from '#base/json-tree.ts';
 import { faultsText } from '#languages/json-schema/error-text.ts';
 import { Run } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
-import { bodyCheck } from './bodies.ts';
-import { openApiOf } from './document.ts';
-import { accepted } from './media-types.ts';
-import { parameterCheck } from './parameters.ts';
-import { cookiesOf, pairsOf } from './styles.ts';
-import { pathValues } from './templates.ts';
+import { compileBodyValidator } from './bodies.ts';
+import { compileOpenApiDocument } from './document.ts';
+import { negotiateMediaType } from './media-types.ts';
+import { compileParameterValidator } from './parameters.ts';
+import { cookiesOf, parseQueryPairs } from './styles.ts';
+import { compilePathValues } from './templates.ts';
 
 const components = {
   schemas: { Id: { type: 'integer', minimum: 1 }, Ids: { type: 'array', items: { $ref: '#/components/schemas/Id' } } },
 };
-const document = openApiOf({ openapi: '3.0.3', components });
+const document = compileOpenApiDocument({ openapi: '3.0.3', components });
 
 interface Sent {
   path?: Record<string, string>;
@@ -25,8 +25,8 @@ interface Sent {
 
 function faults(parameter: JsonObject, { path = {}, query = '', headers = [], cookie = '' }: Sent): string {
   const run = new Run();
-  const check = parameterCheck({ name: 'p', ...parameter }, document);
-  check({ path, query: pairsOf(query), headers: new HeaderList(headers), cookies: cookiesOf(cookie) }, run);
+  const check = compileParameterValidator({ name: 'p', ...parameter }, document);
+  check({ path, query: parseQueryPairs(query), headers: new HeaderList(headers), cookies: cookiesOf(cookie) }, run);
   return faultsText(run.faults, '');
 }
 
@@ -226,7 +226,7 @@ const headersOf = (type: string | undefined): string[] => {
 
 const body = (content: JsonObject, type: string | undefined, text: string, more: JsonObject = {}) => {
   const run = new Run();
-  bodyCheck({ requestBody: { content, ...more } }, document, 200_000)!(
+  compileBodyValidator({ requestBody: { content, ...more } }, document, 200_000)!(
     Buffer.from(text),
     new HeaderList(headersOf(type)),
     run,
@@ -381,7 +381,7 @@ describe('bodies', () => {
 test('3.0 and 3.1 read the same words as each of them means them', () => {
   const said = (openapi: string, schema: JsonObject, value: unknown) => {
     const run = new Run();
-    openApiOf({ openapi }).check(schema)(value, run, undefined);
+    compileOpenApiDocument({ openapi }).compileSchema(schema)(value, run, undefined);
     return run.faults.length === 0;
   };
   assert.ok(said('3.0.3', { type: 'string', nullable: true, enum: ['a'] }, null));
@@ -395,7 +395,7 @@ test('3.0 and 3.1 read the same words as each of them means them', () => {
 test('a discriminator says which alternative is meant', () => {
   const schemas = { Cat: { required: ['lives'] }, Dog: { required: ['tricks'] } };
   const refs = Object.keys(schemas).map(name => ({ $ref: `#/components/schemas/${name}` }));
-  const check = openApiOf({ openapi: '3.0.3', components: { schemas } }).check({
+  const check = compileOpenApiDocument({ openapi: '3.0.3', components: { schemas } }).compileSchema({
     oneOf: refs,
     discriminator: { propertyName: 'kind', mapping: { puss: '#/components/schemas/Cat' } },
   });
@@ -410,17 +410,17 @@ test('a discriminator says which alternative is meant', () => {
 });
 
 test('values of a path are found below a version, and where several share a segment', () => {
-  assert.deepEqual(pathValues('/a/{x}/{y}', true)('/v1/a/1/2/'), { x: '1', y: '2' });
-  assert.deepEqual(pathValues('/{x}.{y}', true)('/a.b'), { x: 'a', y: 'b' });
-  assert.deepEqual(pathValues('/{x}-{y}-{z}', true)(`/${'-'.repeat(50_000)}/x`), undefined);
-  assert.deepEqual(pathValues('/a/{x}', false)('/a/1/more'), { x: '1' });
+  assert.deepEqual(compilePathValues('/a/{x}/{y}', true)('/v1/a/1/2/'), { x: '1', y: '2' });
+  assert.deepEqual(compilePathValues('/{x}.{y}', true)('/a.b'), { x: 'a', y: 'b' });
+  assert.deepEqual(compilePathValues('/{x}-{y}-{z}', true)(`/${'-'.repeat(50_000)}/x`), undefined);
+  assert.deepEqual(compilePathValues('/a/{x}', false)('/a/1/more'), { x: '1' });
 });
 
 test('what callers accept is weighed as they say', () => {
   const types = ['application/json', 'text/plain', 'image/png'];
-  assert.equal(accepted('text/*, image/png;q=0.5', types, 'application/json'), 'text/plain');
-  assert.equal(accepted('text/html, */*;q=0.1', types, 'application/json'), 'application/json');
-  assert.equal(accepted('application/json;q=0, */*', types, 'application/json'), 'text/plain');
-  assert.equal(accepted('application/xml', types, 'application/json'), undefined);
-  assert.equal(accepted('application/json;q=0', types, 'application/json'), undefined);
+  assert.equal(negotiateMediaType('text/*, image/png;q=0.5', types, 'application/json'), 'text/plain');
+  assert.equal(negotiateMediaType('text/html, */*;q=0.1', types, 'application/json'), 'application/json');
+  assert.equal(negotiateMediaType('application/json;q=0, */*', types, 'application/json'), 'text/plain');
+  assert.equal(negotiateMediaType('application/xml', types, 'application/json'), undefined);
+  assert.equal(negotiateMediaType('application/json;q=0', types, 'application/json'), undefined);
 });

@@ -5,10 +5,15 @@ import { HeaderList } from '../http/headers.ts';
 import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
-import type { OpenApi } from './document.ts';
-import { type ParameterCheck, type Places, parameterCheck, parametersOf } from './parameters.ts';
-import { factsOf } from './schema-info.ts';
-import { type PathValues, pathValues } from './templates.ts';
+import type { OpenApiDocument } from './document.ts';
+import {
+  collectParameters,
+  compileParameterValidator,
+  type ParameterSources,
+  type ParameterValidator,
+} from './parameters.ts';
+import { readSchemaInfo } from './schema-info.ts';
+import { compilePathValues, type PathValues } from './templates.ts';
 
 /** An operation of the document, and what a step made of what the definition says about it. */
 export interface Candidate<T> {
@@ -18,42 +23,42 @@ export interface Candidate<T> {
   readonly fits: (path: string) => boolean;
 }
 
-export interface Declared {
+export interface DeclaredOperation {
   readonly item: JsonObject;
   readonly operation: JsonObject;
   readonly path: string;
 }
 
-interface Group<T> extends Endpoint {
+interface OperationGroup<T> extends Endpoint {
   readonly candidates: readonly Candidate<T>[];
 }
 
-interface Entry {
+interface OperationEntry {
   readonly operationId?: string;
   readonly path: string;
 }
 
 /** `unfit` where paths of the same shape share the call and it fits none of them. */
-export type Find<T> = (call: Exchange) => Candidate<T> | 'unfit' | undefined;
+export type FindOperation<T> = (call: Exchange) => Candidate<T> | 'unfit' | undefined;
 
 /**
  * Finds the operation a call means. Operations whose paths differ in the names of their parameters only are told apart by
  * what their parameters may be, the stricter one first; and a path without parameters is never taken for one with them.
  */
-export function operationMatcher<E extends Entry, T>(
+export function createOperationMatcher<E extends OperationEntry, T>(
   entries: readonly E[],
-  document: OpenApi,
+  document: OpenApiDocument,
   { model, version, services }: StepContext,
-  make: (entry: E, declared: Declared) => T,
-): Find<T> | undefined {
+  make: (entry: E, declared: DeclaredOperation) => T,
+): FindOperation<T> | undefined {
   if (entries.length === 0) return undefined;
   const { settings } = services;
-  const isWhole = settings['gateway.endpoint_match'] === 'strict';
+  const isStrict = settings['gateway.endpoint_match'] === 'strict';
   const byId = new Map(entries.map(entry => [entry.operationId, entry]));
-  const groups = [...grouped(document, byId).values()].filter(
+  const groups = [...groupByShape(document, byId).values()].filter(
     group => group.some(({ entry }) => entry !== undefined) || !group[0]!.path.includes('{'),
   );
-  const matched: Group<T>[] = groups
+  const matched: OperationGroup<T>[] = groups
     .sort(([a], [b]) => compareSpecificity(a!.path, b!.path))
     .map(group => ({
       path: group[0]!.matched,
@@ -62,10 +67,10 @@ export function operationMatcher<E extends Entry, T>(
         .map(it => ({
           made: it.entry && make(it.entry, it),
           ...(group.length > 1
-            ? rankedOf(it, document, isWhole)
-            : { ...unrivalled, values: pathValues(it.path, isWhole) }),
+            ? rankOperation(it, document, isStrict)
+            : { ...soleCandidate, values: compilePathValues(it.path, isStrict) }),
         }))
-        .sort(stricter),
+        .sort(compareStrictness),
     }));
   const matcher = endpointMatcher(matched, { model, version, settings });
   return call => {
@@ -76,7 +81,7 @@ export function operationMatcher<E extends Entry, T>(
   };
 }
 
-interface Placed<E> extends Declared {
+interface PlacedOperation<E> extends DeclaredOperation {
   readonly method: string;
   /** What calls are matched against, where that is not the path. */
   readonly matched: string;
@@ -84,13 +89,13 @@ interface Placed<E> extends Declared {
 }
 
 /** The operations of the document by the shape of their paths. */
-function grouped<E extends Entry>(
-  document: OpenApi,
+function groupByShape<E extends OperationEntry>(
+  document: OpenApiDocument,
   byId: ReadonlyMap<string | undefined, E>,
-): Map<string, Placed<E>[]> {
+): Map<string, PlacedOperation<E>[]> {
   const paths = objectOrEmpty(document.root.paths);
   const placed = listOperations(paths).map(({ id, path, method }) => {
-    const item = document.follow(paths[path]);
+    const item = document.dereference(paths[path]);
     const entry = byId.get(id);
     return {
       item,
@@ -110,29 +115,29 @@ interface Rank {
   readonly patternLength: number;
 }
 
-const unrivalled = { path: '', weight: 0, patternLength: 0, fits: () => true };
+const soleCandidate = { path: '', weight: 0, patternLength: 0, fits: () => true };
 
-const stricter = (a: Rank, b: Rank) =>
+const compareStrictness = (a: Rank, b: Rank) =>
   b.weight - a.weight || b.patternLength - a.patternLength || (a.path < b.path ? -1 : 1);
 
 const weights: Readonly<Record<string, number>> = { integer: 7, number: 6, boolean: 5, array: 4, object: 3 };
 
-function rankedOf({ item, operation, path }: Declared, document: OpenApi, isWhole: boolean) {
-  const values = pathValues(path, isWhole);
-  const inPath = parametersOf(item, operation, document).filter(it => it.in === 'path');
-  const checks = inPath.map(it => parameterCheck(it, document));
-  const schemas = inPath.map(it => document.follow(it.schema));
+function rankOperation({ item, operation, path }: DeclaredOperation, document: OpenApiDocument, isStrict: boolean) {
+  const values = compilePathValues(path, isStrict);
+  const inPath = collectParameters(item, operation, document).filter(it => it.in === 'path');
+  const checks = inPath.map(it => compileParameterValidator(it, document));
+  const schemas = inPath.map(it => document.dereference(it.schema));
   return {
     path,
     values,
-    fits: (inner: string) => allHold(checks, values(inner)),
-    weight: schemas.reduce((sum, schema) => sum + weightOf(schema, document), 0),
+    fits: (inner: string) => areAllValid(checks, values(inner)),
+    weight: schemas.reduce((sum, schema) => sum + computeWeight(schema, document), 0),
     patternLength: schemas.reduce((sum, { pattern }) => sum + String(pattern ?? '').length, 0),
   };
 }
 
-function weightOf(schema: JsonObject, document: OpenApi): number {
-  const [type = ''] = factsOf(schema, document).types;
+function computeWeight(schema: JsonObject, document: OpenApiDocument): number {
+  const [type = ''] = readSchemaInfo(schema, document).types;
   const isConstrained = ['pattern', 'enum', 'format', 'minLength', 'maxLength'].some(
     name => schema[name] !== undefined,
   );
@@ -142,7 +147,7 @@ function weightOf(schema: JsonObject, document: OpenApi): number {
 const noHeaders = new HeaderList();
 const noPairs = new Map<string, string[]>();
 
-function allHold(checks: readonly ParameterCheck[], path: Places['path']): boolean {
+function areAllValid(checks: readonly ParameterValidator[], path: ParameterSources['path']): boolean {
   const run = new Run();
   try {
     return checks.every(check => check({ path, query: noPairs, headers: noHeaders, cookies: noPairs }, run));

@@ -17,18 +17,18 @@ export const contextNames: readonly string[] = [
   'quota_remaining',
   'quota_reset',
 ];
-const familyName = /^(?:request_data_|headers_|cookies_|jwt_claims_|trigger-)./;
+const prefixedName = /^(?:request_data_|headers_|cookies_|jwt_claims_|trigger-)./;
 
 /**
  * Whether a context variable of this name can exist in an API. jq programs set any they like, and replies of token servers
  * those the definition lists; everything else is known beforehand, so that a misspelt name is found when it is loaded.
  */
-export function contextNameCheck(model: Model): (name: string) => boolean {
+export function createContextNameCheck(model: Model): (name: string) => boolean {
   const { versions, upstreamClientCredentials, upstreamPassword } = model;
   const isOpen = versions.some(
     ({ endpoints }) => endpoints.transformJq.length > 0 || endpoints.transformJqResponse.length > 0,
   );
   if (isOpen) return () => true;
   const replied = [...upstreamClientCredentials.extraMetadata, ...upstreamPassword.extraMetadata];
-  return name => contextNames.includes(name) || familyName.test(name) || replied.includes(name);
+  return name => contextNames.includes(name) || prefixedName.test(name) || replied.includes(name);
 }

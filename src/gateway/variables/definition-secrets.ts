@@ -9,7 +9,7 @@ export interface DefinitionSecrets {
   /** Replaces every secret that any definition was given in this thread. */
   redact(text: string): string;
   /** Those of another organisation. */
-  of(orgId: string): DefinitionSecrets;
+  forOrganisation(orgId: string): DefinitionSecrets;
 }
 
 export interface DefinitionSecretsOptions {
@@ -33,7 +33,7 @@ export function createDefinitionSecrets({
       return found;
     },
     redact,
-    of,
+    forOrganisation: of,
   });
-  return { find: () => undefined, redact, of };
+  return { find: () => undefined, redact, forOrganisation: of };
 }

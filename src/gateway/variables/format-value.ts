@@ -1,12 +1,12 @@
-const isTexts = (value: unknown): value is readonly string[] =>
+const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every(it => typeof it === 'string');
 
 /** A value as text: numbers plainly, lists with commas, lists by name as `a:1,2;b:3`. Anything else is empty. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
-  if (isTexts(value)) return value.join(',');
+  if (isTextList(value)) return value.join(',');
   if (typeof value !== 'object' || value === null) return '';
   const named = Object.entries(value);
-  return named.every(([, it]) => isTexts(it)) ? named.map(([name, it]) => `${name}:${it.join(',')}`).join(';') : '';
+  return named.every(([, it]) => isTextList(it)) ? named.map(([name, it]) => `${name}:${it.join(',')}`).join(';') : '';
 }

@@ -1,8 +1,8 @@
 import { Lru } from '#base/lru.ts';
 
 /** Callers choose names: most of them choose the same ones. */
-const namesKept = 1000;
-const known = new Lru<string, HeaderNames>(namesKept);
+const maxCachedNames = 1000;
+const cache = new Lru<string, HeaderNames>(maxCachedNames);
 
 export interface HeaderNames {
   /** The way most people write it: `User-Agent`. */
@@ -11,12 +11,12 @@ export interface HeaderNames {
   readonly variable: string;
 }
 
-export function headerNames(name: string): HeaderNames {
-  const found = known.get(name);
+export function toHeaderNames(name: string): HeaderNames {
+  const found = cache.get(name);
   if (found !== undefined) return found;
   const canonical = name.toLowerCase().replaceAll(/(?:^|-)[a-z]/g, letter => letter.toUpperCase());
   const made = { canonical, variable: `headers_${canonical.replaceAll('-', '_')}` };
-  known.set(name, made);
+  cache.set(name, made);
   return made;
 }
 
@@ -24,7 +24,7 @@ const strict = new TextDecoder('utf-8', { fatal: true });
 const ascii = /^[ -~]*$/;
 
 /** Headers travel as bytes, one to a character. This is the text they stand for. */
-export function headerText(value: string): string {
+export function decodeHeaderText(value: string): string {
   if (ascii.test(value)) return value;
   try {
     return strict.decode(Buffer.from(value, 'latin1'));

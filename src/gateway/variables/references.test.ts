@@ -6,10 +6,14 @@ import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
 import { resolveReferences } from './references.ts';
-import { hasSecrets, variables } from './variables.ts';
+import { compileVariables, hasSecrets } from './variables.ts';
 
 const settings = readSettings({ flags: { 'secrets.values': '{"url":"http://inside.example","key":"k"}' } });
-const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
+const secrets = createDefinitionSecrets({
+  settings,
+  redactor: createRedactor(),
+  isGranted: () => true,
+}).forOrganisation('o');
 const services = { secrets, isContextName: (_name: string): boolean => true };
 const resolved = (definition: object) => resolveReferences(classicToModel(definition as ClassicDefinition), secrets);
 
@@ -27,7 +31,10 @@ test('a text that names a secret stands for it, in the fields that may', () => {
   assert.deepEqual(model.requestSigning.headers, ['k', 'x']);
   const { add } = model.versions[0]!.requestHeaders;
   const call = { context: undefined, session: undefined };
-  assert.deepEqual([variables(add.A!, services)(call), variables(add.B!, services)(call)], ['k', 'a secrets://key']);
+  assert.deepEqual(
+    [compileVariables(add.A!, services)(call), compileVariables(add.B!, services)(call)],
+    ['k', 'a secrets://key'],
+  );
   assert.deepEqual([hasSecrets(add.A!), hasSecrets(add.B!)], [true, false]);
 });
 

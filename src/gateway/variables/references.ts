@@ -5,24 +5,24 @@ import type { Model, VersionModel } from '#definition/model.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 
 /** A whole text that names a secret. What is kept in files has plain names: an address such as `file:///a/b` is none. */
-export const reference = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
+export const referencePattern = /^(?:(secrets|env|vault|consul|kv):\/\/(.*)|(file):\/\/([^/].*))$/s;
 export const referencePlaces: Readonly<Record<string, SecretSource>> = { secrets: 'conf', env: 'env', file: 'file' };
 
 /** A secret among other text, which only fields that take variables put in: anywhere else its name would be the value. */
 const secretVariable = /\$secret_[a-z]+\.[A-Za-z0-9_.-]+/;
 
-export interface NamedSecret {
+export interface SecretReference {
   readonly kind: string;
   readonly name: string;
 }
 
 /** The secret that a whole text names; undefined for any other text. */
-export function parseReference(text: string): NamedSecret | undefined {
-  const found = text.includes('://') ? reference.exec(text) : null;
+export function parseReference(text: string): SecretReference | undefined {
+  const found = text.includes('://') ? referencePattern.exec(text) : null;
   return found ? { kind: (found[1] ?? found[3])!, name: (found[2] ?? found[4])! } : undefined;
 }
 
-export interface Resolved {
+export interface ResolvedModel {
   readonly model: Model;
   /** The first secret that cannot be put in, and why; empty where all are. */
   readonly missing: string;
@@ -38,17 +38,17 @@ const featureEntries: FacetList = Object.entries(features).map(([name, it]) => [
  * examples, templates, replies and the data of plugins are the author's own. Anywhere else a reference is an error, since it
  * would otherwise be used as it is written.
  */
-export function resolveReferences(model: Model, secrets: DefinitionSecrets): Resolved {
+export function resolveReferences(model: Model, secrets: DefinitionSecrets): ResolvedModel {
   let missing = '';
-  const refuseVariable = (text: string, where: string) => {
+  const rejectVariable = (text: string, where: string) => {
     const [found] = secretVariable.exec(text) ?? [];
     if (found !== undefined) missing ||= `${where} cannot name a secret among other text: ${found}`;
   };
-  const place: Place = {
-    put(text, where) {
+  const place: ReferenceVisitor = {
+    resolve(text, where) {
       const named = parseReference(text);
       if (named === undefined) {
-        refuseVariable(text, where);
+        rejectVariable(text, where);
         return text;
       }
       const kept = Object.hasOwn(referencePlaces, named.kind) ? referencePlaces[named.kind]! : undefined;
@@ -57,31 +57,31 @@ export function resolveReferences(model: Model, secrets: DefinitionSecrets): Res
         missing ||= kept ? `the secret ${text} is missing` : `the gateway keeps no secrets in ${named.kind}`;
       return found ?? '';
     },
-    refuse(text, where) {
+    reject(text, where) {
       if (parseReference(text) !== undefined) missing ||= `${where} cannot name a secret: ${text}`;
-      refuseVariable(text, where);
+      rejectVariable(text, where);
       return text;
     },
   };
   const own = resolveFacets(apiFacets, model as unknown as Values, place);
-  const versions = changedItems(model.versions, version => resolveVersion(version, place));
+  const versions = mapItems(model.versions, version => resolveVersion(version, place));
   const changed = versions === model.versions ? own : { ...own, versions };
   return { model: changed as unknown as Model, missing };
 }
 
-interface Place {
+interface ReferenceVisitor {
   /** Puts a secret in the place of its name. */
-  put(text: string, where: string): string;
+  resolve(text: string, where: string): string;
   /** Notes a name where none is read. */
-  refuse(text: string, where: string): string;
+  reject(text: string, where: string): string;
 }
 
-function resolveVersion(version: VersionModel, place: Place): VersionModel {
+function resolveVersion(version: VersionModel, place: ReferenceVisitor): VersionModel {
   const own = resolveFacets(facetsOfVersion, version as unknown as Values, place) as unknown as VersionModel;
   let lists = own.endpoints as unknown as Readonly<Record<string, readonly Values[]>>;
   for (const [name, { rows }] of featureEntries) {
     const entries = lists[name] ?? [];
-    const turned = changedItems(entries, entry => resolveRows(rows, entry, `endpoints.${name}`, place));
+    const turned = mapItems(entries, entry => resolveRows(rows, entry, `endpoints.${name}`, place));
     if (turned !== entries) lists = { ...lists, [name]: turned };
   }
   return lists === (own.endpoints as unknown)
@@ -89,7 +89,7 @@ function resolveVersion(version: VersionModel, place: Place): VersionModel {
     : { ...own, endpoints: lists as unknown as VersionModel['endpoints'] };
 }
 
-function resolveFacets(list: FacetList, values: Values, place: Place): Values {
+function resolveFacets(list: FacetList, values: Values, place: ReferenceVisitor): Values {
   let turned = values;
   for (const [name, { rows }] of list) {
     const given = values[name] as Values;
@@ -99,7 +99,7 @@ function resolveFacets(list: FacetList, values: Values, place: Place): Values {
   return turned;
 }
 
-function resolveRows(rows: readonly Row[], values: Values, where: string, place: Place): Values {
+function resolveRows(rows: readonly Row[], values: Values, where: string, place: ReferenceVisitor): Values {
   let turned = values;
   for (const row of rows) {
     const given = values[row.name];
@@ -109,42 +109,42 @@ function resolveRows(rows: readonly Row[], values: Values, where: string, place:
   return turned;
 }
 
-function resolveRow(row: Row, value: unknown, where: string, place: Place): unknown {
+function resolveRow(row: Row, value: unknown, where: string, place: ReferenceVisitor): unknown {
   const { reads, items } = row;
   if (reads === 'variables' || reads === 'nothing') return value;
-  const put = (text: string) => place.put(text, where);
-  if (reads === 'secret') return changedTexts(value, put);
+  const put = (text: string) => place.resolve(text, where);
+  if (reads === 'secret') return mapTexts(value, put);
   if (reads === 'secret or variables')
-    return changedTexts(value, text => (parseReference(text) === undefined ? text : put(text)));
+    return mapTexts(value, text => (parseReference(text) === undefined ? text : put(text)));
   if (Array.isArray(reads)) return resolveMembers(value, reads, put);
   const one = (item: unknown) => resolveRows(items!.rows, item as Values, where, place);
-  if (items?.kind === 'list') return changedItems(value as readonly unknown[], one);
-  if (items) return changedMembers(value as Values, one);
-  return changedTexts(value, text => place.refuse(text, where));
+  if (items?.kind === 'list') return mapItems(value as readonly unknown[], one);
+  if (items) return mapMembers(value as Values, one);
+  return mapTexts(value, text => place.reject(text, where));
 }
 
 /** Of a list of objects, the members of these names. */
 function resolveMembers(value: unknown, names: readonly string[], put: (text: string) => string): unknown {
-  return changedItems(value as readonly Values[], item => {
-    const turned = names.map(name => [name, changedTexts(item[name], put)] as const);
+  return mapItems(value as readonly Values[], item => {
+    const turned = names.map(name => [name, mapTexts(item[name], put)] as const);
     return turned.every(([name, it]) => it === item[name]) ? item : { ...item, ...Object.fromEntries(turned) };
   });
 }
 
 /** Every text inside a value. What does not change is not copied. */
-function changedTexts(value: unknown, turn: (text: string) => string): unknown {
+function mapTexts(value: unknown, turn: (text: string) => string): unknown {
   if (typeof value === 'string') return turn(value);
   if (typeof value !== 'object' || value === null) return value;
-  const inner = (it: unknown) => changedTexts(it, turn);
-  return Array.isArray(value) ? changedItems(value, inner) : changedMembers(value as Values, inner);
+  const inner = (it: unknown) => mapTexts(it, turn);
+  return Array.isArray(value) ? mapItems(value, inner) : mapMembers(value as Values, inner);
 }
 
-function changedItems<T>(list: readonly T[], turn: (item: T) => T): readonly T[] {
+function mapItems<T>(list: readonly T[], turn: (item: T) => T): readonly T[] {
   const items = list.map(turn);
   return items.some((item, at) => item !== list[at]) ? items : list;
 }
 
-function changedMembers(value: Values, turn: (member: unknown) => unknown): Values {
+function mapMembers(value: Values, turn: (member: unknown) => unknown): Values {
   const members = Object.entries(value).map(([name, it]) => [name, turn(it)] as const);
   return members.some(([name, it]) => it !== value[name]) ? Object.fromEntries(members) : value;
 }

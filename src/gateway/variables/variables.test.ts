@@ -7,15 +7,19 @@ import { readSettings } from '#base/settings.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import { createDefinitionSecrets } from './definition-secrets.ts';
-import { hasSecrets, headerEscaped, urlEscaped, variables } from './variables.ts';
+import { compileVariables, escapeHeaderValue, escapeUrlValue, hasSecrets } from './variables.ts';
 
 const values = { key: 'k', tricky: '$gw_meta.a' };
 const settings = readSettings({ flags: { 'secrets.values': JSON.stringify(values) } });
-const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: () => true }).of('o');
+const secrets = createDefinitionSecrets({
+  settings,
+  redactor: createRedactor(),
+  isGranted: () => true,
+}).forOrganisation('o');
 const services = { secrets, isContextName: (_name: string): boolean => true };
 const call = (context?: Record<string, unknown>, meta_data?: Record<string, unknown>) =>
   ({ context, session: meta_data && compileKeySession({ meta_data }, []) }) as Exchange;
-const filled = (text: string, of: Exchange) => variables(text, services)(of);
+const filled = (text: string, of: Exchange) => compileVariables(text, services)(of);
 
 test('text without variables stays as it is', () => {
   for (const text of ['', 'a', '$', '$1 $x $gw_context $gw_context.', 'a $ gw_meta.b', '$5_000.50 $US_dollars.a'])
@@ -55,7 +59,7 @@ test('secrets are put in when the text is loaded; a missing one, or a place that
     '$secret_consul.key': 'the gateway keeps no secrets in "consul"',
   }))
     assert.throws(
-      () => variables(text, services),
+      () => compileVariables(text, services),
       (error: Error) => error instanceof ApiCompileError && error.message === reason,
     );
   assert.deepEqual(['$secret_env.A', '$gw_meta.secret_env.A', 'x'].map(hasSecrets), [true, false, false]);
@@ -71,21 +75,21 @@ test('whatever a value holds, it begins nothing new in a header or an address', 
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), value => {
       const of = call({ v: value });
-      const header = variables('a $gw_context.v', services, headerEscaped)(of);
+      const header = compileVariables('a $gw_context.v', services, escapeHeaderValue)(of);
       assert.match(header, /^[ -~\x80-\xff]*$/);
-      const address = variables('/a/$gw_context.v?b=$gw_context.v', services, urlEscaped)(of);
+      const address = compileVariables('/a/$gw_context.v?b=$gw_context.v', services, escapeUrlValue)(of);
       assert.match(address, /^\/a\/[\w.~%-]*\?b=[\w.~%-]*$/);
     }),
   );
-  assert.equal(headerEscaped('a\r\nX-Admin: 1'), 'a  X-Admin: 1');
-  assert.equal(Buffer.from(headerEscaped('é'), 'latin1').toString(), 'é');
-  assert.equal(urlEscaped("a/../b?c=d&e#f g'"), 'a%2F..%2Fb%3Fc%3Dd%26e%23f%20g%27');
+  assert.equal(escapeHeaderValue('a\r\nX-Admin: 1'), 'a  X-Admin: 1');
+  assert.equal(Buffer.from(escapeHeaderValue('é'), 'latin1').toString(), 'é');
+  assert.equal(escapeUrlValue("a/../b?c=d&e#f g'"), 'a%2F..%2Fb%3Fc%3Dd%26e%23f%20g%27');
 });
 
 test('a misspelt variable makes the text unservable, with the name that was meant', () => {
   const unservable = (text: string, reason: string, more = services) =>
     assert.throws(
-      () => variables(text, more),
+      () => compileVariables(text, more),
       (error: Error) => error instanceof ApiCompileError && error.message === reason,
       text,
     );
@@ -94,9 +98,9 @@ test('a misspelt variable makes the text unservable, with the name that was mean
   unservable('$GW_CONTEXT.path', '$GW_CONTEXT. is not a variable: did you mean $gw_context.?');
   unservable('$secrets_conf.key', '$secrets_conf. is not a variable: did you mean $secret_conf.?');
   for (const foreign of ['$other_vendor_x_meta.a', '$acmegateway_context.a', '$gw_something_else.a'])
-    assert.throws(() => variables(foreign, services), ApiCompileError, foreign);
+    assert.throws(() => compileVariables(foreign, services), ApiCompileError, foreign);
   const closed = { secrets, isContextName: (name: string): boolean => name === 'path' };
-  assert.equal(variables('$gw_context.path', closed)(call({ path: '/a' })), '/a');
+  assert.equal(compileVariables('$gw_context.path', closed)(call({ path: '/a' })), '/a');
   unservable('$gw_context.pth', 'no request has the context variable pth: did you mean path?', closed);
   unservable('$gw_context.whatever', 'no request has the context variable whatever', closed);
 });
@@ -104,7 +108,7 @@ test('a misspelt variable makes the text unservable, with the name that was mean
 test('an organisation without a grant finds a secret as little as one that does not exist', () => {
   const granted = (orgId: string, name: string) => orgId === 'own' || name === 'key';
   const all = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted: granted });
-  const found = (orgId: string, name: string) => all.of(orgId).find('conf', name);
+  const found = (orgId: string, name: string) => all.forOrganisation(orgId).find('conf', name);
   assert.deepEqual(
     [found('own', 'tricky'), found('tenant', 'key'), found('tenant', 'tricky')],
     ['$gw_meta.a', 'k', undefined],
@@ -112,7 +116,7 @@ test('an organisation without a grant finds a secret as little as one that does 
   assert.equal(all.find('conf', 'key'), undefined, 'nothing before an organisation is known');
   const reasonOf = (text: string) => {
     try {
-      variables(text, { ...services, secrets: all.of('tenant') });
+      compileVariables(text, { ...services, secrets: all.forOrganisation('tenant') });
       return '';
     } catch (error) {
       return (error as Error).message;

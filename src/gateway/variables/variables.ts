@@ -5,7 +5,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { contextNames } from './context-names.ts';
-import { shown } from './format-value.ts';
+import { formatValue } from './format-value.ts';
 import { parseReference, referencePlaces } from './references.ts';
 
 /**
@@ -13,7 +13,7 @@ import { parseReference, referencePlaces } from './references.ts';
  * of the key; and `$secret_….NAME`, which is known when the definition is loaded. It is taken apart once. What a value
  * holds is never looked at for variables again: callers cannot name any.
  */
-export type Part = string | Variable;
+export type VariablePart = string | Variable;
 
 export interface Variable {
   readonly from: 'context' | 'meta';
@@ -21,30 +21,31 @@ export interface Variable {
 }
 
 /** What variables are looked up in. */
-export type Known = Pick<Exchange, 'context' | 'session'>;
+export type VariableScope = Pick<Exchange, 'context' | 'session'>;
 /** What names are looked up in when a text is compiled. */
 export type VariableTools = Pick<StepServices, 'secrets' | 'isContextName'>;
 
-const variable = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
+const variablePattern = /\$(gw_context|gw_meta|secret_[a-z]+)\.([A-Za-z0-9_.-]+)/g;
 
 /** The parts of a text, secrets put in. */
-export function partsOf(text: string, services: VariableTools): Part[] {
+export function parseVariables(text: string, services: VariableTools): VariablePart[] {
   const named = parseReference(text);
-  if (named) return joined([secretOf(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, services)]);
-  const parts: Part[] = [];
+  if (named)
+    return mergeLiterals([readSecret(`secret_${referencePlaces[named.kind] ?? named.kind}`, named.name, services)]);
+  const parts: VariablePart[] = [];
   let end = 0;
-  for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variable)) {
-    parts.push(literal(text.slice(end, index)));
-    parts.push(from!.startsWith('gw_') ? variableOf(from!, name!, services) : secretOf(from!, name!, services));
+  for (const { 0: whole, 1: from, 2: name, index } of text.matchAll(variablePattern)) {
+    parts.push(checkLiteral(text.slice(end, index)));
+    parts.push(from!.startsWith('gw_') ? parseVariable(from!, name!, services) : readSecret(from!, name!, services));
     end = index + whole.length;
   }
-  parts.push(literal(text.slice(end)));
-  return joined(parts);
+  parts.push(checkLiteral(text.slice(end)));
+  return mergeLiterals(parts);
 }
 
 /** Literals side by side are one; empty ones are none. */
-function joined(parts: readonly Part[]): Part[] {
-  const kept: Part[] = [];
+function mergeLiterals(parts: readonly VariablePart[]): VariablePart[] {
+  const kept: VariablePart[] = [];
   for (const part of parts) {
     const last = kept.at(-1);
     if (typeof part === 'string' && typeof last === 'string') kept[kept.length - 1] = last + part;
@@ -62,7 +63,7 @@ const foreignPrefix = /^[a-z_]+_(?:context|meta|metadata|ctx)$/i;
  * The author's own text, unless it holds what can only be a misspelt variable: that would be sent on as it is written. Any
  * other dollar sign, a price above all, is itself.
  */
-function literal(text: string): string {
+function checkLiteral(text: string): string {
   for (const [, prefix] of text.matchAll(variableLike)) {
     const meant = closestMatch(prefix!.toLowerCase(), knownPrefixes);
     if (meant !== undefined) throw new ApiCompileError(`$${prefix}. is not a variable: did you mean $${meant}.?`);
@@ -73,7 +74,7 @@ function literal(text: string): string {
 }
 
 /** Metadata differ from key to key; context variables do not, so that a name that no request can have is an error. */
-function variableOf(from: string, name: string, { isContextName }: VariableTools): Variable {
+function parseVariable(from: string, name: string, { isContextName }: VariableTools): Variable {
   if (from === 'gw_context' && !isContextName(name)) {
     const meant = closestMatch(name, contextNames);
     const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
@@ -84,7 +85,7 @@ function variableOf(from: string, name: string, { isContextName }: VariableTools
 
 const isPlace = (text: string): text is SecretSource => (secretSources as readonly string[]).includes(text);
 
-function secretOf(from: string, name: string, { secrets }: VariableTools): string {
+function readSecret(from: string, name: string, { secrets }: VariableTools): string {
   const place = from.slice('secret_'.length);
   if (!isPlace(place)) throw new ApiCompileError(`the gateway keeps no secrets in ${JSON.stringify(place)}`);
   const found = secrets.find(place, name);
@@ -93,50 +94,50 @@ function secretOf(from: string, name: string, { secrets }: VariableTools): strin
 }
 
 /** What a variable stands for in this call; empty where nobody knows. */
-export function variableValue({ from, name }: Variable, call: Known): string {
+export function resolveVariable({ from, name }: Variable, call: VariableScope): string {
   const known = from === 'meta' ? call.session?.metaData : call.context;
-  return known === undefined ? '' : shown(known[name]);
+  return known === undefined ? '' : formatValue(known[name]);
 }
 
 /** Whether it names something that may not be written down. */
 export const hasSecrets = (text: string): boolean =>
   parseReference(text) !== undefined || /\$secret_[a-z]+\.[A-Za-z0-9_.-]/.test(text);
 
-const asItIs = (value: string) => value;
+const identity = (value: string) => value;
 
 /**
  * Compiles a text: what comes back fills it in for a call. `escaped` is applied to values only, never to the author's own
  * text.
  */
-export function variables(
+export function compileVariables(
   text: string,
   services: VariableTools,
-  escaped: (value: string) => string = asItIs,
-): (call: Known) => string {
-  const parts = partsOf(text, services);
+  escapeValue: (value: string) => string = identity,
+): (call: VariableScope) => string {
+  const parts = parseVariables(text, services);
   if (parts.length === 0) return () => '';
   const [only] = parts;
   if (parts.length === 1 && typeof only === 'string') return () => only;
   return call => {
     let filled = '';
-    for (const part of parts) filled += typeof part === 'string' ? part : escaped(variableValue(part, call));
+    for (const part of parts) filled += typeof part === 'string' ? part : escapeValue(resolveVariable(part, call));
     return filled;
   };
 }
 
 /** Within a path or a query a value stands for itself and can begin nothing new. */
-export const urlEscaped = (value: string): string =>
+export const escapeUrlValue = (value: string): string =>
   encodeURIComponent(value.toWellFormed()).replaceAll(
     /[!'()*]/g,
     character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-const control = /\p{Cc}/gu;
+const controlCharacters = /\p{Cc}/gu;
 
 /** Within a header, likewise: a line break would begin another header. Characters beyond ASCII go out as UTF-8. */
-export function headerEscaped(value: string): string {
+export function escapeHeaderValue(value: string): string {
   if (plainValue.test(value)) return value;
-  return toLatin1(value.replaceAll(control, ' ').trim());
+  return toLatin1(value.replaceAll(controlCharacters, ' ').trim());
 }
 
 const plainValue = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Json } from '#base/json.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
-import { bodyCheck } from '#gateway/validation/bodies.ts';
-import { openApiOf } from '#gateway/validation/document.ts';
-import { exampleOf } from '#gateway/validation/examples.ts';
-import { parameterCheck } from '#gateway/validation/parameters.ts';
-import { cookiesOf, pairsOf } from '#gateway/validation/styles.ts';
+import { compileBodyValidator } from '#gateway/validation/bodies.ts';
+import { compileOpenApiDocument } from '#gateway/validation/document.ts';
+import { generateExample } from '#gateway/validation/examples.ts';
+import { compileParameterValidator } from '#gateway/validation/parameters.ts';
+import { cookiesOf, parseQueryPairs } from '#gateway/validation/styles.ts';
 import { Unreadable } from './invalid-schema.ts';
 import { Run } from './run.ts';
 import { schemaOf } from './schema.ts';
@@ -60,7 +60,7 @@ test('whatever stands in a document, examples of it can be made or it is refused
   fc.assert(
     fc.property(anything, fc.constantFrom('3.0.3', '3.1.0'), (schema, openapi) => {
       try {
-        JSON.stringify(exampleOf(schema, openApiOf({ openapi, a: schema })));
+        JSON.stringify(generateExample(schema, compileOpenApiDocument({ openapi, a: schema })));
       } catch (error) {
         assert.ok(error instanceof Unreadable, String(error));
       }
@@ -92,7 +92,7 @@ const part = fc.constantFrom(
 const written = fc.array(part, { maxLength: 12 }).map(parts => parts.join(''));
 
 test('whatever callers write, parameters of every style tell what is wrong or nothing', () => {
-  const document = openApiOf({ openapi: '3.0.3' });
+  const document = compileOpenApiDocument({ openapi: '3.0.3' });
   const object = {
     type: 'object',
     properties: { a: { type: 'integer' }, n: { type: 'array', items: { type: 'boolean' } } },
@@ -102,14 +102,16 @@ test('whatever callers write, parameters of every style tell what is wrong or no
   const checks = ['path', 'query', 'header', 'cookie'].flatMap(place =>
     styles.flatMap(style =>
       schemas.flatMap(schema =>
-        [true, false].map(explode => parameterCheck({ name: 'a', in: place, style, explode, schema }, document)),
+        [true, false].map(explode =>
+          compileParameterValidator({ name: 'a', in: place, style, explode, schema }, document),
+        ),
       ),
     ),
   );
   fc.assert(
     fc.property(written, text => {
       const headers = new HeaderList(['a', text]);
-      const places = { path: { a: text }, query: pairsOf(text), headers, cookies: cookiesOf(text) };
+      const places = { path: { a: text }, query: parseQueryPairs(text), headers, cookies: cookiesOf(text) };
       for (const check of checks) assert.equal(typeof check(places, new Run()), 'boolean');
     }),
   );
@@ -122,7 +124,11 @@ test('whatever callers send, bodies of every kind tell what is wrong or nothing'
   };
   const types = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
   const content = Object.fromEntries(types.map(type => [type, { schema }]));
-  const check = bodyCheck({ requestBody: { content } }, openApiOf({ openapi: '3.0.3' }), 200_000)!;
+  const check = compileBodyValidator(
+    { requestBody: { content } },
+    compileOpenApiDocument({ openapi: '3.0.3' }),
+    200_000,
+  )!;
   const line = fc.constantFrom(
     '--b',
     '--',

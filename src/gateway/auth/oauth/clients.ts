@@ -1,24 +1,30 @@
 import type { StoredClient } from '#access/oauth/schema.ts';
 import type { OauthClientStore } from '#access/oauth/store.ts';
-import { type Denied, denied, isDenied } from './responses.ts';
+import { createOauthError, isOauthError, type OauthError } from './responses.ts';
 import type { Parameters } from './schema.ts';
 
 /** Which client asks, and where its answers may go. */
 
 /** A token sent anywhere else is stolen: only an address the client registered, letter for letter. */
-export function redirectOf(client: StoredClient, asked: string): string | Denied {
+export function resolveRedirectUri(client: StoredClient, asked: string): string | OauthError {
   const registered = client.redirect_uri
     .split(',')
     .map(uri => uri.trim())
     .filter(Boolean);
-  if (registered.length === 0) return denied('unauthorized_client', 'The client has no redirect_uri');
+  if (registered.length === 0) return createOauthError('unauthorized_client', 'The client has no redirect_uri');
   if (asked === '')
-    return registered.length === 1 ? registered[0]! : denied('invalid_request', 'redirect_uri is required');
-  return registered.includes(asked) ? asked : denied('invalid_request', 'redirect_uri is not one of the client’s');
+    return registered.length === 1 ? registered[0]! : createOauthError('invalid_request', 'redirect_uri is required');
+  return registered.includes(asked)
+    ? asked
+    : createOauthError('invalid_request', 'redirect_uri is not one of the client’s');
 }
 
 /** Adds parameters to an address, before its fragment or as its fragment. */
-export function withParameters(uri: string, parameters: Readonly<Record<string, string>>, asFragment: boolean): string {
+export function appendParameters(
+  uri: string,
+  parameters: Readonly<Record<string, string>>,
+  asFragment: boolean,
+): string {
   const text = new URLSearchParams(parameters).toString();
   if (asFragment) return `${uri}#${text}`;
   return `${uri}${uri.includes('?') ? '&' : '?'}${text}`;
@@ -31,7 +37,7 @@ export interface BasicCredentials {
 
 const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
-export function readBasic(authorization: string): BasicCredentials | undefined {
+export function parseBasicHeader(authorization: string): BasicCredentials | undefined {
   const [, encoded] = basic.exec(authorization) ?? [];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString();
@@ -40,7 +46,7 @@ export function readBasic(authorization: string): BasicCredentials | undefined {
 }
 
 /** Some clients escape what stands before and after the colon, as forms do; most do not. */
-function unescaped({ id, secret }: BasicCredentials): BasicCredentials | undefined {
+function decodeFormEncoded({ id, secret }: BasicCredentials): BasicCredentials | undefined {
   if (!/[%+]/.test(id + secret)) return undefined;
   try {
     const [first, second] = [id, secret].map(text => decodeURIComponent(text.replaceAll('+', ' ')));
@@ -62,28 +68,33 @@ export async function authenticateClient(
   apiId: string,
   authorization: string,
   { client_id: id = '', client_secret: secret }: Parameters,
-): Promise<StoredClient | Denied> {
-  const basicShown = readBasic(authorization);
-  if (basicShown && secret !== undefined)
-    return denied('invalid_request', 'The client must authenticate in one way only: HTTP Basic, or the body');
-  if (basicShown && id !== '' && id !== basicShown.id && id !== unescaped(basicShown)?.id)
-    return denied('invalid_request', 'client_id is not the client that authenticates');
-  if (!basicShown && (secret === undefined || id === ''))
-    return denied('invalid_request', 'The client must authenticate with HTTP Basic, or client_id and client_secret');
-  const shown = basicShown ?? { id, secret: secret! };
-  const found = await shownClient(clients, apiId, shown);
-  const other = isDenied(found) && basicShown ? unescaped(shown) : undefined;
-  const client = other ? await shownClient(clients, apiId, other) : found;
-  if (isDenied(client)) return client;
-  return client.redirect_uri.trim() === '' ? denied('unauthorized_client', 'The client has no redirect_uri') : client;
+): Promise<StoredClient | OauthError> {
+  const basicCredentials = parseBasicHeader(authorization);
+  if (basicCredentials && secret !== undefined)
+    return createOauthError('invalid_request', 'The client must authenticate in one way only: HTTP Basic, or the body');
+  if (basicCredentials && id !== '' && id !== basicCredentials.id && id !== decodeFormEncoded(basicCredentials)?.id)
+    return createOauthError('invalid_request', 'client_id is not the client that authenticates');
+  if (!basicCredentials && (secret === undefined || id === ''))
+    return createOauthError(
+      'invalid_request',
+      'The client must authenticate with HTTP Basic, or client_id and client_secret',
+    );
+  const credentials = basicCredentials ?? { id, secret: secret! };
+  const found = await verifyClient(clients, apiId, credentials);
+  const other = isOauthError(found) && basicCredentials ? decodeFormEncoded(credentials) : undefined;
+  const client = other ? await verifyClient(clients, apiId, other) : found;
+  if (isOauthError(client)) return client;
+  return client.redirect_uri.trim() === ''
+    ? createOauthError('unauthorized_client', 'The client has no redirect_uri')
+    : client;
 }
 
-async function shownClient(
+async function verifyClient(
   clients: Clients,
   apiId: string,
   { id, secret }: BasicCredentials,
-): Promise<StoredClient | Denied> {
+): Promise<StoredClient | OauthError> {
   const right = await clients.clientSecretMatches(apiId, id, secret);
   const client = await clients.get(apiId, id);
-  return client && right ? client : denied('invalid_client');
+  return client && right ? client : createOauthError('invalid_client');
 }

@@ -11,7 +11,7 @@ import { createDefinitionSecrets } from '../../variables/definition-secrets.ts';
 import { resolveReferences } from '../../variables/references.ts';
 import type { OauthProvider } from './provider.ts';
 import { toProviderSettings } from './provider-settings.ts';
-import { errors, isDenied } from './responses.ts';
+import { isOauthError, oauthErrorTexts } from './responses.ts';
 
 export interface ConsentOptions {
   readonly provider: OauthProvider;
@@ -30,7 +30,7 @@ export function createConsent({ provider, apis, grants, settings }: ConsentOptio
     if (!stored) throw accessProblem.api_not_found();
     const granted = await grants.find(orgId);
     const isGranted = (_orgId: string, name: string) => isSecretGranted(granted, name);
-    const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted }).of(orgId);
+    const secrets = createDefinitionSecrets({ settings, redactor: createRedactor(), isGranted }).forOrganisation(orgId);
     const { model, missing } = resolveReferences(toModel(stored), secrets);
     const asked = toProviderSettings(model);
     if (!asked) throw problem.api_without_tokens();
@@ -39,7 +39,8 @@ export function createConsent({ provider, apis, grants, settings }: ConsentOptio
     if (missing !== '' && parameters.response_type !== 'code')
       return { error: 'server_error', description: 'A secret of the definition is not known to this process' };
     const given = await provider.consent({ provider: asked, parameters });
-    if (isDenied(given)) return { error: given.error, description: given.description ?? errors[given.error] };
+    if (isOauthError(given))
+      return { error: given.error, description: given.description ?? oauthErrorTexts[given.error] };
     return { granted: given };
   };
 }

@@ -5,99 +5,124 @@ import type { StoredKey } from '#access/keys/store.ts';
 import type { StoredToken } from '#access/oauth/token-store.ts';
 import { policyIdsOf } from '#access/policies/apply-policies.ts';
 import { toUnixSeconds } from '#base/clock.ts';
-import { redirectOf } from './clients.ts';
-import { answersChallenge, type Issued, issue, keyFor, newGrant, scopeOf } from './issue-token.ts';
-import type { Asking, ProviderTools } from './provider-services.ts';
-import { type Denied, denied, isDenied } from './responses.ts';
-import type { Notice } from './token-notifications.ts';
+import { resolveRedirectUri } from './clients.ts';
+import {
+  buildTokenKey,
+  createGrant,
+  type IssuedToken,
+  issueToken,
+  isVerifierValid,
+  validateScope,
+} from './issue-token.ts';
+import type { GrantRequest, ProviderServices } from './provider-services.ts';
+import { createOauthError, isOauthError, type OauthError } from './responses.ts';
+import type { TokenNotification } from './token-notifications.ts';
 
 /** The ways in which a client obtains tokens. */
 
-export interface Granted {
-  readonly issued: Issued;
-  readonly notice: Pick<Notice, 'auth_code' | 'old_refresh_token' | 'notification_type'>;
+export interface GrantResult {
+  readonly issued: IssuedToken;
+  readonly notice: Pick<TokenNotification, 'auth_code' | 'old_refresh_token' | 'notification_type'>;
 }
-type GrantWay = (services: ProviderTools, asking: Asking) => Promise<Granted | Denied>;
+type GrantHandler = (services: ProviderServices, asking: GrantRequest) => Promise<GrantResult | OauthError>;
 
-const fresh = (issued: Issued, auth_code = ''): Granted => ({
+const toNewTokenResult = (issued: IssuedToken, auth_code = ''): GrantResult => ({
   issued,
   notice: { auth_code, old_refresh_token: '', notification_type: 'new' },
 });
 
-const givesRefresh = ({ provider }: Asking) => provider.grants.includes('refresh_token');
+const issuesRefreshToken = ({ provider }: GrantRequest) => provider.grants.includes('refresh_token');
 
-const byCode: GrantWay = async (services, asking) => {
+const redeemCode: GrantHandler = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { code = '', redirect_uri: redirect = '', code_verifier: verifier = '' } = parameters;
-  if (code === '') return denied('invalid_request', 'code is required');
+  if (code === '') return createOauthError('invalid_request', 'code is required');
   const { oauthCodes, oauthTokens, clock, records } = services;
   const found = await oauthCodes.find(provider.apiId, code);
-  if (!found || found.clientId !== client.client_id) return denied('invalid_grant');
+  if (!found || found.clientId !== client.client_id) return createOauthError('invalid_grant');
   const { consent, grantId } = found;
-  const samePlace =
+  const isSameRedirect =
     redirect === consent.redirectUri ||
-    (consent.redirectUri === '' && !isDenied(redirected(redirectOf(client, redirect))));
-  const good = clock.now() < found.expiresAtMs && samePlace && answersChallenge(consent.challenge, verifier);
+    (consent.redirectUri === '' && !isOauthError(toRedirectError(resolveRedirectUri(client, redirect))));
+  const isValid = clock.now() < found.expiresAtMs && isSameRedirect && isVerifierValid(consent.challenge, verifier);
   const issued = await records.write(async () => {
     if (!(await oauthCodes.use(found, clock.now()))) return undefined;
-    const grant = { ...newGrant(asking, consent.scope), grantId };
+    const grant = { ...createGrant(asking, consent.scope), grantId };
     // A code that was tried in the wrong way is in the wrong hands: it is used up all the same.
-    return good
-      ? issue(services, { grant, key: consent.key, withRefresh: givesRefresh(asking) })
-      : denied('invalid_grant');
+    return isValid
+      ? issueToken(services, { grant, key: consent.key, withRefresh: issuesRefreshToken(asking) })
+      : createOauthError('invalid_grant');
   });
-  if (issued) return isDenied(issued) ? issued : fresh(issued, code);
+  if (issued) return isOauthError(issued) ? issued : toNewTokenResult(issued, code);
   // Somebody else has the code too. Whoever came first may have been the thief: nobody keeps what it gave.
   await oauthTokens.removeGrant(grantId);
-  return denied('invalid_grant');
+  return createOauthError('invalid_grant');
 };
 
-const redirected = (result: string | Denied): Denied | object => (typeof result === 'string' ? {} : result);
+const toRedirectError = (result: string | OauthError): OauthError | object =>
+  typeof result === 'string' ? {} : result;
 
-const byRefreshToken: GrantWay = async (services, asking) => {
+const redeemRefreshToken: GrantHandler = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { refresh_token: token = '' } = parameters;
-  if (token === '') return denied('invalid_request', 'refresh_token is required');
+  if (token === '') return createOauthError('invalid_request', 'refresh_token is required');
   const { oauthTokens, clock, records } = services;
   const found = await oauthTokens.find(provider.apiId, 'refresh', token);
-  if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs) return denied('invalid_grant');
-  const renewed = found.owner === '' ? found.key : await keyOfOwner(services, asking, found);
+  if (!found || found.clientId !== client.client_id || clock.now() >= found.expiresAtMs)
+    return createOauthError('invalid_grant');
+  const renewed = found.owner === '' ? found.key : await findOwnerKey(services, asking, found);
   const until = renewed?.expires || undefined;
-  if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now()))) return denied('invalid_grant');
+  if (!renewed || (until !== undefined && until <= toUnixSeconds(clock.now())))
+    return createOauthError('invalid_grant');
   const issued = await records.write(async () => {
     if (!(await oauthTokens.use(found, clock.now()))) return undefined;
     await oauthTokens.removeGrant(found.grantId, 'access');
-    return issue(services, { grant: found, key: renewed, withRefresh: true, until, proof: proofIn(found.key) });
+    return issueToken(services, {
+      grant: found,
+      key: renewed,
+      withRefresh: true,
+      until,
+      proof: readPasswordProof(found.key),
+    });
   });
   if (issued) return { issued, notice: { auth_code: '', old_refresh_token: token, notification_type: 'refresh' } };
   // It was used before: one of the two who have it stole it, so neither goes on.
   await oauthTokens.removeGrant(found.grantId);
-  return denied('invalid_grant');
+  return createOauthError('invalid_grant');
 };
 
 /**
  * What the user may do now; nothing for one who is gone, out of use or has another password, and then all that goes back
  * to the password ends.
  */
-async function keyOfOwner(services: ProviderTools, asking: Asking, { owner, grantId, key: kept }: StoredToken) {
+async function findOwnerKey(
+  services: ProviderServices,
+  asking: GrantRequest,
+  { owner, grantId, key: kept }: StoredToken,
+) {
   const user = await services.keys.findByRowId(owner);
-  if (!user || isOutOfUse(user.key, services.clock.now()) || proofOf(user.key) !== proofIn(kept)) {
+  if (
+    !user ||
+    isDisabled(user.key, services.clock.now()) ||
+    computePasswordProof(user.key) !== readPasswordProof(kept)
+  ) {
     await services.oauthTokens.removeGrant(grantId);
     return undefined;
   }
-  const key = await keyFor(services, asking, rulesOf(user.key));
-  return isDenied(key) ? undefined : { ...key, expires: endOf(user.key) };
+  const key = await buildTokenKey(services, asking, toKeyRules(user.key));
+  return isOauthError(key) ? undefined : { ...key, expires: getExpiry(user.key) };
 }
 
 /** Tells one password of a user from the next, without being either. */
-const proofOf = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
-const proofIn = ({ basic_auth_data }: Key) => basic_auth_data?.password;
+const computePasswordProof = ({ basic_auth_data }: Key) => hash('sha256', basic_auth_data?.password ?? '');
+const readPasswordProof = ({ basic_auth_data }: Key) => basic_auth_data?.password;
 
-const byPassword: GrantWay = async (services, asking) => {
+const grantByPassword: GrantHandler = async (services, asking) => {
   const { provider, client, parameters } = asking;
   const { username = '', password = '' } = parameters;
-  if (username === '' || password === '') return denied('invalid_request', 'username and password are required');
-  const scope = scopeOf(parameters.scope);
+  if (username === '' || password === '')
+    return createOauthError('invalid_request', 'username and password are required');
+  const scope = validateScope(parameters.scope);
   if (typeof scope !== 'string') return scope;
   const { keys, passwords, clock, records, oauthTokens } = services;
   const user = await findBasicUser(keys, provider.orgId, username);
@@ -107,40 +132,40 @@ const byPassword: GrantWay = async (services, asking) => {
     user: `${provider.orgId}/${username}`,
     stored,
     password,
-    rememberMs: 0,
+    cacheMs: 0,
     client: `OAuth client ${client.client_id}`,
   });
-  if (!user || right !== true || isOutOfUse(user.key, clock.now())) return denied('access_denied');
-  const key = await keyFor(services, asking, rulesOf(user.key));
-  if (isDenied(key)) return denied('access_denied', key.description);
+  if (!user || right !== true || isDisabled(user.key, clock.now())) return createOauthError('access_denied');
+  const key = await buildTokenKey(services, asking, toKeyRules(user.key));
+  if (isOauthError(key)) return createOauthError('access_denied', key.description);
   return records.write(async () => {
     await oauthTokens.removeOfOwner(user.rowId, provider.apiId, client.client_id);
-    const issued = await issue(services, {
-      grant: newGrant(asking, scope, user.rowId),
+    const issued = await issueToken(services, {
+      grant: createGrant(asking, scope, user.rowId),
       key,
-      withRefresh: givesRefresh(asking),
-      until: endOf(user.key) || undefined,
-      proof: proofOf(user.key),
+      withRefresh: issuesRefreshToken(asking),
+      until: getExpiry(user.key) || undefined,
+      proof: computePasswordProof(user.key),
     });
-    await noteToken(services, user, client.client_id, issued.accessToken);
-    return fresh(issued);
+    await recordToken(services, user, client.client_id, issued.accessToken);
+    return toNewTokenResult(issued);
   });
 };
 
 /** Unix seconds; 0 where there is none. */
-const endOf = ({ expires = 0 }: Key) => Math.max(expires, 0);
-const isOutOfUse = (key: Key, nowMs: number) =>
-  key.is_inactive === true || (endOf(key) > 0 && endOf(key) <= toUnixSeconds(nowMs));
+const getExpiry = ({ expires = 0 }: Key) => Math.max(expires, 0);
+const isDisabled = (key: Key, nowMs: number) =>
+  key.is_inactive === true || (getExpiry(key) > 0 && getExpiry(key) <= toUnixSeconds(nowMs));
 
 /** A user's rights without the user's secrets; nothing where the user has none, so that the client's policy counts. */
-function rulesOf(user: Key): Key | undefined {
+function toKeyRules(user: Key): Key | undefined {
   const { hmac_enabled: _h, hmac_string: _s, jwt_data: _j, certificate: _c, expires: _e, ...rules } = user;
   const grants = Object.keys(user.access_rights ?? {}).length > 0 || policyIdsOf(user).length > 0;
   return grants ? rules : undefined;
 }
 
 /** The user's record tells which token each client has, by its hash. */
-async function noteToken({ keys, policies }: ProviderTools, user: StoredKey, clientId: string, token: string) {
+async function recordToken({ keys, policies }: ProviderServices, user: StoredKey, clientId: string, token: string) {
   await keys.change(user, async previous => {
     const named = await policies.findByIds(user.orgId, policyIdsOf(previous));
     const key = { ...previous, oauth_keys: { ...previous.oauth_keys, [clientId]: keys.hashOf(token) } };
@@ -149,30 +174,31 @@ async function noteToken({ keys, policies }: ProviderTools, user: StoredKey, cli
 }
 
 /** The client itself is who the token is for. */
-const byClient: GrantWay = async (services, asking) => {
-  const scope = scopeOf(asking.parameters.scope);
+const grantByClient: GrantHandler = async (services, asking) => {
+  const scope = validateScope(asking.parameters.scope);
   if (typeof scope !== 'string') return scope;
-  const key = await keyFor(services, asking);
-  if (isDenied(key)) return key;
-  const grant = newGrant(asking, scope);
-  return fresh(await services.records.write(() => issue(services, { grant, key, withRefresh: false })));
+  const key = await buildTokenKey(services, asking);
+  if (isOauthError(key)) return key;
+  const grant = createGrant(asking, scope);
+  return toNewTokenResult(await services.records.write(() => issueToken(services, { grant, key, withRefresh: false })));
 };
 
 /** What is asserted is not looked at: the client has shown its secret, and gets what is its own. */
-const byAssertion: GrantWay = async (services, asking) => {
+const grantByAssertion: GrantHandler = async (services, asking) => {
   const { assertion_type: type = '', assertion = '' } = asking.parameters;
-  if (type === '' || assertion === '') return denied('invalid_request', 'assertion_type and assertion are required');
-  return byClient(services, asking);
+  if (type === '' || assertion === '')
+    return createOauthError('invalid_request', 'assertion_type and assertion are required');
+  return grantByClient(services, asking);
 };
 
-const ways: Readonly<Record<string, GrantWay>> = {
-  authorization_code: byCode,
-  refresh_token: byRefreshToken,
-  password: byPassword,
-  client_credentials: byClient,
-  assertion: byAssertion,
+const grantHandlers: Readonly<Record<string, GrantHandler>> = {
+  authorization_code: redeemCode,
+  refresh_token: redeemRefreshToken,
+  password: grantByPassword,
+  client_credentials: grantByClient,
+  assertion: grantByAssertion,
 };
 
 /** The way a grant type names, where the API offers it. */
-export const wayOf = (grantType: string, offered: readonly string[]): GrantWay | undefined =>
-  offered.includes(grantType) && Object.hasOwn(ways, grantType) ? ways[grantType] : undefined;
+export const findGrantHandler = (grantType: string, offered: readonly string[]): GrantHandler | undefined =>
+  offered.includes(grantType) && Object.hasOwn(grantHandlers, grantType) ? grantHandlers[grantType] : undefined;

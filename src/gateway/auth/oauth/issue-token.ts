@@ -8,12 +8,12 @@ import { stateOf } from '#access/policies/schema.ts';
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { constantTimeEqual } from '#base/constant-time.ts';
 import { createPublicId, createSecretText } from '#base/ids.ts';
-import type { Asking, ProviderTools } from './provider-services.ts';
-import { type Denied, denied } from './responses.ts';
+import type { GrantRequest, ProviderServices } from './provider-services.ts';
+import { createOauthError, type OauthError } from './responses.ts';
 
 /** How tokens come to be. */
 
-export interface Issued {
+export interface IssuedToken {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
   readonly expiresIn: number;
@@ -21,7 +21,7 @@ export interface Issued {
 }
 
 /** What goes out to the client. */
-export const tokenReply = ({ accessToken, refreshToken, expiresIn, scope }: Issued) => ({
+export const toTokenResponse = ({ accessToken, refreshToken, expiresIn, scope }: IssuedToken) => ({
   access_token: accessToken,
   token_type: 'bearer',
   expires_in: expiresIn,
@@ -30,14 +30,18 @@ export const tokenReply = ({ accessToken, refreshToken, expiresIn, scope }: Issu
 });
 
 const scopeText = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
-const longestScope = 1000;
+const maxScopeChars = 1000;
 
-export const scopeOf = (given = ''): string | Denied =>
-  given === '' || (given.length <= longestScope && scopeText.test(given)) ? given : denied('invalid_scope');
+export const validateScope = (given = ''): string | OauthError =>
+  given === '' || (given.length <= maxScopeChars && scopeText.test(given)) ? given : createOauthError('invalid_scope');
 
 /** What the holder of a token may do: what the login page said, else what the client's policy says. */
-export async function keyFor(services: ProviderTools, { provider, client }: Omit<Asking, 'parameters'>, rules?: Key) {
-  if (!rules && client.policy_id === '') return denied('unauthorized_client', 'The client has no policy');
+export async function buildTokenKey(
+  services: ProviderServices,
+  { provider, client }: Omit<GrantRequest, 'parameters'>,
+  rules?: Key,
+) {
+  if (!rules && client.policy_id === '') return createOauthError('unauthorized_client', 'The client has no policy');
   const { basic_auth_data: _password, oauth_keys: _tokens, key_id: _id, ...given } = rules ?? {};
   const nowMs = services.clock.now();
   const key: Key = {
@@ -48,12 +52,16 @@ export async function keyFor(services: ProviderTools, { provider, client }: Omit
     date_created: formatIsoTime(nowMs),
     last_updated: String(toUnixSeconds(nowMs)),
   };
-  const fault = await faultOf(services, provider.orgId, key);
-  return fault === undefined ? key : denied(rules ? 'invalid_request' : 'unauthorized_client', fault);
+  const fault = await findKeyFault(services, provider.orgId, key);
+  return fault === undefined ? key : createOauthError(rules ? 'invalid_request' : 'unauthorized_client', fault);
 }
 
 /** Why a key would open nothing, if it would not. */
-async function faultOf({ policies, settings }: ProviderTools, orgId: string, key: Key): Promise<string | undefined> {
+async function findKeyFault(
+  { policies, settings }: ProviderServices,
+  orgId: string,
+  key: Key,
+): Promise<string | undefined> {
   const found = await policies.findByIds(orgId, policyIdsOf(key));
   if ([...found.values()].some(policy => stateOf(policy) !== 'active')) return 'A policy takes no new tokens';
   const applied = applyPolicies(key, found, { orgId, allowMasterKeys: settings['keys.allow_master_keys'] });
@@ -61,19 +69,19 @@ async function faultOf({ policies, settings }: ProviderTools, orgId: string, key
 }
 
 /** The key a login page describes, as JSON. */
-export function readRules(text: string): Key | undefined | Denied {
+export function parseKeyRules(text: string): Key | undefined | OauthError {
   if (text.trim() === '') return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return denied('invalid_request', 'key_rules is not JSON');
+    return createOauthError('invalid_request', 'key_rules is not JSON');
   }
   const read = Key.safeParse(value);
-  return read.success ? read.data : denied('invalid_request', 'key_rules does not describe a key');
+  return read.success ? read.data : createOauthError('invalid_request', 'key_rules does not describe a key');
 }
 
-export interface Wanted {
+export interface IssueOptions {
   readonly grant: OauthGrant;
   readonly key: Key;
   readonly withRefresh: boolean;
@@ -84,10 +92,10 @@ export interface Wanted {
 }
 
 /** Writes tokens down and gives them back, once. Part of whatever is being written. */
-export async function issue(
-  services: ProviderTools,
-  { grant, key, withRefresh, until, proof }: Wanted,
-): Promise<Issued> {
+export async function issueToken(
+  services: ProviderServices,
+  { grant, key, withRefresh, until, proof }: IssueOptions,
+): Promise<IssuedToken> {
   const { settings, clock } = services;
   const nowMs = clock.now();
   const longest = toUnixSeconds(nowMs) + settings['oauth.token_seconds'];
@@ -114,7 +122,11 @@ export async function issue(
   return { accessToken, refreshToken, expiresIn: expires - toUnixSeconds(nowMs), scope: grant.scope };
 }
 
-export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope: string, owner = ''): OauthGrant => ({
+export const createGrant = (
+  { provider, client }: Omit<GrantRequest, 'parameters'>,
+  scope: string,
+  owner = '',
+): OauthGrant => ({
   orgId: provider.orgId,
   apiId: provider.apiId,
   clientId: client.client_id,
@@ -124,20 +136,20 @@ export const newGrant = ({ provider, client }: Omit<Asking, 'parameters'>, scope
 });
 
 /** Sixteen random bytes. */
-export const newCode = (): string => Buffer.from(createPublicId(), 'hex').toString('base64url');
+export const createCode = (): string => Buffer.from(createPublicId(), 'hex').toString('base64url');
 
 const verifierText = /^[A-Za-z0-9\-._~]{43,128}$/;
 const challengeText = /^[\w-]{43}$/;
 
 /** What a client says it will show later; empty where it says nothing. A challenge that can be read is none. */
-export function challengeOf(challenge = '', method = ''): string | Denied {
+export function validateCodeChallenge(challenge = '', method = ''): string | OauthError {
   if (challenge === '' && method === '') return '';
-  if (method !== 'S256') return denied('invalid_request', 'code_challenge_method must be S256');
-  return challengeText.test(challenge) ? challenge : denied('invalid_request', 'code_challenge is malformed');
+  if (method !== 'S256') return createOauthError('invalid_request', 'code_challenge_method must be S256');
+  return challengeText.test(challenge) ? challenge : createOauthError('invalid_request', 'code_challenge is malformed');
 }
 
 /** Whoever began with a challenge must show what it was made of; whoever shows something must have begun with one. */
-export function answersChallenge(challenge: string, verifier: string): boolean {
+export function isVerifierValid(challenge: string, verifier: string): boolean {
   if (challenge === '' || verifier === '') return challenge === '' && verifier === '';
   return (
     verifierText.test(verifier) &&

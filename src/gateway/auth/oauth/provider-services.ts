@@ -14,7 +14,7 @@ import type { PasswordCheck } from '../password-check.ts';
 import type { Parameters, ProviderSettings } from './schema.ts';
 
 /** What the provider works with, in the main thread. */
-export interface ProviderTools {
+export interface ProviderServices {
   readonly records: Records;
   readonly oauthClients: OauthClientStore;
   readonly oauthTokens: OauthTokenStore;
@@ -30,7 +30,7 @@ export interface ProviderTools {
 }
 
 /** A request for tokens by a client that has shown who it is. */
-export interface Asking {
+export interface GrantRequest {
   readonly provider: ProviderSettings;
   readonly client: StoredClient;
   readonly parameters: Parameters;

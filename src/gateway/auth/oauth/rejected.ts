@@ -1,40 +1,44 @@
 import { createFailureCounter, isWorthLogging } from '#base/failure-counter.ts';
-import type { ProviderTools } from './provider-services.ts';
-import { statusReply } from './responses.ts';
-import type { OauthAsked, OauthReply } from './schema.ts';
+import type { ProviderServices } from './provider-services.ts';
+import { createStatusResponse } from './responses.ts';
+import type { OauthRequest, OauthResponse } from './schema.ts';
 
 const windowMs = 60_000;
 const maxKeys = 20_000;
-const refusedSecret = 'Attempted administrative access with invalid or missing key!';
+const gatewaySecretMessage = 'Attempted administrative access with invalid or missing key!';
 
 /**
  * Wrong credentials on the OAuth routes. They are verified before anything is counted: a right one passes however many
  * wrong ones came from its address. Logged are the first, the tenth, the hundredth … of a minute, never what was sent.
  */
-export function rejectedCredentials({ settings, clock, log }: Pick<ProviderTools, 'settings' | 'clock' | 'log'>) {
+export function createCredentialFailures({
+  settings,
+  clock,
+  log,
+}: Pick<ProviderServices, 'settings' | 'clock' | 'log'>) {
   const maxFailures = settings['management.failures_per_minute'];
   const secrets = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
   const clients = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
 
-  function note({ provider, route, clientAddress }: OauthAsked, failures: number): void {
+  function logFailure({ provider, route, clientAddress }: OauthRequest, failures: number): void {
     if (isWorthLogging(failures))
       log.warn({ api: provider.apiId, route, address: clientAddress, failures }, 'wrong credential');
   }
 
   return {
     /** Of login pages, which show the gateway secret. */
-    gatewaySecret(asked: OauthAsked): OauthReply {
+    rejectGatewaySecret(asked: OauthRequest): OauthResponse {
       const { clientAddress } = asked;
       const isOverLimit = secrets.isOverLimit(clientAddress);
-      note(asked, secrets.record(clientAddress));
-      if (!isOverLimit) return statusReply(403, refusedSecret);
-      const refused = statusReply(429, 'Too many wrong credentials; try again later');
+      logFailure(asked, secrets.record(clientAddress));
+      if (!isOverLimit) return createStatusResponse(403, gatewaySecretMessage);
+      const refused = createStatusResponse(429, 'Too many wrong credentials; try again later');
       const seconds = String(Math.max(1, secrets.retryAfterSeconds(clientAddress)));
       return { ...refused, headers: { ...refused.headers, 'Retry-After': seconds } };
     },
     /** Of OAuth clients. */
-    client(asked: OauthAsked): void {
-      note(asked, clients.record(`${asked.provider.apiId} ${asked.clientAddress}`));
+    recordClient(asked: OauthRequest): void {
+      logFailure(asked, clients.record(`${asked.provider.apiId} ${asked.clientAddress}`));
     },
   };
 }

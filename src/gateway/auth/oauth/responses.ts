@@ -1,7 +1,7 @@
-import type { OauthReply } from './schema.ts';
+import type { OauthResponse } from './schema.ts';
 
 /** How the provider answers. */
-export const errors = {
+export const oauthErrorTexts = {
   invalid_request: 'The request lacks a parameter, has one twice, or has one that cannot be understood',
   invalid_client: 'The client is unknown, or its secret is wrong',
   unauthorized_client: 'The client may not ask for a token in this way',
@@ -12,10 +12,10 @@ export const errors = {
   invalid_grant: 'The code or refresh token is unknown, used, expired, or was given to somebody else',
   server_error: 'The request cannot be answered as it is',
 } as const;
-export type OauthError = keyof typeof errors;
+export type OauthErrorCode = keyof typeof oauthErrorTexts;
 
 /** Nothing of this may be kept, framed or guessed at by whoever it passes. */
-const guarded: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json',
   'X-Content-Type-Options': 'nosniff',
   'X-XSS-Protection': '1; mode=block',
@@ -26,36 +26,44 @@ const guarded: Readonly<Record<string, string>> = {
   Expires: '0',
 };
 
-export const reply = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): OauthReply => ({
+export const createOauthResponse = (
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): OauthResponse => ({
   status,
-  headers: { ...guarded, ...headers },
+  headers: { ...securityHeaders, ...headers },
   body: JSON.stringify(value),
 });
 
 /** Why a request for a token is refused. */
-export interface Denied {
-  readonly error: OauthError;
+export interface OauthError {
+  readonly error: OauthErrorCode;
   readonly description?: string;
 }
-export const denied = (error: OauthError, description?: string): Denied =>
+export const createOauthError = (error: OauthErrorCode, description?: string): OauthError =>
   description === undefined ? { error } : { error, description };
-export const isDenied = <T extends object>(value: T | Denied): value is Denied => 'error' in value;
+export const isOauthError = <T extends object>(value: T | OauthError): value is OauthError => 'error' in value;
 
-export const errorReply = (status: number, { error, description }: Denied, state = ''): OauthReply =>
-  reply(status, { error, error_description: description ?? errors[error], ...(state && { state }) });
+export const createErrorResponse = (status: number, { error, description }: OauthError, state = ''): OauthResponse =>
+  createOauthResponse(status, {
+    error,
+    error_description: description ?? oauthErrorTexts[error],
+    ...(state && { state }),
+  });
 
 /** RFC 6749, 5.2: 401 whatever the setting says, and the scheme to use where the client tried HTTP Basic. */
-export const clientRefusedReply = (why: Denied, usedBasic: boolean, state = ''): OauthReply => {
-  const { status, headers, body } = errorReply(401, why, state);
+export const createClientErrorResponse = (why: OauthError, usedBasic: boolean, state = ''): OauthResponse => {
+  const { status, headers, body } = createErrorResponse(401, why, state);
   return { status, headers: usedBasic ? { ...headers, 'WWW-Authenticate': 'Basic realm="oauth"' } : headers, body };
 };
 
 /** The shape of the control interface, which some of the routes speak. */
-export const statusReply = (status: number, message: string): OauthReply =>
-  reply(status, { status: status === 200 ? 'ok' : 'error', message });
+export const createStatusResponse = (status: number, message: string): OauthResponse =>
+  createOauthResponse(status, { status: status === 200 ? 'ok' : 'error', message });
 
-export const redirectReply = (status: number, location: string): OauthReply => ({
+export const createRedirectResponse = (status: number, location: string): OauthResponse => ({
   status,
-  headers: { ...guarded, Location: location },
+  headers: { ...securityHeaders, Location: location },
   body: '',
 });

@@ -1,7 +1,7 @@
 /** What traffic threads and the provider in the main thread say to each other. Plain data: it travels as a copy. */
 
-export const oauthRoutes = ['authorize', 'authorize-client', 'token', 'revoke', 'revoke-all'] as const;
-export type OauthRoute = (typeof oauthRoutes)[number];
+export const oauthRouteNames = ['authorize', 'authorize-client', 'token', 'revoke', 'revoke-all'] as const;
+export type OauthRoute = (typeof oauthRouteNames)[number];
 
 /** What the definition says of the API whose tokens are asked for. */
 export interface ProviderSettings {
@@ -16,7 +16,7 @@ export interface ProviderSettings {
 
 export type Parameters = Readonly<Record<string, string>>;
 
-export interface OauthAsked {
+export interface OauthRequest {
   readonly route: OauthRoute;
   readonly method: string;
   readonly provider: ProviderSettings;
@@ -28,7 +28,7 @@ export interface OauthAsked {
   readonly clientAddress: string;
 }
 
-export interface OauthReply {
+export interface OauthResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

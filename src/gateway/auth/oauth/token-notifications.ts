@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { ProviderSettings } from './schema.ts';
 
 /** Tells whoever an API names of every token it gave out. */
-export interface Notice {
+export interface TokenNotification {
   readonly auth_code: string;
   readonly new_oauth_token: string;
   readonly refresh_token: string;
@@ -11,24 +11,24 @@ export interface Notice {
   readonly notification_type: 'new' | 'refresh';
 }
 
-export interface NoticesOptions {
+export interface TokenNotifierOptions {
   readonly outbound: OutboundClient;
   readonly log: Log;
-  readonly pauseMs: number;
+  readonly retryDelayMs: number;
 }
 
-const tries = 3;
-const timeoutMs = 10_000;
-const answerBytes = 64 * 1024;
+const maxAttempts = 3;
+const requestTimeoutMs = 10_000;
+const maxResponseBytes = 64 * 1024;
 /** More than this cannot be waiting: those that come then are not sent. */
-const noticesAtOnce = 1000;
+const maxPendingNotifications = 1000;
 
-export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
+export function createTokenNotifier({ outbound, log, retryDelayMs: pauseMs }: TokenNotifierOptions) {
   const waiting = new Set<NodeJS.Timeout>();
-  let underWay = 0;
+  let pending = 0;
   let closed = false;
 
-  async function sent(
+  async function post(
     { notifyUrl: url, notifySecret: secret, orgId }: ProviderSettings,
     body: string,
   ): Promise<boolean> {
@@ -40,8 +40,8 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
         body,
         audience: 'operator',
         orgId,
-        timeoutMs,
-        maxBytes: answerBytes,
+        timeoutMs: requestTimeoutMs,
+        maxBytes: maxResponseBytes,
       });
       if (status === 200) return true;
       log.warn({ status }, 'a notice of a new token was not taken');
@@ -51,7 +51,7 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
     return false;
   }
 
-  const pause = () =>
+  const waitForRetry = () =>
     new Promise<void>(resolve => {
       const timer = setTimeout(() => {
         waiting.delete(timer);
@@ -63,22 +63,22 @@ export function tokenNotices({ outbound, log, pauseMs }: NoticesOptions) {
 
   async function deliver(provider: ProviderSettings, body: string): Promise<void> {
     for (let attempt = 1; !closed; attempt++) {
-      if (await sent(provider, body)) return;
-      if (attempt === tries) break;
-      await pause();
+      if (await post(provider, body)) return;
+      if (attempt === maxAttempts) break;
+      await waitForRetry();
     }
-    log.error({ tries }, 'a notice of a new token is lost');
+    log.error({ tries: maxAttempts }, 'a notice of a new token is lost');
   }
 
   return {
     /** Never waits. */
-    send(provider: ProviderSettings, notice: Notice): void {
+    send(provider: ProviderSettings, notice: TokenNotification): void {
       if (provider.notifyUrl === '' || closed) return;
-      if (underWay >= noticesAtOnce)
+      if (pending >= maxPendingNotifications)
         return log.error({ api: provider.apiId }, 'too many notices of new tokens: one is lost');
-      underWay++;
+      pending++;
       void deliver(provider, JSON.stringify(notice)).finally(() => {
-        underWay--;
+        pending--;
       });
     },
     close(): void {

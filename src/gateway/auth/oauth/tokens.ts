@@ -9,76 +9,76 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { MaybePromise } from '../../pipeline/step.ts';
 import type { Change } from '../../routing/config-store.ts';
-import { governed, isRefused } from '../derived-session.ts';
-import type { KnownKey, Sessions } from '../key-cache.ts';
+import { applyKeyPolicies, isRefused } from '../derived-session.ts';
+import type { CachedKey, KeyCache } from '../key-cache.ts';
 import type { AccessStore } from '../store.ts';
 
 /** An access token in force. */
-export interface KnownToken {
-  readonly known: KnownKey;
+export interface CachedToken {
+  readonly known: CachedKey;
   readonly clientId: string;
 }
 
-export interface KnownClient {
+export interface CachedClient {
   readonly metaData: Readonly<Record<string, unknown>>;
 }
 
 /** Finds access tokens and OAuth clients for a thread, from memory where it can. */
-export interface OauthTokens {
-  find(orgId: string, presented: string): MaybePromise<KnownToken | undefined>;
-  client(apiId: string, clientId: string): MaybePromise<KnownClient | undefined>;
+export interface OauthTokenCache {
+  find(orgId: string, presented: string): MaybePromise<CachedToken | undefined>;
+  client(apiId: string, clientId: string): MaybePromise<CachedClient | undefined>;
   /** Rises whenever a client may have changed. */
-  edition(): number;
+  version(): number;
   /** Forgets what changed; undefined is everything. */
-  changed(changes: readonly Change[] | undefined): void;
+  invalidate(changes: readonly Change[] | undefined): void;
 }
 
-export interface OauthTokensOptions {
+export interface OauthTokenCacheOptions {
   readonly store: Pick<AccessStore, 'oauthTokens' | 'oauthClients'>;
-  readonly sessions: Sessions;
+  readonly sessions: KeyCache;
   readonly vault: Vault;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const tokensKept = 10_000;
-const clientsKept = 10_000;
-const unknownKept = 10_000;
+const maxCachedTokens = 10_000;
+const maxCachedClients = 10_000;
+const maxUnknownTokens = 10_000;
 /** Repeating a guess costs nothing for as long. */
-const unknownForMs = 2000;
+const negativeTtlMs = 2000;
 /** No token of ours is longer. */
-const longestToken = 1024;
+const maxTokenChars = 1024;
 
-interface Kept extends KnownToken {
+interface TokenCacheEntry extends CachedToken {
   readonly orgId: string;
   readonly expiresAtMs: number;
   /** Of the sessions, when its policies were applied. */
   readonly edition: number;
 }
 
-export function oauthTokensOf({
+export function createOauthTokenCache({
   store,
   sessions: keyCache,
   vault,
   settings,
   clock,
   log,
-}: OauthTokensOptions): OauthTokens {
-  const tokens = new Lru<string, Kept>(tokensKept);
-  const clients = new Lru<string, KnownClient | null>(clientsKept);
+}: OauthTokenCacheOptions): OauthTokenCache {
+  const tokens = new Lru<string, TokenCacheEntry>(maxCachedTokens);
+  const clients = new Lru<string, CachedClient | null>(maxCachedClients);
   /** Digests of texts that are no token, to when that is forgotten. */
-  const unknown = new Lru<string, number>(unknownKept);
+  const unknown = new Lru<string, number>(maxUnknownTokens);
   const reads = createReadGuard();
   let clientGeneration = 0;
 
-  async function load(digest: string, orgId: string, presented: string): Promise<KnownToken | undefined> {
+  async function load(digest: string, orgId: string, presented: string): Promise<CachedToken | undefined> {
     const remember = reads.begin();
-    const edition = keyCache.edition();
+    const edition = keyCache.version();
     const [row] = await store.oauthTokens(digest);
-    if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + unknownForMs));
+    if (!row || clock.now() >= Number(row.expires_at)) remember(() => unknown.set(digest, clock.now() + negativeTtlMs));
     if (row?.org_id !== orgId || clock.now() >= Number(row.expires_at)) return undefined;
-    const known = await governed({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
+    const known = await applyKeyPolicies({ keyCache, settings }, orgId, presented, parseKeyBody(row.body, vault));
     if (isRefused(known)) {
       log.warn({ client: row.client_id, org: orgId, reason: known.message }, 'an access token cannot be used');
       return undefined;
@@ -90,10 +90,10 @@ export function oauthTokensOf({
 
   return {
     find(orgId, presented) {
-      if (presented === '' || presented.length > longestToken) return undefined;
+      if (presented === '' || presented.length > maxTokenChars) return undefined;
       const digest = tokenDigest(vault, presented);
       const kept = tokens.get(digest);
-      if (kept?.edition === keyCache.edition())
+      if (kept?.edition === keyCache.version())
         return kept.orgId === orgId && clock.now() < kept.expiresAtMs ? kept : undefined;
       return clock.now() < (unknown.get(digest) ?? 0) ? undefined : load(digest, orgId, presented);
     },
@@ -103,7 +103,7 @@ export function oauthTokensOf({
       const kept = clients.get(name);
       if (kept !== undefined) return kept ?? undefined;
       const remember = reads.begin();
-      const read = ([row]: readonly { body: string }[]): KnownClient | undefined => {
+      const read = ([row]: readonly { body: string }[]): CachedClient | undefined => {
         const { meta_data: given = {} } = row ? (JSON.parse(row.body) as { meta_data?: unknown }) : {};
         const client = row && { metaData: isRecord(given) ? given : {} };
         remember(() => clients.set(name, client ?? null));
@@ -113,8 +113,8 @@ export function oauthTokensOf({
       return rows instanceof Promise ? rows.then(read) : read(rows);
     },
 
-    edition: () => clientGeneration,
-    changed(changes) {
+    version: () => clientGeneration,
+    invalidate(changes) {
       const told = changes?.filter(({ topic }) => topic === 'oauth');
       if (told?.length === 0) return;
       reads.invalidate();

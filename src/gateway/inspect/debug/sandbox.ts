@@ -1,6 +1,6 @@
 import { problems } from '#base/problems.ts';
 import { createThreadsShared } from '#storage/shared/threads.ts';
-import { memoryResponses } from '../../cache/memory-cache.ts';
+import { createMemoryCache } from '../../cache/memory-cache.ts';
 import type { StepServices } from '../../pipeline/step-services.ts';
 import { type Api, compileApi } from '../../routing/api.ts';
 import { Router } from '../../routing/router.ts';
@@ -42,7 +42,7 @@ export function isolated(services: StepServices, trace: Trace): Isolation {
   const own: Omit<StepServices, Shared> = {
     log: tracedLog(trace, services.log),
     counters: shared.counters,
-    responseCache: memoryResponses({ bytes: 0, clock: services.clock }),
+    responseCache: createMemoryCache({ maxBytes: 0, clock: services.clock }),
     processCounters: shared.counters,
     rpc: () => Promise.reject(problem.nothing_written()),
     emitEvent: (event, call, message) =>

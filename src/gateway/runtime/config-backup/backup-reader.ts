@@ -1,7 +1,7 @@
 import type { StoredPolicy } from '#access/policies/store.ts';
 import { createNotConnectedProblem } from '#storage/database-errors.ts';
 import type { Reader } from '#storage/reader.ts';
-import { type AccessStore, accessStore } from '../../auth/store.ts';
+import { type AccessStore, createAccessStore } from '../../auth/store.ts';
 import type { Known } from './config-backup.ts';
 
 export interface Lent {
@@ -17,13 +17,13 @@ export interface Lent {
  * from what is known; whatever else would have to be looked up cannot be.
  */
 export function lentBy(reader: Reader, known: Known | undefined): Lent {
-  if (!known) return { reader, access: accessStore(reader), arrived: () => undefined };
+  if (!known) return { reader, access: createAccessStore(reader), arrived: () => undefined };
   let lent: ReturnType<typeof tablesOf> | undefined = tablesOf(known);
   const held: Reader = {
     rows: (sql, values) => (lent ? Promise.reject(createNotConnectedProblem()) : reader.rows(sql, values)),
     close: () => reader.close(),
   };
-  const store = accessStore(held);
+  const store = createAccessStore(held);
   return {
     reader: held,
     access: {

@@ -2,7 +2,7 @@ import { keyDigest } from '#access/keys/key-row.ts';
 import type { Vault } from '#base/vault.ts';
 import { dataKeyName } from '#storage/meta.ts';
 import type { Reader } from '#storage/reader.ts';
-import { accessStore, type CertificateRow } from '../../auth/store.ts';
+import { type CertificateRow, createAccessStore } from '../../auth/store.ts';
 import { pages, trafficStore } from '../../routing/config-store.ts';
 import type { Part, PolicyRow } from './config-backup.ts';
 
@@ -37,7 +37,7 @@ export function knownStore(reader: Reader, vault: Vault) {
       const digests = [...orgIds].map(orgId => keyDigest(vault, orgId));
       for (let at = 0; at < digests.length; at += rowsAtOnce) {
         const asked = digests.slice(at, at + rowsAtOnce);
-        const found = await accessStore(reader).keys(asked);
+        const found = await createAccessStore(reader).keys(asked);
         const limits = found.filter(({ kind }) => kind === 'organisation');
         yield {
           organisations: asked.map(digest => ({ digest, rows: limits.filter(row => row.digest === digest) })),

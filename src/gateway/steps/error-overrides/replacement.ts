@@ -9,7 +9,7 @@ import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusalAnswer } from '../../pipeline/refusals.ts';
 import type { ApiCompileError } from '../../pipeline/step.ts';
-import { headerEscaped } from '../../variables/variables.ts';
+import { escapeHeaderValue } from '../../variables/variables.ts';
 import type { ResponseRule } from './rules.ts';
 
 /** What is said in place of an error. */
@@ -46,7 +46,7 @@ export function replacementOf(
         ? worded
         : undefined;
   const added = Object.entries(withPageGuard(headers ?? {})).map(
-    ([name, value]) => [name, headerEscaped(value)] as const,
+    ([name, value]) => [name, escapeHeaderValue(value)] as const,
   );
   return {
     hasBody: text !== undefined,
