@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import type { KeyCounters } from '#access/keys/counters.ts';
 import { eventFamilies } from '#analytics/metrics/events.ts';
-import type { Family } from '#analytics/metrics/exposition.ts';
+import type { MetricFamily } from '#analytics/metrics/exposition.ts';
 import { limitFamilies } from '#analytics/metrics/limits.ts';
-import { addMetrics } from '#analytics/metrics/route.ts';
+import { addMetricsRoute } from '#analytics/metrics/route.ts';
 import { sealPlainSecrets } from '#apis/api/plain-secrets.ts';
 import type { Clock } from '#base/clock.ts';
 import { createPublicId } from '#base/ids.ts';
@@ -217,7 +217,7 @@ async function openListeners(
   let trafficSettled = async () => {};
   let arrived = async () => {};
   let drainTraffic = () => {};
-  let metrics = (): readonly Family[] => [];
+  let metrics = (): readonly MetricFamily[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
   let control: Carry = () => Promise.reject(asksProblem.no_traffic());
@@ -274,7 +274,7 @@ async function openListeners(
     if (surfaces.includes('gateway')) control = carrier(options);
     addHealth(app, health);
     if (name !== 'portal')
-      addMetrics(app, {
+      addMetricsRoute(app, {
         log: around.log,
         settings,
         version,

@@ -5,9 +5,9 @@ import { createOauthCodeStore } from '#access/oauth/code-store.ts';
 import { createOauthClientStore } from '#access/oauth/store.ts';
 import { createOauthTokenStore } from '#access/oauth/token-store.ts';
 import { createPolicyStore } from '#access/policies/store.ts';
-import { logStore } from '#analytics/log-store.ts';
-import { uptimeStore } from '#analytics/uptime/store.ts';
-import { usageStore } from '#analytics/usage-store.ts';
+import { createLogStore } from '#analytics/log-store.ts';
+import { createUptimeStore } from '#analytics/uptime/store.ts';
+import { createUsageStore } from '#analytics/usage-store.ts';
 import { createApiLookup } from '#apis/api/api-lookup.ts';
 import { createApiStore } from '#apis/api/store.ts';
 import { createOwnership } from '#apis/owners/store.ts';
@@ -27,9 +27,9 @@ import type { BoundName } from '#people/organisations/grants.ts';
 import { organisationStore } from '#people/organisations/store.ts';
 import { userStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
-import { postStore } from '#portal/posts/store.ts';
-import { ssoProfileStore } from '#portal/sso-profiles/store.ts';
-import { portalWebhookStore } from '#portal/webhooks/store.ts';
+import { createPostStore } from '#portal/posts/store.ts';
+import { createSsoProfileStore } from '#portal/sso-profiles/store.ts';
+import { createPortalWebhookStore } from '#portal/webhooks/store.ts';
 import type { CheckObjectLimit } from '#storage/collection.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
@@ -92,12 +92,12 @@ export function openTools(
       await oauthClients.removeOfApi(apiId);
     },
     onApiChanged: policies.refreshAuthTypes,
-    usage: usageStore(records),
-    logs: logStore(records),
-    uptime: uptimeStore(records),
-    posts: postStore(records),
-    portalWebhooks: portalWebhookStore(records, vault),
-    ssoProfiles: ssoProfileStore(records, vault),
+    usage: createUsageStore(records),
+    logs: createLogStore(records),
+    uptime: createUptimeStore(records),
+    posts: createPostStore(records),
+    portalWebhooks: createPortalWebhookStore(records, vault),
+    ssoProfiles: createSsoProfileStore(records, vault),
     audit: auditStore(records, clock),
     secrets: installationSecretStore(meta, vault, settings),
     defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',

@@ -57,7 +57,7 @@ export interface BatchApi {
   readonly retentionSeconds: number;
 }
 
-export interface Batch {
+export interface CallBatch {
   readonly count: number;
   /** `count` rows of `numberColumns`. */
   readonly numbers: Float64Array<ArrayBuffer>;
@@ -68,10 +68,10 @@ export interface Batch {
 }
 
 /** Where each column stands in a row. */
-export const numberAt = placesOf(numberColumns);
-export const wordAt = placesOf(wordColumns);
+export const numberIndex = indexColumns(numberColumns);
+export const wordIndex = indexColumns(wordColumns);
 
-function placesOf<const Name extends string>(names: readonly Name[]): { readonly [N in Name]: number } {
+function indexColumns<const Name extends string>(names: readonly Name[]): { readonly [N in Name]: number } {
   return Object.fromEntries(names.map((name, place) => [name, place])) as { [N in Name]: number };
 }
 
@@ -83,13 +83,16 @@ export interface CallRecord {
 }
 
 /** Visits every call; the object is the same each time and means another call at the next visit. */
-export function eachRecord({ count, numbers, places, words, apis }: Batch, visit: (record: CallRecord) => void): void {
+export function forEachCall(
+  { count, numbers, places, words, apis }: CallBatch,
+  visit: (record: CallRecord) => void,
+): void {
   let row = 0;
   const record: CallRecord = {
-    number: column => numbers[row * numberColumns.length + numberAt[column]]!,
-    word: column => words[places[row * wordColumns.length + wordAt[column]]!]!,
+    number: column => numbers[row * numberColumns.length + numberIndex[column]]!,
+    word: column => words[places[row * wordColumns.length + wordIndex[column]]!]!,
     get api() {
-      return apis[numbers[row * numberColumns.length + numberAt.api]!]!;
+      return apis[numbers[row * numberColumns.length + numberIndex.api]!]!;
     },
   };
   for (; row < count; row++) visit(record);

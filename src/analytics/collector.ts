@@ -1,9 +1,9 @@
-import { threadState } from './event-loop-lag.ts';
-import { type RecordingOptions, startRecording } from './ingest.ts';
-import { counter, type Family, gauge } from './metrics/exposition.ts';
-import { trafficTotals } from './metrics/totals.ts';
+import { createThreadSampler } from './event-loop-lag.ts';
+import { type IngestOptions, startIngest } from './ingest.ts';
+import { counter, gauge, type MetricFamily } from './metrics/exposition.ts';
+import { createTrafficTotals } from './metrics/totals.ts';
 import { uptimeFamilies } from './metrics/uptime.ts';
-import type { Report } from './metrics-report.ts';
+import type { ThreadReport } from './metrics-report.ts';
 
 /** How traffic threads are doing, as whoever runs them knows it. */
 export interface ThreadCounts {
@@ -11,46 +11,48 @@ export interface ThreadCounts {
   readonly restarts: number;
 }
 
-const stateEveryMs = 1000;
+const stateIntervalMs = 1000;
 
 /** What the main thread does with the reports of traffic threads: counts go to the records, measures to the metrics. */
-export function recordTraffic(options: RecordingOptions) {
-  const recording = startRecording(options);
-  const totals = trafficTotals();
-  const mainState = threadState(stateEveryMs, 1);
-  const timer = setInterval(() => totals.state('main', mainState()!), stateEveryMs);
+export function createCollector(options: IngestOptions) {
+  const ingest = startIngest(options);
+  const totals = createTrafficTotals();
+  const sampleMain = createThreadSampler(stateIntervalMs, 1);
+  const timer = setInterval(() => totals.state('main', sampleMain()!), stateIntervalMs);
   timer.unref();
 
   return {
-    take(thread: number, { batch, measures, state, tested }: Report): void {
-      if (batch) recording.take(batch);
-      if (tested) recording.takeTested(tested);
+    receive(thread: number, { batch, metrics: measures, state, uptimeResults: tested }: ThreadReport): void {
+      if (batch) ingest.take(batch);
+      if (tested) ingest.addUptimeResults(tested);
       if (measures) {
         totals.add(String(thread), measures);
-        if (measures.dropped > 0) recording.drop(measures.dropped);
+        if (measures.dropped > 0) ingest.addDropped(measures.dropped);
       }
       if (state) totals.state(String(thread), state);
     },
-    threadEnded: (thread: number) => totals.ended(String(thread)),
-    flush: recording.flush,
-    families({ running, restarts }: ThreadCounts): Family[] {
-      const hosts = recording.hosts();
+    removeThread: (thread: number) => totals.removeThread(String(thread)),
+    flush: ingest.flush,
+    families({ running, restarts }: ThreadCounts): MetricFamily[] {
+      const hosts = ingest.hosts();
       return [
         ...totals.families(),
         gauge('gw_threads', 'Traffic threads that run.', [{ value: running }]),
         counter('gw_thread_restarts_total', 'Traffic threads that ended and were replaced.', [{ value: restarts }]),
-        ...recordFamilies(recording.totals()),
+        ...recordFamilies(ingest.totals()),
         ...uptimeFamilies(hosts.states, hosts.totals),
       ];
     },
     async close(): Promise<void> {
       clearInterval(timer);
-      await recording.close();
+      await ingest.close();
     },
   };
 }
 
-function recordFamilies(totals: Record<'records' | 'folded' | 'lost' | 'dropped' | 'unlogged', number>): Family[] {
+function recordFamilies(
+  totals: Record<'records' | 'folded' | 'lost' | 'dropped' | 'unlogged', number>,
+): MetricFamily[] {
   return [
     counter('gw_records_total', 'Calls that were written down.', [{ value: totals.records - totals.lost }]),
     counter('gw_records_dropped_total', 'Calls that were not, by where there was no room.', [

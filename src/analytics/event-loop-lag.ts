@@ -5,24 +5,24 @@ import type { ThreadState } from './metrics-report.ts';
  * How this thread is. It is asked at a steady pace and answers every `every` times: an asking that comes late shows how
  * long something else held the thread.
  */
-export function threadState(paceMs: number, every: number): () => ThreadState | undefined {
-  let asked = 0;
-  let expectedAt = performance.now() + paceMs;
+export function createThreadSampler(intervalMs: number, reportEvery: number): () => ThreadState | undefined {
+  let samples = 0;
+  let expectedAt = performance.now() + intervalMs;
   let lagMs = 0;
   let utilization = performance.eventLoopUtilization();
   return () => {
     const now = performance.now();
     lagMs = Math.max(lagMs, now - expectedAt);
-    expectedAt = now + paceMs;
-    if (++asked % every !== 0) return undefined;
+    expectedAt = now + intervalMs;
+    if (++samples % reportEvery !== 0) return undefined;
     const last = utilization;
     utilization = performance.eventLoopUtilization();
-    const found = {
+    const state = {
       lagSeconds: lagMs / 1000,
       heapBytes: getHeapStatistics().used_heap_size,
       utilization: performance.eventLoopUtilization(utilization, last).utilization,
     };
     lagMs = 0;
-    return found;
+    return state;
   };
 }

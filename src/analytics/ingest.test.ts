@@ -7,21 +7,26 @@ import type { Records } from '#storage/records.ts';
 import { withRecords } from '../../tests/lifecycle/databases.ts';
 import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
 import { eventually } from '../../tests/support/upstream.ts';
-import { eachRecord } from './batch.ts';
-import { startRecording } from './ingest.ts';
-import { type LogEntry, logStore } from './log-store.ts';
-import { logEntry } from './logged-call.ts';
-import { rollUp } from './roll-up.ts';
-import { uptimeStore } from './uptime/store.ts';
-import { type UsageAsked, usageStore } from './usage-store.ts';
+import { forEachCall } from './batch.ts';
+import { startIngest } from './ingest.ts';
+import { createLogStore, type LogEntry } from './log-store.ts';
+import { toLogEntry } from './logged-call.ts';
+import { createUsageRollUp } from './roll-up.ts';
+import { createUptimeStore } from './uptime/store.ts';
+import { createUsageStore, type UsageQuery } from './usage-store.ts';
 
 const day = 86_400_000;
 
 /** Everything the main thread does with records, with time that stands still. */
 function recordingOn(records: Records, settings: Partial<Record<SettingName, string>> = {}, now = noon) {
   const lines: string[] = [];
-  const parts = { records, usage: usageStore(records), logs: logStore(records), uptime: uptimeStore(records) };
-  const recording = startRecording({
+  const parts = {
+    records,
+    usage: createUsageStore(records),
+    logs: createLogStore(records),
+    uptime: createUptimeStore(records),
+  };
+  const recording = startIngest({
     ...parts,
     settings: readSettings({ flags: settings }),
     clock: { now: () => now },
@@ -30,7 +35,7 @@ function recordingOn(records: Records, settings: Partial<Record<SettingName, str
   return { ...parts, recording, lines };
 }
 
-const asked = (orgId: string, more: Partial<UsageAsked> = {}): UsageAsked => ({
+const asked = (orgId: string, more: Partial<UsageQuery> = {}): UsageQuery => ({
   orgId,
   from: noon - 40 * day,
   to: noon + day,
@@ -44,16 +49,16 @@ const everything = { page: -1, size: 10 };
 const of = (orgId: string, calls: readonly GivenCall[] = [{}]) =>
   batchOf(calls.map(call => ({ ...call, api: { ...someApi, ...call.api, orgId } })));
 
-async function hits(store: ReturnType<typeof usageStore>, orgId: string, more: Partial<UsageAsked> = {}) {
+async function hits(store: ReturnType<typeof createUsageStore>, orgId: string, more: Partial<UsageQuery> = {}) {
   const { items } = await store.page(asked(orgId, more), everything);
   return items.reduce((sum, item) => sum + Number(item.hits), 0);
 }
 
-async function logged(store: ReturnType<typeof logStore>, orgId: string) {
+async function logged(store: ReturnType<typeof createLogStore>, orgId: string) {
   return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, everything)).total;
 }
 
-async function counted(store: ReturnType<typeof logStore>, orgId: string) {
+async function counted(store: ReturnType<typeof createLogStore>, orgId: string) {
   return (await store.page({ orgId, from: 0, to: noon + day, failed: false }, { page: 1, size: 1 })).total;
 }
 
@@ -87,7 +92,7 @@ withRecords('recording', (given, engine) => {
     const { recording, usage, logs, lines } = recordingOn(given());
     await sql`alter table usage rename to usage_away`.execute(given().db);
     recording.take(of('away'));
-    recording.drop(2);
+    recording.addDropped(2);
     await recording.flush();
     recording.take(of('away'));
     await recording.flush();
@@ -99,7 +104,7 @@ withRecords('recording', (given, engine) => {
       lines.map(line => JSON.parse(line).msg),
       ['usage could not be written; it is kept for now', 'usage is written again'],
     );
-    assert.equal(await usage.losses(noon, noon + 60_000), 2);
+    assert.equal(await usage.countLosses(noon, noon + 60_000), 2);
     await recording.close();
   });
 
@@ -188,12 +193,12 @@ withRecords('recording', (given, engine) => {
   });
 
   test('every question is answered by an index', async () => {
-    const usage = usageStore(given());
-    const logs = logStore(given());
+    const usage = createUsageStore(given());
+    const logs = createLogStore(given());
     await fill(given());
     const reads = { sqlite: /^SCAN (?!\w+ USING)(usage|logs)\b/m, postgres: /Seq Scan on (usage|logs)\b/ }[engine];
     const narrow = { from: noon, to: noon + 60_000 };
-    const filters: Partial<UsageAsked>[] = [
+    const filters: Partial<UsageQuery>[] = [
       {},
       { apiId: 'a7' },
       { keyHash: 'k7' },
@@ -219,9 +224,9 @@ withRecords('recording', (given, engine) => {
 
 /** Enough rows that reading all of them would be the wrong plan. */
 async function fill(records: Records): Promise<void> {
-  const usage = usageStore(records);
-  const logs = logStore(records);
-  const made = rollUp({ rowsPerMinute: 100_000, normalisePaths: false });
+  const usage = createUsageStore(records);
+  const logs = createLogStore(records);
+  const made = createUsageRollUp({ rowsPerMinute: 100_000, normalisePaths: false });
   const calls = Array.from(
     { length: 8000 },
     (_, n): GivenCall => ({
@@ -234,12 +239,12 @@ async function fill(records: Records): Promise<void> {
     }),
   );
   const entries: LogEntry[] = [];
-  eachRecord(batchOf(calls), record => {
+  forEachCall(batchOf(calls), record => {
     made.add(record);
-    entries.push(logEntry(record, 0));
+    entries.push(toLogEntry(record, 0));
   });
   await records.write(async () => {
-    await usage.add(made.take(noon));
+    await usage.add(made.drain(noon));
     await logs.add(entries);
   });
   await sql`analyze`.execute(records.db);

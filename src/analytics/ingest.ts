@@ -2,16 +2,16 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Records } from '#storage/records.ts';
-import { type Batch, eachRecord } from './batch.ts';
+import { type CallBatch, forEachCall } from './batch.ts';
 import type { LogEntry, LogStore } from './log-store.ts';
-import { logEntry } from './logged-call.ts';
-import { rollUp } from './roll-up.ts';
-import { uptimeRollUp } from './uptime/roll-up.ts';
+import { toLogEntry } from './logged-call.ts';
+import { createUsageRollUp } from './roll-up.ts';
+import { createUptimeRollUp } from './uptime/roll-up.ts';
 import type { UptimeStore } from './uptime/store.ts';
 import { minuteMs } from './usage-rows.ts';
 import type { UsageStore } from './usage-store.ts';
 
-export interface RecordingOptions {
+export interface IngestOptions {
   readonly records: Records;
   readonly usage: UsageStore;
   readonly logs: LogStore;
@@ -21,25 +21,25 @@ export interface RecordingOptions {
   readonly log: Log;
 }
 
-const writeEveryMs = 500;
+const writeIntervalMs = 500;
 /** Single calls logged between two writes; more are counted, not logged. */
-const callsLoggedAtOnce = 500;
+const maxLoggedCallsPerWrite = 500;
 /** Rows of each table removed at a time, so that nobody waits long for the database. */
-const rowsPrunedAtOnce = 2000;
+const maxPrunedRows = 2000;
 const writesBetweenPrunes = 20;
 const dayMs = 86_400_000;
 /** Longer than a round of tests may take before another thread makes it. */
-const testedWithinMs = 60_000;
+const uptimeRoundTimeoutMs = 60_000;
 
 /** Takes what traffic threads wrote down, adds it up, and writes it to the records twice a second and at the end. */
-export function startRecording({ records, usage, logs, uptime, settings, clock, log }: RecordingOptions) {
-  const counted = rollUp({
+export function startIngest({ records, usage, logs, uptime, settings, clock, log }: IngestOptions) {
+  const usageRollUp = createUsageRollUp({
     rowsPerMinute: settings['analytics.rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
   });
-  const hosts = uptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + testedWithinMs });
+  const uptimeHosts = createUptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + uptimeRoundTimeoutMs });
   const retentionMs = settings['analytics.retention_days'] * dayMs;
-  const keepsLog = settings['analytics.raw_log'] && settings['analytics.log_rows'] > 0;
+  const logsCalls = settings['analytics.raw_log'] && settings['analytics.log_rows'] > 0;
   let entries: LogEntry[] = [];
   let unlogged = 0;
   let dropped = 0;
@@ -47,41 +47,41 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
   let losses = 0;
   let writes = 0;
   let failing = false;
-  let underway: Promise<void> | undefined;
+  let writing: Promise<void> | undefined;
 
-  function take(batch: Batch): void {
-    eachRecord(batch, record => {
-      counted.add(record);
-      if (!keepsLog) return;
-      if (entries.length < callsLoggedAtOnce) entries.push(logEntry(record, retentionMs));
+  function addBatch(batch: CallBatch): void {
+    forEachCall(batch, record => {
+      usageRollUp.add(record);
+      if (!logsCalls) return;
+      if (entries.length < maxLoggedCallsPerWrite) entries.push(toLogEntry(record, retentionMs));
       else unlogged++;
     });
   }
 
   /** All of it or nothing: what could not be written is kept for the next time, within bounds. */
   async function write(): Promise<void> {
-    const rows = counted.take(clock.now());
+    const rows = usageRollUp.drain(clock.now());
     const calls = entries;
-    const tested = hosts.take(clock.now());
-    const missing = losses + counted.totals.lost - lostBefore;
+    const uptimeRows = uptimeHosts.drain(clock.now());
+    const lost = losses + usageRollUp.totals.lost - lostBefore;
     entries = [];
     losses = 0;
-    lostBefore = counted.totals.lost;
-    if (rows.length + calls.length + missing + tested.hours.length + tested.changes.length === 0) return;
+    lostBefore = usageRollUp.totals.lost;
+    if (rows.length + calls.length + lost + uptimeRows.hours.length + uptimeRows.changes.length === 0) return;
     try {
       await records.write(async () => {
         await usage.add(rows);
         await logs.add(calls);
-        await uptime.add(tested);
-        if (missing > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), missing);
+        await uptime.add(uptimeRows);
+        if (lost > 0) await usage.addLosses(clock.now() - (clock.now() % minuteMs), lost);
       });
       if (failing) log.info('usage is written again');
       failing = false;
     } catch (error) {
-      counted.putBack(rows);
-      hosts.putBack(tested);
-      losses += missing;
-      entries = [...calls, ...entries].slice(0, callsLoggedAtOnce);
+      usageRollUp.restore(rows);
+      uptimeHosts.restore(uptimeRows);
+      losses += lost;
+      entries = [...calls, ...entries].slice(0, maxLoggedCallsPerWrite);
       if (!failing) log.warn({ reason: (error as Error).message }, 'usage could not be written; it is kept for now');
       failing = true;
     }
@@ -90,21 +90,21 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
   async function prune(): Promise<void> {
     const now = clock.now();
     const before = retentionMs === 0 ? 0 : now - retentionMs;
-    const pruned = await usage.prune(before, now, rowsPrunedAtOnce);
-    const cut = await logs.prune(before, now, settings['analytics.log_rows'], rowsPrunedAtOnce);
-    const aged = await uptime.prune(before, now, rowsPrunedAtOnce);
+    const usageRows = await usage.prune(before, now, maxPrunedRows);
+    const logRows = await logs.prune(before, now, settings['analytics.log_rows'], maxPrunedRows);
+    const uptimeRows = await uptime.prune(before, now, maxPrunedRows);
     // As long as there is more to do, the next write is followed by the next step.
-    if ([pruned, cut, aged].some(count => count >= rowsPrunedAtOnce)) writes = 0;
+    if ([usageRows, logRows, uptimeRows].some(count => count >= maxPrunedRows)) writes = 0;
   }
 
   async function flush(): Promise<void> {
-    await underway;
-    underway = write();
-    await underway;
-    underway = undefined;
+    await writing;
+    writing = write();
+    await writing;
+    writing = undefined;
   }
 
-  async function turn(): Promise<void> {
+  async function writeAndPrune(): Promise<void> {
     await flush();
     if (writes++ % writesBetweenPrunes !== 0 || failing) return;
     try {
@@ -114,28 +114,28 @@ export function startRecording({ records, usage, logs, uptime, settings, clock, 
     }
   }
 
-  let turning: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   const timer = setInterval(() => {
-    turning ??= turn().finally(() => {
-      turning = undefined;
+    running ??= writeAndPrune().finally(() => {
+      running = undefined;
     });
-  }, writeEveryMs);
+  }, writeIntervalMs);
 
   return {
-    take,
+    take: addBatch,
     /** Results of tests of upstream hosts. */
-    takeTested: hosts.add,
-    hosts: () => ({ states: hosts.states(clock.now()), totals: hosts.totals }),
+    addUptimeResults: uptimeHosts.add,
+    hosts: () => ({ states: uptimeHosts.states(clock.now()), totals: uptimeHosts.totals }),
     /** Calls that a traffic thread had no room for. */
-    drop(count: number): void {
+    addDropped(count: number): void {
       dropped += count;
       losses += count;
     },
-    totals: () => ({ ...counted.totals, dropped, unlogged }),
+    totals: () => ({ ...usageRollUp.totals, dropped, unlogged }),
     flush,
     async close(): Promise<void> {
       clearInterval(timer);
-      await turning;
+      await running;
       await flush();
     },
   };

@@ -4,11 +4,11 @@ import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { LoggedCall } from './schema.ts';
 
-const rowsAtOnce = 500;
+const maxRowsPerInsert = 500;
 /** Calls one answer may hold: each may carry a whole request. */
-const callsAtMost = 1000;
+const maxListedCalls = 1000;
 
-export interface LogAsked {
+export interface LogQuery {
   readonly orgId: string;
   /** Milliseconds, both ends included. */
   readonly from: number;
@@ -30,11 +30,11 @@ export interface LogEntry {
   readonly expiresAt: number;
 }
 
-export type LogStore = ReturnType<typeof logStore>;
+export type LogStore = ReturnType<typeof createLogStore>;
 
 /** Single calls, newest first. */
-export function logStore(records: Records) {
-  function matching({ orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogAsked) {
+export function createLogStore(records: Records) {
+  function buildFilter({ orgId, from, to, apiId, hiddenApis, keyHash, status, failed }: LogQuery) {
     let query = records.db.selectFrom('logs').where('org_id', '=', orgId).where('at', '>=', from).where('at', '<=', to);
     if (apiId !== undefined) query = query.where('api_id', '=', apiId);
     if (hiddenApis && hiddenApis.length > 0) query = query.where('api_id', 'not in', hiddenApis);
@@ -43,18 +43,19 @@ export function logStore(records: Records) {
     if (failed) query = query.where(sql<boolean>`failed = 1`);
     return query;
   }
-  const listing = (asked: LogAsked) => matching(asked).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
+  const buildListing = (logQuery: LogQuery) =>
+    buildFilter(logQuery).select('body').orderBy('at', 'desc').orderBy('id', 'desc');
 
   /** The ids of some rows that should go. */
-  const someIds = (most: number) => records.db.selectFrom('logs').select('id').limit(most);
+  const selectIds = (maxRows: number) => records.db.selectFrom('logs').select('id').limit(maxRows);
 
-  async function remove(doomed: ReturnType<typeof someIds>): Promise<number> {
-    const { numDeletedRows } = await records.db.deleteFrom('logs').where('id', 'in', doomed).executeTakeFirst();
+  async function remove(ids: ReturnType<typeof selectIds>): Promise<number> {
+    const { numDeletedRows } = await records.db.deleteFrom('logs').where('id', 'in', ids).executeTakeFirst();
     return Number(numDeletedRows);
   }
 
   return {
-    listing,
+    listing: buildListing,
     async add(entries: readonly LogEntry[]): Promise<void> {
       const rows = entries.map(({ call, at, failed, expiresAt }) => ({
         org_id: call.org_id,
@@ -66,35 +67,35 @@ export function logStore(records: Records) {
         expires_at: expiresAt,
         body: JSON.stringify(call),
       }));
-      for (let at = 0; at < rows.length; at += rowsAtOnce)
+      for (let at = 0; at < rows.length; at += maxRowsPerInsert)
         await records.db
           .insertInto('logs')
-          .values(rows.slice(at, at + rowsAtOnce))
+          .values(rows.slice(at, at + maxRowsPerInsert))
           .execute();
     },
-    async page(asked: LogAsked, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
-      const counted = await matching(asked).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+    async page(logQuery: LogQuery, { page, size }: PageRequest): Promise<Page<LoggedCall>> {
+      const counted = await buildFilter(logQuery).select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
-      if (everything && total > callsAtMost) throw problem.too_many({ detail: { most: callsAtMost } });
+      if (everything && total > maxListedCalls) throw problem.too_many({ detail: { most: maxListedCalls } });
       const query = everything
-        ? listing(asked)
-        : listing(asked)
+        ? buildListing(logQuery)
+        : buildListing(logQuery)
             .limit(size)
             .offset((page - 1) * size);
       const items = (await query.execute()).map(({ body }) => JSON.parse(body) as LoggedCall);
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     /** Removes some of what is too old or too much; how much it was. */
-    async prune(before: number, now: number, keep: number, most: number): Promise<number> {
+    async prune(before: number, now: number, keep: number, maxRows: number): Promise<number> {
       const last = await records.db.selectFrom('logs').select(sql<number>`max(id)`.as('id')).executeTakeFirst();
       const tooMuch = await remove(
-        someIds(most)
+        selectIds(maxRows)
           .where('id', '<=', Number(last?.id ?? 0) - keep)
           .orderBy('id'),
       );
-      const tooOld = await remove(someIds(most).where('at', '<', before));
-      const expired = await remove(someIds(most).where('expires_at', '>', 0).where('expires_at', '<=', now));
+      const tooOld = await remove(selectIds(maxRows).where('at', '<', before));
+      const expired = await remove(selectIds(maxRows).where('expires_at', '>', 0).where('expires_at', '<=', now));
       return tooMuch + tooOld + expired;
     },
   };

@@ -5,15 +5,15 @@ import type { LogEntry } from './log-store.ts';
 /** Stands for "for ever" in `expireAt`: neither the API nor the installation names a time. */
 const foreverMs = 100 * 365 * 86_400_000;
 
-const thousandths = (ms: number) => Math.round(ms * 1000) / 1000;
+const roundToMicros = (ms: number) => Math.round(ms * 1000) / 1000;
 
 /** A call as the log keeps it. `retentionMs` is how long the installation keeps calls; 0 is for ever. */
-export function logEntry(record: CallRecord, retentionMs: number): LogEntry {
+export function toLogEntry(record: CallRecord, retentionMs: number): LogEntry {
   const { api } = record;
   const at = record.number('atMs');
   const time = new Date(at);
-  const total = thousandths(record.number('totalMs'));
-  const upstream = thousandths(record.number('upstreamMs'));
+  const total = roundToMicros(record.number('totalMs'));
+  const upstream = roundToMicros(record.number('upstreamMs'));
   const status = record.number('status');
   const refusal = record.word('refusal');
   const key = record.word('keyHash');
@@ -50,7 +50,7 @@ export function logEntry(record: CallRecord, retentionMs: number): LogEntry {
       api_id: api.id,
       org_id: api.orgId,
       request_time: total,
-      latency: { total, upstream, gateway: thousandths(Math.max(0, total - upstream)) },
+      latency: { total, upstream, gateway: roundToMicros(Math.max(0, total - upstream)) },
       tags: [`key-${key}`, `org-${api.orgId}`, `api-${api.id}`, ...api.tags, ...(tags ? tags.split(tagSeparator) : [])],
       raw_request: record.word('rawRequest'),
       raw_response: record.word('rawResponse'),

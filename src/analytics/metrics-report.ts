@@ -1,5 +1,5 @@
-import type { Batch } from './batch.ts';
-import type { TestedHosts } from './uptime/tested-host.ts';
+import type { CallBatch } from './batch.ts';
+import type { UptimeResults } from './uptime/tested-host.ts';
 
 /** What a traffic thread counts of its calls. It sends what was added since it last did; the main thread adds it up. */
 
@@ -15,10 +15,10 @@ export interface Durations {
 }
 
 /** APIs with numbers of their own; calls of the rest are counted under `other`. */
-export const apisCounted = 1000;
+export const maxCountedApis = 1000;
 export const otherApi = 'other';
 
-export interface Measures {
+export interface TrafficMetrics {
   /** APIs the thread counts for the first time, by id: each has the next row, as long as the thread lives. */
   readonly apis: readonly string[];
   /** A row for each API, with one number per class of status. */
@@ -39,9 +39,9 @@ export interface ThreadState {
 }
 
 /** What a traffic thread sends, a few times a second. */
-export interface Report {
-  readonly batch: Batch | undefined;
-  readonly measures: Measures | undefined;
+export interface ThreadReport {
+  readonly batch: CallBatch | undefined;
+  readonly metrics: TrafficMetrics | undefined;
   readonly state: ThreadState | undefined;
-  readonly tested?: TestedHosts | undefined;
+  readonly uptimeResults?: UptimeResults | undefined;
 }

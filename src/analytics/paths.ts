@@ -5,7 +5,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/^[0-7][0-9a-hjkmnp-tv-z]{25}$/i, '{ulid}'],
 ];
 
-const kindOf = (part: string) => kinds.find(([pattern]) => pattern.test(part))?.[1] ?? part;
+const toPlaceholder = (part: string) => kinds.find(([pattern]) => pattern.test(part))?.[1] ?? part;
 
 /** `/orders/17/items/3` as `/orders/{id}/items/{id}`. */
-export const normalisedPath = (path: string): string => path.split('/').map(kindOf).join('/');
+export const normalisePath = (path: string): string => path.split('/').map(toPlaceholder).join('/');

@@ -22,14 +22,14 @@ type RangeParams = z.output<typeof rangeParams>;
 const dayMs = 86_400_000;
 
 /** Milliseconds; the end is not part of it. */
-export interface Range {
+export interface DateRange {
   readonly from: number;
   readonly to: number;
 }
 
-export function rangeOf(given: RangeParams): Range {
-  const from = startOf(given.startYear, given.startMonth, given.startDay);
-  const last = startOf(given.endYear, given.endMonth, given.endDay);
+export function parseDateRange(params: RangeParams): DateRange {
+  const from = startOfDay(params.startYear, params.startMonth, params.startDay);
+  const last = startOfDay(params.endYear, params.endMonth, params.endDay);
   const faults: ValidationError[] = [];
   if (from === undefined) faults.push({ path: 'startDay', message: 'the month has no such day' });
   if (last === undefined) faults.push({ path: 'endDay', message: 'the month has no such day' });
@@ -39,7 +39,7 @@ export function rangeOf(given: RangeParams): Range {
   return { from, to: last + dayMs };
 }
 
-function startOf(year: number, month: number, day: number): number | undefined {
+function startOfDay(year: number, month: number, day: number): number | undefined {
   const at = new Date(Date.UTC(year, month - 1, day));
   return at.getUTCDate() === day ? at.getTime() : undefined;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchOf, type GivenCall, noon, someApi } from '../../tests/support/records.ts';
-import { eachRecord } from './batch.ts';
-import { type RollUpOptions, rollUp } from './roll-up.ts';
+import { forEachCall } from './batch.ts';
+import { createUsageRollUp, type UsageRollUpOptions } from './roll-up.ts';
 
-function counted(calls: readonly GivenCall[], options: Partial<RollUpOptions> = {}) {
-  const made = rollUp({ rowsPerMinute: 100, normalisePaths: false, ...options });
-  eachRecord(batchOf(calls), made.add);
+function counted(calls: readonly GivenCall[], options: Partial<UsageRollUpOptions> = {}) {
+  const made = createUsageRollUp({ rowsPerMinute: 100, normalisePaths: false, ...options });
+  forEachCall(batchOf(calls), made.add);
   return made;
 }
 
@@ -18,7 +18,7 @@ test('calls that have everything in common are one row with their sums and bound
     { totalMs: 2, upstreamMs: 0, atMs: noon + 59_999 },
     { totalMs: 9.0004, upstreamMs: 8, atMs: noon },
   ]);
-  const [row, ...more] = made.take(noon);
+  const [row, ...more] = made.drain(noon);
   assert.deepEqual(more, []);
   const { id, ...rest } = row!;
   assert.match(id, /^[\w-]{22}$/);
@@ -62,21 +62,21 @@ test('another minute, API, version, key, client, path, status or refusal is anot
     { status: 403, refusal: 'endpoint_forbidden' },
     { status: 403, refusal: 'key_inactive' },
   ];
-  const rows = counted(others).take(noon);
+  const rows = counted(others).drain(noon);
   assert.equal(rows.length, others.length);
   assert.equal(new Set(rows.map(row => `${row.minute}/${row.id}`)).size, others.length);
 });
 
 test('what was taken is not counted again', () => {
   const made = counted([{}]);
-  assert.equal(made.take(noon).length, 1);
-  assert.deepEqual(made.take(noon), []);
+  assert.equal(made.drain(noon).length, 1);
+  assert.deepEqual(made.drain(noon), []);
 });
 
 test('paths beyond the bound are counted together, keys apart as long as there is room, and no call is lost', () => {
   const calls = Array.from({ length: 50 }, (_, n) => ({ path: `/${n}`, keyHash: `0000000${n % 2}` }));
   const made = counted(calls, { rowsPerMinute: 10 });
-  const rows = made.take(noon);
+  const rows = made.drain(noon);
   assert.equal(rows.length, 12);
   assert.equal(hits(rows), 50);
   assert.equal(hits(rows.filter(row => row.path === 'other')), 40);
@@ -89,34 +89,34 @@ test('paths beyond the bound are counted together, keys apart as long as there i
 
 test('keys beyond the bound are counted together too', () => {
   const calls = Array.from({ length: 100 }, (_, n) => ({ keyHash: `key${n}` }));
-  const rows = counted(calls, { rowsPerMinute: 10 }).take(noon);
+  const rows = counted(calls, { rowsPerMinute: 10 }).drain(noon);
   assert.equal(rows.length, 21);
   assert.equal(hits(rows), 100);
   assert.equal(hits(rows.filter(row => row.key_hash === 'other')), 80);
 });
 
 test('the bound is that of the minute, however often it is written down', () => {
-  const made = rollUp({ rowsPerMinute: 2, normalisePaths: false });
+  const made = createUsageRollUp({ rowsPerMinute: 2, normalisePaths: false });
   const paths: string[] = [];
   for (const path of ['/1', '/2', '/3', '/1', '/4']) {
-    eachRecord(batchOf([{ path }]), made.add);
-    paths.push(made.take(noon)[0]!.path);
+    forEachCall(batchOf([{ path }]), made.add);
+    paths.push(made.drain(noon)[0]!.path);
   }
   assert.deepEqual(paths, ['/1', '/2', 'other', '/1', 'other']);
 });
 
 test('one API that is called with many paths leaves room for the others', () => {
   const calls = Array.from({ length: 30 }, (_, n): GivenCall => ({ path: `/${n}` }));
-  const rows = counted([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).take(noon);
+  const rows = counted([...calls, { api: { ...someApi, id: 'pets' }, path: '/dog' }], { rowsPerMinute: 5 }).drain(noon);
   assert.ok(rows.some(row => row.api_id === 'pets' && row.path === '/dog'));
 });
 
 test('what could not be written is there the next time, together with what came since', () => {
   const made = counted([{ totalMs: 5 }, { path: '/once' }]);
-  const taken = made.take(noon);
-  eachRecord(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
-  made.putBack(taken);
-  const rows = made.take(noon);
+  const taken = made.drain(noon);
+  forEachCall(batchOf([{ totalMs: 1, upstreamMs: 0 }]), made.add);
+  made.restore(taken);
+  const rows = made.drain(noon);
   const row = rows.find(it => it.path === '/')!;
   assert.deepEqual(
     [row.hits, row.min_us, row.max_us, row.upstream_hits, row.min_upstream_us],
@@ -129,10 +129,10 @@ test('what could not be written is there the next time, together with what came 
 test('rows that cannot be written are held up to a bound, and what is beyond is counted as lost', () => {
   const made = counted(
     Array.from({ length: 10 }, (_, n) => ({ path: `/${n}` })),
-    { rowsHeld: 4 },
+    { maxPendingRows: 4 },
   );
   assert.equal(made.totals.lost, 6);
-  assert.equal(made.take(noon).length, 4);
+  assert.equal(made.drain(noon).length, 4);
 });
 
 test('paths that name single things are one path where that is asked for', () => {
@@ -146,7 +146,7 @@ test('paths that name single things are one path where that is asked for', () =>
   const rows = counted(
     paths.map(path => ({ path })),
     { normalisePaths: true },
-  ).take(noon);
+  ).drain(noon);
   assert.deepEqual(rows.map(row => row.path).sort(), [
     '/events/{ulid}',
     '/orders/{id}/items/{id}',
@@ -156,6 +156,6 @@ test('paths that name single things are one path where that is asked for', () =>
 });
 
 test('an API that keeps its records for a time says when they end', () => {
-  const rows = counted([{ api: { ...someApi, retentionSeconds: 60 } }]).take(noon);
+  const rows = counted([{ api: { ...someApi, retentionSeconds: 60 } }]).drain(noon);
   assert.equal(rows[0]!.expires_at, noon + 120_000);
 });

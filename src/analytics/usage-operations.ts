@@ -6,10 +6,10 @@ import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { problem } from './problems.ts';
-import { rangeOf, rangeParams, rangePath } from './range.ts';
+import { parseDateRange, rangeParams, rangePath } from './range.ts';
 import { usagePage } from './schema.ts';
-import { type UsageAsked, type UsageGroup, type UsageStore, usageGroups, usageOrders } from './usage-store.ts';
-import { usageView } from './usage-views.ts';
+import { type UsageGroup, type UsageQuery, type UsageStore, usageGroups, usageOrders } from './usage-store.ts';
+import { toUsageItem } from './usage-views.ts';
 
 interface UsageTools {
   usage: UsageStore;
@@ -32,7 +32,7 @@ const order = z
   .transform(text => text.toLowerCase())
   .pipe(z.enum(usageOrders));
 
-const asked = {
+const usageQueryMembers = {
   by: order.default('hits').describe('What to sort by: Hits, Success, Error, Last_hit, Request_time, Latency'),
   sort: z.enum(['1', '-1']).default('-1').describe('1 sorts upwards, -1 downwards'),
   api_version: z.string().max(1000).optional().describe('Calls of this version alone'),
@@ -40,23 +40,23 @@ const asked = {
   group_by: groupWords.optional().describe('What else to tell apart, with commas'),
   tags: z.string().max(0, 'usage is not kept by tag').optional().describe('Not offered'),
 };
-const pagedQuery = z.object({ ...asked, p: pageNumber });
+const pagedQuery = z.object({ ...usageQueryMembers, p: pageNumber });
 /** These lists have no pages of their own accord. */
-const wholeQuery = z.object({ ...asked, p: pageNumber.default(-1) });
+const wholeQuery = z.object({ ...usageQueryMembers, p: pageNumber.default(-1) });
 type Query = z.output<typeof pagedQuery>;
 
-type Filter = Pick<UsageAsked, 'apiId' | 'keyHash' | 'oauthId'>;
+type Filter = Pick<UsageQuery, 'apiId' | 'keyHash' | 'oauthId'>;
 
-async function answer(
+async function queryUsage(
   { usage, settings, ownership }: UsageTools,
   actor: Actor,
   params: z.output<typeof rangeParams>,
   query: Query,
   { groups, ...filter }: Filter & { groups: readonly UsageGroup[] },
 ) {
-  const range = rangeOf(params);
+  const range = parseDateRange(params);
   const all = [...groups, ...(query.res ? [query.res] : []), ...(query.group_by ?? [])];
-  const found = await usage.page(
+  const page = await usage.page(
     {
       ...filter,
       ...range,
@@ -69,7 +69,11 @@ async function answer(
     },
     pageOf(query.p, settings['management.page_size']),
   );
-  return { data: found.items.map(usageView), pages: found.pages, dropped: await usage.losses(range.from, range.to) };
+  return {
+    data: page.items.map(toUsageItem),
+    pages: page.pages,
+    dropped: await usage.countLosses(range.from, range.to),
+  };
 }
 
 export const usageOfApis = operation({
@@ -81,7 +85,7 @@ export const usageOfApis = operation({
   query: pagedQuery,
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
-    return answer(tools, actor, params, query, { groups: ['api_id'] });
+    return queryUsage(tools, actor, params, query, { groups: ['api_id'] });
   },
 });
 
@@ -97,9 +101,9 @@ export const usageOfApi = operation({
   async handle({ actor, params, query }, tools: UsageTools) {
     const api = await tools.findApi(params.apiId, actor.orgId);
     const apiId = api?.apiId ?? params.apiId;
-    const found = await answer(tools, actor, params, query, { groups: ['api_id'], apiId });
-    if (!api && found.data.length === 0) throw problem.api_not_found();
-    return found;
+    const page = await queryUsage(tools, actor, params, query, { groups: ['api_id'], apiId });
+    if (!api && page.data.length === 0) throw problem.api_not_found();
+    return page;
   },
 });
 
@@ -115,7 +119,7 @@ export const activityOfKey = operation({
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
     const filter = { keyHash: params.keyHash.toLowerCase() };
-    return answer(tools, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
+    return queryUsage(tools, actor, params, query, { groups: ['api_id', 'path', 'key'], ...filter });
   },
 });
 
@@ -129,7 +133,7 @@ export const activityOfOAuthClient = operation({
   returns: usagePage,
   async handle({ actor, params, query }, tools: UsageTools) {
     const filter = { oauthId: params.OAuthClientID };
-    return answer(tools, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
+    return queryUsage(tools, actor, params, query, { groups: ['api_id', 'path', 'oauth_id'], ...filter });
   },
 });
 

@@ -12,17 +12,18 @@ export type Dimensions = Pick<
   'minute' | 'org_id' | 'api_id' | 'version' | 'key_hash' | 'oauth_id' | 'path' | 'status' | 'refusal'
 >;
 
-export const nameOf = (it: Dimensions): string =>
+export const rowNameOf = (it: Dimensions): string =>
   `${it.minute}\n${it.org_id}\n${it.api_id}\n${it.version}\n${it.key_hash}\n${it.oauth_id}\n` +
   `${it.path}\n${it.status}\n${it.refusal}`;
 
 /** Short enough for an index whatever the path, and nobody can make two rows collide. */
-export const digestOf = (name: string): string => createHash('sha256').update(name).digest('base64url').slice(0, 22);
+export const digestRowName = (name: string): string =>
+  createHash('sha256').update(name).digest('base64url').slice(0, 22);
 
 const micros = (ms: number) => Math.round(ms * 1000);
 
 /** A row without any calls yet. */
-export function emptyRow(dimensions: Dimensions, expires_at: number): UsageRow {
+export function createUsageRow(dimensions: Dimensions, expires_at: number): UsageRow {
   return {
     ...dimensions,
     id: '',
@@ -44,7 +45,7 @@ export function emptyRow(dimensions: Dimensions, expires_at: number): UsageRow {
 }
 
 /** Counts one call in its row. */
-export function count(row: UsageRow, record: CallRecord): void {
+export function countCall(row: UsageRow, record: CallRecord): void {
   const total = micros(record.number('totalMs'));
   const upstream = micros(record.number('upstreamMs'));
   row.min_us = row.hits === 0 ? total : Math.min(row.min_us, total);
@@ -65,7 +66,7 @@ export function count(row: UsageRow, record: CallRecord): void {
 }
 
 /** Adds a row that could not be written to what has come in since. */
-export function merge(into: UsageRow, row: UsageRow): void {
+export function mergeUsageRow(into: UsageRow, row: UsageRow): void {
   into.min_us = Math.min(into.min_us, row.min_us);
   into.max_us = Math.max(into.max_us, row.max_us);
   if (row.upstream_hits > 0)

@@ -6,9 +6,9 @@ import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 
 /** Rows one statement writes: engines bound how many values it may carry. */
-const rowsAtOnce = 500;
+const maxRowsPerInsert = 500;
 /** Groups one answer may hold. */
-const groupsAtMost = 10_000;
+const maxGroups = 10_000;
 
 /** What counts can be told apart by. */
 export const usageGroups = [
@@ -27,7 +27,7 @@ export type UsageGroup = (typeof usageGroups)[number];
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-const expressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
+const groupExpressions: Readonly<Record<UsageGroup, RawBuilder<unknown>>> = {
   api_id: sql.ref('usage.api_id'),
   path: sql.ref('usage.path'),
   key: sql.ref('usage.key_hash'),
@@ -51,7 +51,7 @@ export const usageOrders = [
 ] as const;
 export type UsageOrder = (typeof usageOrders)[number];
 
-const orders: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
+const orderExpressions: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
   hits: sql`sum(hits)`,
   success: sql`sum(case when status < 400 and refusal = '' then hits else 0 end)`,
   error: sql`sum(case when status < 400 and refusal = '' then 0 else hits end)`,
@@ -61,7 +61,7 @@ const orders: Readonly<Record<UsageOrder, RawBuilder<unknown>>> = {
   upstream_latency: sql`sum(upstream_us) / (sum(upstream_hits) + 1)`,
 };
 
-export interface UsageAsked {
+export interface UsageQuery {
   readonly orgId: string;
   /** Milliseconds; `to` is not part of it. */
   readonly from: number;
@@ -97,37 +97,37 @@ export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & 
 
 type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
 
-const whole = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
-const smaller = (column: string) =>
-  sql<number>`case when ${excluded(column)} < ${mine(column)} then ${excluded(column)} else ${mine(column)} end`;
-const larger = (column: string) =>
-  sql<number>`case when ${excluded(column)} > ${mine(column)} then ${excluded(column)} else ${mine(column)} end`;
-const mine = (column: string) => sql.ref(`usage.${column}`);
-const excluded = (column: string) => sql.ref(`excluded.${column}`);
-const added = (column: string) => sql<number>`${mine(column)} + ${excluded(column)}`;
+const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
+const minColumn = (column: string) =>
+  sql<number>`case when ${excludedColumn(column)} < ${storedColumn(column)} then ${excludedColumn(column)} else ${storedColumn(column)} end`;
+const maxColumn = (column: string) =>
+  sql<number>`case when ${excludedColumn(column)} > ${storedColumn(column)} then ${excludedColumn(column)} else ${storedColumn(column)} end`;
+const storedColumn = (column: string) => sql.ref(`usage.${column}`);
+const excludedColumn = (column: string) => sql.ref(`excluded.${column}`);
+const addColumn = (column: string) => sql<number>`${storedColumn(column)} + ${excludedColumn(column)}`;
 
 /** How a row that exists takes in what another process, or this one a moment ago, counted in it. */
-const taken = {
-  hits: added('hits'),
-  total_us: added('total_us'),
-  upstream_us: added('upstream_us'),
-  request_bytes: added('request_bytes'),
-  answer_bytes: added('answer_bytes'),
-  min_us: smaller('min_us'),
-  max_us: larger('max_us'),
+const upsertColumns = {
+  hits: addColumn('hits'),
+  total_us: addColumn('total_us'),
+  upstream_us: addColumn('upstream_us'),
+  request_bytes: addColumn('request_bytes'),
+  answer_bytes: addColumn('answer_bytes'),
+  min_us: minColumn('min_us'),
+  max_us: maxColumn('max_us'),
   min_upstream_us: sql<number>`case when usage.upstream_hits = 0 then excluded.min_upstream_us
-    when excluded.upstream_hits = 0 then usage.min_upstream_us else ${smaller('min_upstream_us')} end`,
-  max_upstream_us: larger('max_upstream_us'),
-  upstream_hits: added('upstream_hits'),
-  last_hit: larger('last_hit'),
+    when excluded.upstream_hits = 0 then usage.min_upstream_us else ${minColumn('min_upstream_us')} end`,
+  max_upstream_us: maxColumn('max_upstream_us'),
+  upstream_hits: addColumn('upstream_hits'),
+  last_hit: maxColumn('last_hit'),
   api_name: sql<string>`excluded.api_name`,
   alias: sql<string>`excluded.alias`,
 };
 
-export type UsageStore = ReturnType<typeof usageStore>;
+export type UsageStore = ReturnType<typeof createUsageStore>;
 
-export function usageStore(records: Records) {
-  function matching({ orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId }: UsageAsked): Query<object> {
+export function createUsageStore(records: Records) {
+  function buildFilter({ orgId, from, to, apiId, hiddenApis, version, keyHash, oauthId }: UsageQuery): Query<object> {
     let query: Query<object> = records.db
       .selectFrom('usage')
       .where('org_id', '=', orgId)
@@ -142,34 +142,37 @@ export function usageStore(records: Records) {
     return query;
   }
 
-  function sums(asked: UsageAsked) {
-    const grouped = asked.groups.reduce((query, group) => query.groupBy(expressions[group]), matching(asked));
-    const shown = asked.groups.map(group => expressions[group].as(group));
+  function buildSums(usageQuery: UsageQuery) {
+    const grouped = usageQuery.groups.reduce(
+      (query, group) => query.groupBy(groupExpressions[group]),
+      buildFilter(usageQuery),
+    );
+    const groupColumns = usageQuery.groups.map(group => groupExpressions[group].as(group));
     return grouped
-      .select(shown)
+      .select(groupColumns)
       .select([
         sql<string>`max(api_name)`.as('api_name'),
         sql<string>`max(alias)`.as('alias'),
-        whole(orders.hits).as('hits'),
-        whole(orders.error).as('error'),
-        whole(sql`max(last_hit)`).as('last_hit'),
-        whole(sql`sum(total_us)`).as('total_us'),
-        whole(sql`min(min_us)`).as('min_us'),
-        whole(sql`max(max_us)`).as('max_us'),
-        whole(sql`sum(upstream_hits)`).as('upstream_hits'),
-        whole(sql`sum(upstream_us)`).as('upstream_us'),
-        whole(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
-        whole(sql`max(max_upstream_us)`).as('max_upstream_us'),
-        whole(sql`sum(request_bytes)`).as('request_bytes'),
-        whole(sql`sum(answer_bytes)`).as('answer_bytes'),
+        castToBigint(orderExpressions.hits).as('hits'),
+        castToBigint(orderExpressions.error).as('error'),
+        castToBigint(sql`max(last_hit)`).as('last_hit'),
+        castToBigint(sql`sum(total_us)`).as('total_us'),
+        castToBigint(sql`min(min_us)`).as('min_us'),
+        castToBigint(sql`max(max_us)`).as('max_us'),
+        castToBigint(sql`sum(upstream_hits)`).as('upstream_hits'),
+        castToBigint(sql`sum(upstream_us)`).as('upstream_us'),
+        castToBigint(sql`min(case when upstream_hits > 0 then min_upstream_us end)`).as('min_upstream_us'),
+        castToBigint(sql`max(max_upstream_us)`).as('max_upstream_us'),
+        castToBigint(sql`sum(request_bytes)`).as('request_bytes'),
+        castToBigint(sql`sum(answer_bytes)`).as('answer_bytes'),
       ])
-      .orderBy(orders[asked.order], asked.ascending ? 'asc' : 'desc')
-      .$call(query => asked.groups.reduce((sorted, group) => sorted.orderBy(expressions[group]), query));
+      .orderBy(orderExpressions[usageQuery.order], usageQuery.ascending ? 'asc' : 'desc')
+      .$call(query => usageQuery.groups.reduce((sorted, group) => sorted.orderBy(groupExpressions[group]), query));
   }
 
-  async function countGroups(asked: UsageAsked): Promise<number> {
-    const inner = asked.groups
-      .reduce((query, group) => query.groupBy(expressions[group]), matching(asked))
+  async function countGroups(usageQuery: UsageQuery): Promise<number> {
+    const inner = usageQuery.groups
+      .reduce((query, group) => query.groupBy(groupExpressions[group]), buildFilter(usageQuery))
       .select(sql<number>`1`.as('one'));
     const { total } = await records.db
       .selectFrom(inner.as('grouped'))
@@ -179,23 +182,23 @@ export function usageStore(records: Records) {
   }
 
   return {
-    sums,
+    sums: buildSums,
     /** Adds counts to what is there. */
     async add(rows: readonly UsageRow[]): Promise<void> {
-      for (let at = 0; at < rows.length; at += rowsAtOnce)
+      for (let at = 0; at < rows.length; at += maxRowsPerInsert)
         await records.db
           .insertInto('usage')
-          .values(rows.slice(at, at + rowsAtOnce))
-          .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(taken))
+          .values(rows.slice(at, at + maxRowsPerInsert))
+          .onConflict(conflict => conflict.columns(['minute', 'id']).doUpdateSet(upsertColumns))
           .execute();
     },
-    async page(asked: UsageAsked, { page, size }: PageRequest): Promise<Page<UsageSum>> {
-      const total = await countGroups(asked);
+    async page(usageQuery: UsageQuery, { page, size }: PageRequest): Promise<Page<UsageSum>> {
+      const total = await countGroups(usageQuery);
       const everything = page < 1;
-      if (everything && total > groupsAtMost) throw problem.too_many({ detail: { most: groupsAtMost } });
+      if (everything && total > maxGroups) throw problem.too_many({ detail: { most: maxGroups } });
       const query = everything
-        ? sums(asked)
-        : sums(asked)
+        ? buildSums(usageQuery)
+        : buildSums(usageQuery)
             .limit(size)
             .offset((page - 1) * size);
       const items = (await query.execute()) as unknown as UsageSum[];
@@ -211,29 +214,29 @@ export function usageStore(records: Records) {
         )
         .execute();
     },
-    async losses(from: number, to: number): Promise<number> {
+    async countLosses(from: number, to: number): Promise<number> {
       const row = await records.db
         .selectFrom('usage_losses')
-        .select(whole(sql`coalesce(sum(dropped), 0)`).as('dropped'))
+        .select(castToBigint(sql`coalesce(sum(dropped), 0)`).as('dropped'))
         .where('minute', '>=', from)
         .where('minute', '<', to)
         .executeTakeFirstOrThrow();
       return Number(row.dropped);
     },
     /** Removes some of what is too old; how much it was. */
-    async prune(before: number, now: number, most: number): Promise<number> {
-      const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(most);
+    async prune(before: number, now: number, maxRows: number): Promise<number> {
+      const old = records.db.selectFrom('usage').select(['minute', 'id']).where('minute', '<', before).limit(maxRows);
       const expired = records.db
         .selectFrom('usage')
         .select(['minute', 'id'])
         .where('expires_at', '>', 0)
         .where('expires_at', '<=', now)
-        .limit(most);
+        .limit(maxRows);
       let removed = 0;
-      for (const doomed of [old, expired]) {
+      for (const keys of [old, expired]) {
         const { numDeletedRows } = await records.db
           .deleteFrom('usage')
-          .where(sql<boolean>`(minute, id) in (${doomed})`)
+          .where(sql<boolean>`(minute, id) in (${keys})`)
           .executeTakeFirst();
         removed += Number(numDeletedRows);
       }

@@ -11,7 +11,7 @@ const wholeMilliseconds = (micros: number | null) => Math.round(Number(micros ??
 const average = (sum: number, count: number) => (count === 0 ? 0 : milliseconds(sum / count));
 
 /** Counts as the wire shows them. */
-export function usageView(sum: UsageSum): UsageItem {
+export function toUsageItem(sum: UsageSum): UsageItem {
   const hits = Number(sum.hits);
   const error = Number(sum.error);
   const latency = average(Number(sum.total_us), hits);

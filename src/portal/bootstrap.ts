@@ -7,7 +7,7 @@ import type { Records } from '#storage/records.ts';
 import { defaultOrganisationName } from './organisations/schema.ts';
 import type { PortalStores } from './portal-stores.ts';
 import { providerType } from './providers/schema.ts';
-import { slugOf } from './shapes.ts';
+import { toSlug } from './shapes.ts';
 
 export interface PortalBootstrapTools {
   records: Records;
@@ -44,7 +44,7 @@ export async function bootstrapPortal(tools: PortalBootstrapTools): Promise<void
       await portal.catalogues.insert({
         CID: createSortableId(now),
         Name,
-        NameWithSlug: slugOf(Name),
+        NameWithSlug: toSlug(Name),
         VisibilityStatus,
         ...dates,
       });

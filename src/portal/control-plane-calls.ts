@@ -4,20 +4,20 @@ import type { OutboundResponse } from '#base/http-client/response.ts';
 import { Problem } from '#base/problems.ts';
 import { problem } from './problems.ts';
 import type { StoredProvider } from './providers/schema.ts';
-import { withoutSlashes } from './shapes.ts';
+import { trimSlashes } from './shapes.ts';
 
-const timeoutMs = 15_000;
+const callTimeoutMs = 15_000;
 /** All policies of an organisation come in one answer. */
-const maxBytes = 32 * 1024 * 1024;
-const reasonLength = 300;
+const maxResponseBytes = 32 * 1024 * 1024;
+const maxReasonLength = 300;
 
 /** Calls to the dashboard interface of a provider; what goes wrong is told in its words, never with its secret. */
-export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider, outbound: OutboundClient) {
-  const base = withoutSlashes(MetaData.URL);
-  const masked = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, reasonLength);
-  const refused = (reason: string) => problem.provider_refused({ detail: { name, reason: masked(reason) } });
-  const away = (reason: string, cause?: unknown) =>
-    problem.provider_away({ detail: { name, reason: masked(reason) }, cause });
+export function createDashboardClient({ Name: name, MetaData, Secret }: StoredProvider, outbound: OutboundClient) {
+  const base = trimSlashes(MetaData.URL);
+  const maskSecret = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, maxReasonLength);
+  const refuse = (reason: string) => problem.provider_refused({ detail: { name, reason: maskSecret(reason) } });
+  const unavailable = (reason: string, cause?: unknown) =>
+    problem.provider_away({ detail: { name, reason: maskSecret(reason) }, cause });
 
   async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
     try {
@@ -32,12 +32,12 @@ export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         audience: 'operator',
         reachesManagement: true,
-        timeoutMs,
-        maxBytes,
+        timeoutMs: callTimeoutMs,
+        maxBytes: maxResponseBytes,
         ...(MetaData.InsecureSkipVerify ? { tls: { insecure: true } } : {}),
       });
     } catch (cause) {
-      if (cause instanceof Problem) throw away(cause.message, cause);
+      if (cause instanceof Problem) throw unavailable(cause.message, cause);
       throw cause;
     }
   }
@@ -45,27 +45,27 @@ export function dashboardCalls({ Name: name, MetaData, Secret }: StoredProvider,
   function read<S extends z.ZodType>(shape: S, { status, body }: OutboundResponse): z.output<S> {
     const text = body.toString('utf8');
     if (status >= 300) {
-      const willNotHaveUs = status === 401 || status === 403 || status >= 500;
-      throw (willNotHaveUs ? away : refused)(`${status} ${messageOf(text)}`);
+      const isUnavailable = status === 401 || status === 403 || status >= 500;
+      throw (isUnavailable ? unavailable : refuse)(`${status} ${messageOf(text)}`);
     }
-    const result = shape.safeParse(parsed(text));
-    if (!result.success) throw away('its answer is not what a dashboard says');
+    const result = shape.safeParse(tryParseJson(text));
+    if (!result.success) throw unavailable('its answer is not what a dashboard says');
     return result.data;
   }
 
   return {
-    async ask<S extends z.ZodType>(shape: S, method: string, path: string, body?: unknown): Promise<z.output<S>> {
+    async call<S extends z.ZodType>(shape: S, method: string, path: string, body?: unknown): Promise<z.output<S>> {
       return read(shape, await send(method, path, body));
     },
     /** The same where the object may be absent. */
-    async askMaybe<S extends z.ZodType>(shape: S, method: string, path: string): Promise<z.output<S> | undefined> {
+    async callMaybe<S extends z.ZodType>(shape: S, method: string, path: string): Promise<z.output<S> | undefined> {
       const answer = await send(method, path);
       return answer.status === 404 ? undefined : read(shape, answer);
     },
   };
 }
 
-function parsed(text: string): unknown {
+function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -75,7 +75,7 @@ function parsed(text: string): unknown {
 }
 
 function messageOf(text: string): string {
-  const { Message, message } = (parsed(text) ?? {}) as { Message?: unknown; message?: unknown };
-  const said = Message ?? message;
-  return typeof said === 'string' ? said : text;
+  const { Message, message } = (tryParseJson(text) ?? {}) as { Message?: unknown; message?: unknown };
+  const reported = Message ?? message;
+  return typeof reported === 'string' ? reported : text;
 }

@@ -16,65 +16,67 @@ export interface LocalPlaneTools extends KeyTools {
 }
 
 /** This installation itself: the organisation a provider names, or the one made at first start. */
-export function localControlPlanes(tools: LocalPlaneTools): ControlPlaneOf {
+export function createLocalControlPlane(tools: LocalPlaneTools): ControlPlaneOf {
   const { apis, policies, organisations, defaultOrgId, clock, settings } = tools;
   return ({ Name: name, MetaData }) => {
-    const refused = (reason: string, cause?: unknown) => problem.provider_refused({ detail: { name, reason }, cause });
+    const refuse = (reason: string, cause?: unknown) => problem.provider_refused({ detail: { name, reason }, cause });
 
     async function orgId(): Promise<string> {
       const id = MetaData.OrgID || (await defaultOrgId());
-      if (!(await organisations.get(id))) throw refused(`there is no organisation ${id}`);
+      if (!(await organisations.get(id))) throw refuse(`there is no organisation ${id}`);
       return id;
     }
 
     /** What is refused here reads as what another installation would refuse. A fault of the database stays one. */
-    async function inside<T>(work: (orgId: string) => Promise<T>): Promise<T> {
+    async function asProvider<T>(work: (orgId: string) => Promise<T>): Promise<T> {
       try {
         return await work(await orgId());
       } catch (error) {
         const foreseen = error instanceof Problem && error.status < 500;
         if (!foreseen || error.code === problem.provider_refused.code) throw error;
-        throw refused(error.message, error);
+        throw refuse(error.message, error);
       }
     }
 
     return {
-      policies: () => inside(async org => (await policies.search(org, {}, { page: -1, size: 1 })).items),
+      policies: () => asProvider(async org => (await policies.search(org, {}, { page: -1, size: 1 })).items),
       createPolicy: policy =>
-        inside(org => policies.insert(newPolicy(checkPolicy(policy, settings), org, clock.now()))),
+        asProvider(org => policies.insert(newPolicy(checkPolicy(policy, settings), org, clock.now()))),
       updatePolicy: (id, change) =>
-        inside(async org => {
-          const changed = await policies.change(org, id, known => ({
-            ...checkPolicy(change(known), settings),
-            _id: known._id,
-            id: known.id,
-            org_id: known.org_id,
-            date_created: known.date_created,
+        asProvider(async org => {
+          const changed = await policies.change(org, id, stored => ({
+            ...checkPolicy(change(stored), settings),
+            _id: stored._id,
+            id: stored.id,
+            org_id: stored.org_id,
+            date_created: stored.date_created,
             last_updated: String(toUnixSeconds(clock.now())),
           }));
-          if (!changed) throw refused(`there is no policy ${id}`);
+          if (!changed) throw refuse(`there is no policy ${id}`);
           return changed;
         }),
       deletePolicy: id =>
-        inside(async org => {
+        asProvider(async org => {
           await policies.remove(org, id);
         }),
       apis: ids =>
-        inside(async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, factsOf(api)] as const))),
+        asProvider(
+          async org => new Map((await apis.findByIds(org, ids)).map(api => [api.api_id, toApiFacts(api)] as const)),
+        ),
       createKey: key =>
-        inside(async org => {
+        asProvider(async org => {
           const { key_id, key_hash, data } = await issueKey(tools, org, key);
           return { key_id, key_hash, expires: data.expires ?? 0 };
         }),
       deleteKey: keyId =>
-        inside(async org => {
+        asProvider(async org => {
           await revokeKey(tools, org, keyId);
         }),
     };
   };
 }
 
-function factsOf(api: StoredApi): ApiFacts {
+function toApiFacts(api: StoredApi): ApiFacts {
   const { identity, listen, upstream, graphql } = toModel(api);
   return {
     apiId: api.api_id,

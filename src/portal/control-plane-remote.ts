@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { Policy } from '#access/policies/schema.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { ApiFacts, ControlPlaneOf } from './control-plane.ts';
-import { dashboardCalls } from './control-plane-calls.ts';
+import { createDashboardClient } from './control-plane-calls.ts';
 
 /** APIs asked for together. */
-const callsAtOnce = 8;
+const maxConcurrentCalls = 8;
 
 const anything = z.unknown();
 const PolicyPage = z.object({ Data: z.array(Policy).nullable() });
@@ -29,9 +29,9 @@ const ApiWrapper = z.object({
 const policyPath = (id: string) => `/api/portal/policies/${encodeURIComponent(id)}`;
 
 /** Another installation, through its dashboard interface. */
-export function remoteControlPlanes(outbound: OutboundClient): ControlPlaneOf {
+export function createRemoteControlPlane(outbound: OutboundClient): ControlPlaneOf {
   return provider => {
-    const { ask, askMaybe } = dashboardCalls(provider, outbound);
+    const { call: ask, callMaybe: askMaybe } = createDashboardClient(provider, outbound);
     return {
       policies: async () => (await ask(PolicyPage, 'GET', '/api/portal/policies?p=-2')).Data ?? [],
       async createPolicy(policy) {
@@ -47,15 +47,15 @@ export function remoteControlPlanes(outbound: OutboundClient): ControlPlaneOf {
         await askMaybe(anything, 'DELETE', policyPath(id));
       },
       async apis(ids) {
-        const found = new Map<string, ApiFacts>();
-        for (let at = 0; at < ids.length; at += callsAtOnce) {
-          const some = ids.slice(at, at + callsAtOnce);
+        const facts = new Map<string, ApiFacts>();
+        for (let at = 0; at < ids.length; at += maxConcurrentCalls) {
+          const some = ids.slice(at, at + maxConcurrentCalls);
           const answers = await Promise.all(
             some.map(id => askMaybe(ApiWrapper, 'GET', `/api/apis/${encodeURIComponent(id)}`)),
           );
-          for (const wrapper of answers) if (wrapper) found.set(wrapper.api_definition.api_id, factsOf(wrapper));
+          for (const wrapper of answers) if (wrapper) facts.set(wrapper.api_definition.api_id, toApiFacts(wrapper));
         }
-        return found;
+        return facts;
       },
       async createKey(key) {
         const { key_id, key_hash, data } = await ask(KeyEnvelope, 'POST', '/api/keys', key);
@@ -68,7 +68,7 @@ export function remoteControlPlanes(outbound: OutboundClient): ControlPlaneOf {
   };
 }
 
-function factsOf({ is_streams, api_definition: definition }: z.output<typeof ApiWrapper>): ApiFacts {
+function toApiFacts({ is_streams, api_definition: definition }: z.output<typeof ApiWrapper>): ApiFacts {
   return {
     apiId: definition.api_id,
     name: definition.name,

@@ -13,7 +13,7 @@ export interface ApiFacts {
   readonly active: boolean;
 }
 
-export interface IssuedKey {
+export interface ProviderKey {
   readonly key_id: string;
   readonly key_hash: string;
   /** Unix seconds; 0 is never. Policies may have decided it. */
@@ -34,7 +34,7 @@ export interface ControlPlane {
   deletePolicy(id: string): Promise<void>;
   /** Those of these that exist. */
   apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>>;
-  createKey(key: Key): Promise<IssuedKey>;
+  createKey(key: Key): Promise<ProviderKey>;
   /** One that is gone already is no failure. */
   deleteKey(keyId: string): Promise<void>;
 }
@@ -42,6 +42,6 @@ export interface ControlPlane {
 export type ControlPlaneOf = (provider: StoredProvider) => ControlPlane;
 
 /** A provider with an address is another installation, one without is this one. */
-export function controlPlanes(planes: { local: ControlPlaneOf; remote: ControlPlaneOf }): ControlPlaneOf {
+export function selectControlPlane(planes: { local: ControlPlaneOf; remote: ControlPlaneOf }): ControlPlaneOf {
   return provider => (provider.MetaData.URL ? planes.remote(provider) : planes.local(provider));
 }

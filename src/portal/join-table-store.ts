@@ -2,15 +2,19 @@ import { sql } from 'kysely';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
 
-type PairTable = {
+type JoinTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { body: string } ? never : T;
 }[keyof PortalTables];
 
-export type Pairs = ReturnType<typeof pairsStore>;
+export type JoinTableStore = ReturnType<typeof createJoinTableStore>;
 
 /** Which objects of one kind go with which of another: two columns of numbers, read and replaced from either side. */
-export function pairsStore<T extends PairTable>(records: Records, table: T, left: keyof PortalTables[T] & string) {
-  const sides: Record<PairTable, readonly [string, string]> = {
+export function createJoinTableStore<T extends JoinTable>(
+  records: Records,
+  table: T,
+  left: keyof PortalTables[T] & string,
+) {
+  const sides: Record<JoinTable, readonly [string, string]> = {
     portal_catalogue_plans: ['catalogue_id', 'plan_id'],
     portal_catalogue_products: ['catalogue_id', 'product_id'],
     portal_team_members: ['team_id', 'user_id'],
@@ -19,14 +23,14 @@ export function pairsStore<T extends PairTable>(records: Records, table: T, left
   const name = sql.table(table);
 
   /** The numbers beside each of `ids`, seen from the column `own`. */
-  async function beside(own: string, other: string, ids: readonly number[]): Promise<Map<number, number[]>> {
-    const found = new Map<number, number[]>(ids.map(id => [id, []]));
-    if (ids.length === 0) return found;
+  async function findPartners(own: string, other: string, ids: readonly number[]): Promise<Map<number, number[]>> {
+    const partners = new Map<number, number[]>(ids.map(id => [id, []]));
+    if (ids.length === 0) return partners;
     const query = sql<{ own: number; other: number }>`
       select ${sql.ref(own)} as own, ${sql.ref(other)} as other from ${name}
       where ${sql.ref(own)} in (${sql.join([...new Set(ids)])}) order by ${sql.ref(other)}`;
-    for (const row of (await query.execute(records.db)).rows) found.get(Number(row.own))!.push(Number(row.other));
-    return found;
+    for (const row of (await query.execute(records.db)).rows) partners.get(Number(row.own))!.push(Number(row.other));
+    return partners;
   }
 
   async function replace(own: string, other: string, id: number, others: readonly number[]): Promise<void> {
@@ -40,12 +44,12 @@ export function pairsStore<T extends PairTable>(records: Records, table: T, left
 
   return {
     /** Seen from the left: a catalogue's plans. */
-    of: (ids: readonly number[]) => beside(left, right, ids),
-    set: (id: number, others: readonly number[]) => replace(left, right, id, others),
+    rightOf: (ids: readonly number[]) => findPartners(left, right, ids),
+    setRightOf: (id: number, others: readonly number[]) => replace(left, right, id, others),
     /** Seen from the right: the catalogues of a plan. */
-    holding: (ids: readonly number[]) => beside(right, left, ids),
-    setHolding: (id: number, others: readonly number[]) => replace(right, left, id, others),
+    leftOf: (ids: readonly number[]) => findPartners(right, left, ids),
+    setLeftOf: (id: number, others: readonly number[]) => replace(right, left, id, others),
   };
 }
 
-export const oneOf = (found: ReadonlyMap<number, number[]>, id: number): number[] => found.get(id) ?? [];
+export const partnersOf = (partners: ReadonlyMap<number, number[]>, id: number): number[] => partners.get(id) ?? [];

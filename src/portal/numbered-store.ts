@@ -4,7 +4,7 @@ import { invalid, type ValidationError } from '#operations/validation-error.ts';
 import { type Columns, createCollection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
-import type { PageQuery, PortalRef, Reference } from './shapes.ts';
+import type { PortalPageQuery, PortalRef, Reference } from './shapes.ts';
 
 type NumberedTable = {
   [T in keyof PortalTables]: PortalTables[T] extends { id: number; body: string } ? T : never;
@@ -12,7 +12,7 @@ type NumberedTable = {
 type Match<T extends NumberedTable> = Partial<Columns<T>>;
 
 /** What every store of the portal's numbered objects begins with. */
-export function numberedStore<T extends NumberedTable, Doc extends { ID: number; CID?: string; Name?: string }>(
+export function createNumberedStore<T extends NumberedTable, Doc extends { ID: number; CID?: string; Name?: string }>(
   records: Records,
   table: T,
   columnsOf: (doc: Doc) => Omit<Columns<T>, 'id'>,
@@ -20,60 +20,60 @@ export function numberedStore<T extends NumberedTable, Doc extends { ID: number;
 ) {
   const rows = createCollection<T, Doc>(records, table, columnsOf, conflict);
   // What a reference, or a number alone, says in columns; the compiler cannot see which columns a table parameter has.
-  const columns = (ref: PortalRef | number) => (typeof ref === 'number' ? { id: ref } : ref) as unknown as Match<T>;
-  const newest = ['-id'] as unknown as readonly `-${keyof Columns<T> & string}`[];
-  const oldest = ['id'] as unknown as readonly (keyof Columns<T> & string)[];
+  const toColumns = (ref: PortalRef | number) => (typeof ref === 'number' ? { id: ref } : ref) as unknown as Match<T>;
+  const newestFirst = ['-id'] as unknown as readonly `-${keyof Columns<T> & string}`[];
+  const oldestFirst = ['id'] as unknown as readonly (keyof Columns<T> & string)[];
   const anyOf = (column: string, values: readonly (number | string)[]) => (query: Query) =>
     query.where(sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`);
 
-  async function among(column: string, values: readonly (number | string)[]): Promise<Doc[]> {
+  async function findAmong(column: string, values: readonly (number | string)[]): Promise<Doc[]> {
     if (values.length === 0) return [];
-    return rows.all({ filter: anyOf(column, [...new Set(values)]), order: oldest });
+    return rows.all({ filter: anyOf(column, [...new Set(values)]), order: oldestFirst });
   }
 
   return {
     rows,
-    get: (ref: PortalRef | number) => rows.find(columns(ref)),
-    all: (where: Match<T> = {}) => rows.all({ where, order: oldest }),
+    get: (ref: PortalRef | number) => rows.find(toColumns(ref)),
+    all: (where: Match<T> = {}) => rows.all({ where, order: oldestFirst }),
     count: (where: Match<T> = {}) => rows.count(where),
 
     /** One page, newest first. */
-    async page({ page, per_page, limit = per_page }: PageQuery, where: Match<T> = {}): Promise<Doc[]> {
-      const query = rows.listing({ where, order: newest });
-      const found = await query
+    async page({ page, per_page, limit = per_page }: PortalPageQuery, where: Match<T> = {}): Promise<Doc[]> {
+      const query = rows.listing({ where, order: newestFirst });
+      const pageRows = await query
         .limit(Math.min(limit, per_page))
         .offset((page - 1) * per_page)
         .execute();
-      return found.map(rows.parse);
+      return pageRows.map(rows.parse);
     },
 
     async byIds(ids: readonly number[]): Promise<Map<number, Doc>> {
-      return new Map((await among('id', ids)).map(doc => [doc.ID, doc]));
+      return new Map((await findAmong('id', ids)).map(doc => [doc.ID, doc]));
     },
 
     insert: (doc: Omit<Doc, 'ID'>) =>
       rows.insertNumbered({ ...doc, ID: 0 } as Doc, (numbered, ID) => ({ ...numbered, ID })),
-    change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(columns(ref), change),
-    remove: (id: number) => rows.remove(columns(id)),
+    change: (ref: PortalRef | number, change: (doc: Doc) => Doc | Promise<Doc>) => rows.change(toColumns(ref), change),
+    remove: (id: number) => rows.remove(toColumns(id)),
 
     /** The objects a body names at `path`, each once, or every name nobody has. For tables with `cid` and `name`. */
-    async named(references: readonly Reference[], path: string, what: string): Promise<Doc[]> {
+    async resolveReferences(references: readonly Reference[], path: string, what: string): Promise<Doc[]> {
       const numbers = references.filter(it => typeof it === 'number');
       const texts = references.filter(it => typeof it === 'string');
-      const byId = await among('id', numbers);
-      const byText = [...(await among('cid', texts)), ...(await among('name', texts))];
+      const byId = await findAmong('id', numbers);
+      const byText = [...(await findAmong('cid', texts)), ...(await findAmong('name', texts))];
       const faults: ValidationError[] = [];
-      const found = new Map<number, Doc>();
+      const byNumber = new Map<number, Doc>();
       for (const [place, it] of references.entries()) {
         const doc =
-          typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(other => isCalled(other, it));
-        if (doc) found.set(doc.ID, doc);
+          typeof it === 'number' ? byId.find(({ ID }) => ID === it) : byText.find(other => hasName(other, it));
+        if (doc) byNumber.set(doc.ID, doc);
         else faults.push({ path: `${path}[${place}]`, message: `there is no ${what} ${it}` });
       }
       if (faults.length > 0) throw invalid(faults);
-      return [...found.values()];
+      return [...byNumber.values()];
     },
   };
 }
 
-const isCalled = (doc: { CID?: string; Name?: string }, text: string) => doc.CID === text || doc.Name === text;
+const hasName = (doc: { CID?: string; Name?: string }, text: string) => doc.CID === text || doc.Name === text;

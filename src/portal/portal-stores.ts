@@ -4,22 +4,22 @@ import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import { deliveryStore } from '#events/deliveries/store.ts';
 import type { Records } from '#storage/records.ts';
-import { accessRequestStore } from './access-requests/store.ts';
-import { appStore } from './apps/store.ts';
-import { catalogueStore } from './catalogues/store.ts';
-import { type ControlPlaneOf, controlPlanes } from './control-plane.ts';
-import { type LocalPlaneTools, localControlPlanes } from './control-plane-local.ts';
-import { remoteControlPlanes } from './control-plane-remote.ts';
-import { credentialStore } from './credentials/store.ts';
-import { portalOrganisationStore, teamStore } from './organisations/store.ts';
-import { planStore } from './plans/store.ts';
-import { productStore } from './products/store.ts';
-import { providerStore } from './providers/store.ts';
-import { portalUserStore } from './users/store.ts';
-import { portalTelling } from './webhooks/notify.ts';
-import { portalWebhookStore } from './webhooks/store.ts';
+import { createAccessRequestStore } from './access-requests/store.ts';
+import { createAppStore } from './apps/store.ts';
+import { createCatalogueStore } from './catalogues/store.ts';
+import { type ControlPlaneOf, selectControlPlane } from './control-plane.ts';
+import { createLocalControlPlane, type LocalPlaneTools } from './control-plane-local.ts';
+import { createRemoteControlPlane } from './control-plane-remote.ts';
+import { createCredentialStore } from './credentials/store.ts';
+import { createPortalOrganisationStore, createTeamStore } from './organisations/store.ts';
+import { createPlanStore } from './plans/store.ts';
+import { createProductStore } from './products/store.ts';
+import { createProviderStore } from './providers/store.ts';
+import { createPortalUserStore } from './users/store.ts';
+import { createPortalNotifier } from './webhooks/notify.ts';
+import { createPortalWebhookStore } from './webhooks/store.ts';
 
-export type PortalStores = ReturnType<typeof portalStores>;
+export type PortalStores = ReturnType<typeof createPortalStores>;
 
 interface StoreTools {
   readonly records: Records;
@@ -29,22 +29,22 @@ interface StoreTools {
 }
 
 /** What the portal keeps of publishing and access. */
-export function portalStores({ records, vault, clock, settings }: StoreTools) {
-  const webhooks = portalWebhookStore(records, vault);
-  const teams = teamStore(records);
+export function createPortalStores({ records, vault, clock, settings }: StoreTools) {
+  const webhooks = createPortalWebhookStore(records, vault);
+  const teams = createTeamStore(records);
   return {
-    providers: providerStore(records, vault),
-    products: productStore(records),
-    plans: planStore(records),
-    catalogues: catalogueStore(records),
+    providers: createProviderStore(records, vault),
+    products: createProductStore(records),
+    plans: createPlanStore(records),
+    catalogues: createCatalogueStore(records),
     teams,
-    organisations: portalOrganisationStore(records, teams, clock),
-    users: portalUserStore(records),
-    apps: appStore(records),
-    accessRequests: accessRequestStore(records),
-    credentials: credentialStore(records, vault),
+    organisations: createPortalOrganisationStore(records, teams, clock),
+    users: createPortalUserStore(records),
+    apps: createAppStore(records),
+    accessRequests: createAccessRequestStore(records),
+    credentials: createCredentialStore(records, vault),
     /** Tells the portal's webhooks of something, inside the write that brings it about. */
-    tell: portalTelling({ webhooks, deliveries: deliveryStore(records), vault, clock, settings }),
+    notify: createPortalNotifier({ webhooks, deliveries: deliveryStore(records), vault, clock, settings }),
   };
 }
 
@@ -57,15 +57,15 @@ export interface PortalTools {
   settings: Settings;
 }
 
-interface Openings extends LocalPlaneTools {
+interface OpenPortalTools extends LocalPlaneTools {
   records: Records;
   vault: Vault;
   outbound: OutboundClient;
 }
 
 /** The portal's own tools, made of those of the installation. */
-export function openPortal(tools: Openings): Pick<PortalTools, 'portal' | 'controlPlane'> {
+export function openPortal(tools: OpenPortalTools): Pick<PortalTools, 'portal' | 'controlPlane'> {
   const { outbound } = tools;
-  const planes = { local: localControlPlanes(tools), remote: remoteControlPlanes(outbound) };
-  return { portal: portalStores(tools), controlPlane: controlPlanes(planes) };
+  const planes = { local: createLocalControlPlane(tools), remote: createRemoteControlPlane(outbound) };
+  return { portal: createPortalStores(tools), controlPlane: selectControlPlane(planes) };
 }

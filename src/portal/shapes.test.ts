@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  capped,
+  applyLimit,
   intBetween,
   lenientBool,
   lenientInt,
-  pageQuery,
   portalId,
+  portalPageQuery,
   references,
-  withoutSlashes,
+  trimSlashes,
 } from './shapes.ts';
 
 test('whole numbers and truths are read from text too', () => {
@@ -37,16 +37,16 @@ test('a list of objects takes numbers, names and whole objects', () => {
 });
 
 test('limit caps the rows of a page', () => {
-  const query = pageQuery.parse({ limit: '2' });
+  const query = portalPageQuery.parse({ limit: '2' });
   assert.deepEqual(query, { page: 1, per_page: 20, limit: 2 });
-  assert.deepEqual(capped([1, 2, 3], query), [1, 2]);
-  assert.equal(pageQuery.safeParse({ page: '0' }).success, false);
+  assert.deepEqual(applyLimit([1, 2, 3], query), [1, 2]);
+  assert.equal(portalPageQuery.safeParse({ page: '0' }).success, false);
 });
 
 test('an address loses its last slashes in one walk, however many there are', () => {
-  assert.equal(withoutSlashes('https://a.example//'), 'https://a.example');
-  assert.equal(withoutSlashes('///'), '');
+  assert.equal(trimSlashes('https://a.example//'), 'https://a.example');
+  assert.equal(trimSlashes('///'), '');
   const long = `https://a.example${'/'.repeat(2_000_000)}`;
-  assert.equal(withoutSlashes(long), 'https://a.example');
-  assert.equal(withoutSlashes(`${long}b`), `${long}b`);
+  assert.equal(trimSlashes(long), 'https://a.example');
+  assert.equal(trimSlashes(`${long}b`), `${long}b`);
 });

@@ -14,9 +14,9 @@ export const lenientInt = z.union([z.int(), z.string().regex(digits).transform(N
   error: 'must be a whole number',
 });
 
-export const intBetween = (least: number, most: number) => lenientInt.pipe(z.int().min(least).max(most));
+export const intBetween = (min: number, max: number) => lenientInt.pipe(z.int().min(min).max(max));
 
-const truths = { true: true, false: false, '1': true, '0': false } as const;
+const booleanTexts = { true: true, false: false, '1': true, '0': false } as const;
 
 /** A truth, also as text: `"true"`. */
 export const lenientBool = z.union(
@@ -26,38 +26,41 @@ export const lenientBool = z.union(
       .string()
       .toLowerCase()
       .pipe(z.enum(['true', 'false', '1', '0']))
-      .transform(text => truths[text]),
+      .transform(text => booleanTexts[text]),
   ],
   { error: 'must be true or false' },
 );
 
 /** A text members of the portal hold: names and lines. `null` is what an empty one reads as elsewhere. */
-export const line = (most = 255) => z.string().max(most);
-export const requiredLine = (most = 255) => z.string().trim().min(1, 'must not be empty').max(most);
+export const shortText = (maxLength = 255) => z.string().max(maxLength);
+export const nonEmptyText = (maxLength = 255) => z.string().trim().min(1, 'must not be empty').max(maxLength);
 
 /** Left out and `null` mean the same in a request. */
-export const orNothing = <S extends z.ZodType>(shape: S) => z.nullish(shape).transform(value => value ?? undefined);
+export const optionalMember = <S extends z.ZodType>(shape: S) =>
+  z.nullish(shape).transform(value => value ?? undefined);
 
-export const pageSize = { default: 20, most: 1000 };
+export const pageSizes = { default: 20, max: 1000 };
 
 /** `limit` caps the rows of a page without moving where the page begins. */
-export const pageQuery = z.object({
+export const portalPageQuery = z.object({
   page: z.coerce.number().int().min(1).max(1_000_000).default(1).describe('Page, from 1'),
-  per_page: z.coerce.number().int().min(1).max(pageSize.most).default(pageSize.default).describe('Items on a page'),
-  limit: z.coerce.number().int().min(0).max(pageSize.most).optional().describe('Most items to return'),
+  per_page: z.coerce.number().int().min(1).max(pageSizes.max).default(pageSizes.default).describe('Items on a page'),
+  limit: z.coerce.number().int().min(0).max(pageSizes.max).optional().describe('Most items to return'),
 });
-export type PageQuery = z.output<typeof pageQuery>;
+export type PortalPageQuery = z.output<typeof portalPageQuery>;
 
-export const pageAsked = ({ page, per_page }: PageQuery) => ({ page, size: per_page });
-export const capped = <T>(items: readonly T[], { limit }: PageQuery): T[] => items.slice(0, limit ?? items.length);
+export const toPageRequest = ({ page, per_page }: PortalPageQuery) => ({ page, size: per_page });
+export const applyLimit = <T>(items: readonly T[], { limit }: PortalPageQuery): T[] =>
+  items.slice(0, limit ?? items.length);
 
 /** Where an object is found by what its path calls it: its number, or its persistent id. */
 export type PortalRef = { id: number } | { cid: string };
 
-export const refOf = (text: string): PortalRef => (/^\d{1,15}$/.test(text) ? { id: Number(text) } : { cid: text });
+export const parsePortalRef = (text: string): PortalRef =>
+  /^\d{1,15}$/.test(text) ? { id: Number(text) } : { cid: text };
 
 /** An object in a path: its number or its persistent id. */
-export const portalId = z.string().transform(refOf).describe('Number or persistent id');
+export const portalId = z.string().transform(parsePortalRef).describe('Number or persistent id');
 
 /** An object in a path that has a number only. What is none is the number of nothing, hence unknown. */
 export const numberedId = z
@@ -77,17 +80,17 @@ const withId = readOnlyMembers(z.object({ ID: lenientInt }), ['CID', 'Name', 'Cr
  */
 export const references = z
   .array(
-    z.union([lenientInt, requiredLine(), withId.transform(({ ID }) => ID)], {
+    z.union([lenientInt, nonEmptyText(), withId.transform(({ ID }) => ID)], {
       error: 'must be a number or a name',
     }),
   )
   .max(1000);
 /** Associations of a change: a list replaces them, null empties them, absence leaves them. */
-export const replacedReferences = meaningfulNull(references.nullable().optional());
+export const replaceableReferences = meaningfulNull(references.nullable().optional());
 export type Reference = number | string;
 
 /** A text for addresses: small letters, digits and `-`. Empty when nothing of it fits. */
-export const slugOf = (text: string): string =>
+export const toSlug = (text: string): string =>
   text
     .normalize('NFKD')
     .toLowerCase()
@@ -96,18 +99,18 @@ export const slugOf = (text: string): string =>
     .slice(0, 100);
 
 /** An address without the slashes it ends in; one walk, since a pattern would try again from each of them. */
-export function withoutSlashes(address: string): string {
+export function trimSlashes(address: string): string {
   let end = address.length;
   while (address[end - 1] === '/') end--;
   return address.slice(0, end);
 }
 
 /** Unset is the empty text. */
-export const shownTime = (ms: number | undefined): string => (ms === undefined ? '' : formatPortalTime(ms));
+export const formatOptionalTime = (ms: number | undefined): string => (ms === undefined ? '' : formatPortalTime(ms));
 
-export const ok = { status: 'ok' } as const;
-export const okAnswer = z.object({ status: z.literal('ok') });
+export const okStatus = { status: 'ok' } as const;
+export const okResponse = z.object({ status: z.literal('ok') });
 
 /** What an action answers: `okMessage('Synchronize')`. */
-export const okMessage = (name: string) => ({ ...ok, message: `Action ${name}: Executed successfully` });
-export const okMessageAnswer = okAnswer.extend({ message: z.string() });
+export const okMessage = (name: string) => ({ ...okStatus, message: `Action ${name}: Executed successfully` });
+export const okMessageResponse = okResponse.extend({ message: z.string() });

@@ -1,10 +1,10 @@
-import type { Batch, BatchApi, numberAt, wordAt } from '#analytics/batch.ts';
+import type { BatchApi, CallBatch, numberIndex, wordIndex } from '#analytics/batch.ts';
 import { anonymousKey, unversioned, wordColumns } from '#analytics/batch.ts';
 import { type PlacedApi, RecorderRows } from '#gateway/recording/recorder-rows.ts';
 
 /** Finished calls as a traffic thread sends them, written by the thread's own tables. */
 export type GivenCall = Partial<
-  Record<Exclude<keyof typeof numberAt, 'api'>, number> & Record<keyof typeof wordAt, string> & { api: BatchApi }
+  Record<Exclude<keyof typeof numberIndex, 'api'>, number> & Record<keyof typeof wordIndex, string> & { api: BatchApi }
 >;
 
 export const someApi: BatchApi = {
@@ -37,7 +37,7 @@ const usual = {
   userAgent: 'test',
 };
 
-export function batchOf(calls: readonly GivenCall[]): Batch {
+export function batchOf(calls: readonly GivenCall[]): CallBatch {
   const rows = new RecorderRows(Math.max(1, calls.length));
   const apis = new Map<BatchApi, PlacedApi>();
   for (const { api = someApi, ...call } of calls) {
@@ -47,7 +47,7 @@ export function batchOf(calls: readonly GivenCall[]): Batch {
     const whole: GivenCall = { ...usual, ...call };
     for (const column of wordColumns) rows.word(column, whole[column] ?? '');
     for (const [column, value] of Object.entries(whole))
-      if (typeof value === 'number') rows.number(column as keyof typeof numberAt, value);
+      if (typeof value === 'number') rows.number(column as keyof typeof numberIndex, value);
     rows.next();
   }
   return rows.take();

@@ -1,4 +1,4 @@
-import { counter, type Family, gauge } from './exposition.ts';
+import { counter, gauge, type MetricFamily } from './exposition.ts';
 
 /** What became of events, as whoever hands them on and sends them counts it. */
 export interface EventCounts {
@@ -13,7 +13,7 @@ export interface EventCounts {
   readonly dead: number;
 }
 
-export const eventFamilies = (counts: EventCounts): Family[] => [
+export const eventFamilies = (counts: EventCounts): MetricFamily[] => [
   counter('gw_events_total', 'Events that were looked at.', [{ value: counts.events }]),
   counter('gw_events_dropped_total', 'Events that handlers were not told, by where there was no room.', [
     { labels: { where: 'memory' }, value: counts.droppedInMemory },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counter, exposition, gauge, histogram } from './exposition.ts';
+import { counter, formatExposition, gauge, histogram } from './exposition.ts';
 
 test('families are written with help, type and one line for each sample', () => {
   assert.equal(
-    exposition([
+    formatExposition([
       counter('gw_calls_total', 'Calls.', [{ labels: { api: 'a', status: '2xx' }, value: 3 }]),
       gauge('gw_threads', 'Threads.', [{ value: 2 }]),
     ]),
@@ -20,7 +20,7 @@ gw_threads 2
 
 test('the buckets of a histogram count everything up to their bound', () => {
   assert.equal(
-    exposition([histogram('h', 'H.', [0.1, 1], [2, 3, 4], 12.5)]),
+    formatExposition([histogram('h', 'H.', [0.1, 1], [2, 3, 4], 12.5)]),
     `# HELP h H.
 # TYPE h histogram
 h_bucket{le="0.1"} 2
@@ -34,14 +34,14 @@ h_count 9
 
 test('no label can end its line or its quotes', () => {
   assert.match(
-    exposition([gauge('g', 'G.', [{ labels: { it: 'a"b\\c\nd' }, value: 1 }])]),
+    formatExposition([gauge('g', 'G.', [{ labels: { it: 'a"b\\c\nd' }, value: 1 }])]),
     /^g\{it="a\\"b\\\\c\\nd"\} 1$/m,
   );
 });
 
 test('a family nobody counted anything for is left out', () => {
   assert.equal(
-    exposition([counter('c', 'C.', []), gauge('g', 'G.', [{ value: Number.NaN }])]),
+    formatExposition([counter('c', 'C.', []), gauge('g', 'G.', [{ value: Number.NaN }])]),
     '# HELP g G.\n# TYPE g gauge\ng NaN\n',
   );
 });

@@ -1,51 +1,53 @@
 /** Numbers in the text form that Prometheus and everything like it read. */
 
-export interface Sample {
+export interface MetricSample {
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
   /** Put behind the name: the parts of a histogram have one. */
   readonly suffix?: string;
 }
 
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly about: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
-export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
+export const expositionContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
-const quoted = (text: string) => `"${text.replaceAll(/[\\"\n]/g, character => escapes[character]!)}"`;
-const shown = (value: number) => {
+const quoteLabel = (text: string) => `"${text.replaceAll(/[\\"\n]/g, character => escapes[character]!)}"`;
+const formatMetricValue = (value: number) => {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
 };
 
-function line(name: string, { labels = {}, value, suffix = '' }: Sample): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${quoted(text)}`);
-  return `${name}${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${shown(value)}`;
+function formatSample(name: string, { labels = {}, value, suffix = '' }: MetricSample): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${quoteLabel(text)}`);
+  return `${name}${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${formatMetricValue(value)}`;
 }
 
 /** Families without samples are left out. */
-export function exposition(families: readonly Family[]): string {
+export function formatExposition(families: readonly MetricFamily[]): string {
   const parts = families
     .filter(({ samples }) => samples.length > 0)
     .map(({ name, about, type, samples }) =>
-      [`# HELP ${name} ${about}`, `# TYPE ${name} ${type}`, ...samples.map(sample => line(name, sample))].join('\n'),
+      [`# HELP ${name} ${about}`, `# TYPE ${name} ${type}`, ...samples.map(sample => formatSample(name, sample))].join(
+        '\n',
+      ),
     );
   return `${parts.join('\n')}\n`;
 }
 
-export const counter = (name: string, about: string, samples: readonly Sample[]): Family => ({
+export const counter = (name: string, about: string, samples: readonly MetricSample[]): MetricFamily => ({
   name,
   about,
   type: 'counter',
   samples,
 });
 
-export const gauge = (name: string, about: string, samples: readonly Sample[]): Family => ({
+export const gauge = (name: string, about: string, samples: readonly MetricSample[]): MetricFamily => ({
   name,
   about,
   type: 'gauge',
@@ -59,11 +61,11 @@ export function histogram(
   bounds: readonly number[],
   buckets: ArrayLike<number>,
   sum: number,
-): Family {
+): MetricFamily {
   let below = 0;
-  const samples: Sample[] = [...bounds, Number.POSITIVE_INFINITY].map((bound, at) => {
+  const samples: MetricSample[] = [...bounds, Number.POSITIVE_INFINITY].map((bound, at) => {
     below += buckets[at]!;
-    return { suffix: '_bucket', labels: { le: shown(bound) }, value: below };
+    return { suffix: '_bucket', labels: { le: formatMetricValue(bound) }, value: below };
   });
   return {
     name,

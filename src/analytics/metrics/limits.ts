@@ -1,10 +1,10 @@
-import { counter, type Family } from './exposition.ts';
+import { counter, type MetricFamily } from './exposition.ts';
 
 /** How counting is doing. */
-export const limitFamilies = (givenUp: number): Family[] => [
+export const limitFamilies = (evicted: number): MetricFamily[] => [
   counter(
     'gw_counters_given_up_total',
     'Counters that made room for others before their time: their limits began anew.',
-    [{ value: givenUp }],
+    [{ value: evicted }],
   ),
 ];

@@ -5,7 +5,7 @@ import type { Actor, Authenticate } from '#operations/actor.ts';
 import type { CredentialFailures } from '#operations/auth-failure-limit.ts';
 import { render } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
-import { exposition, expositionType, type Family, gauge } from './exposition.ts';
+import { expositionContentType, formatExposition, gauge, type MetricFamily } from './exposition.ts';
 
 export interface MetricsOptions {
   readonly settings: Settings;
@@ -16,14 +16,14 @@ export interface MetricsOptions {
   /** Each part by name; empty text means that it works. */
   parts(): Promise<Readonly<Record<string, string>>>;
   /** What traffic has to say; nothing where this process serves none. */
-  traffic(): readonly Family[];
+  traffic(): readonly MetricFamily[];
 }
 
 /** For whoever holds a secret of the installation, in the header of its surface or as a bearer, which scrapers can send. */
-export function addMetrics(app: FastifyInstance, options: MetricsOptions): void {
+export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): void {
   const { settings, log, authenticate, failures } = options;
 
-  async function admitted(request: FastifyRequest): Promise<Actor | undefined> {
+  async function authenticateScraper(request: FastifyRequest): Promise<Actor | undefined> {
     const bearer = surfaces.dashboard.credential(request.headers.authorization?.trim() ?? '');
     for (const surface of ['admin', 'gateway'] as const) {
       const header = request.headers[surfaces[surface].credentialHeader];
@@ -38,14 +38,15 @@ export function addMetrics(app: FastifyInstance, options: MetricsOptions): void 
     try {
       if (!settings['metrics.public']) {
         const { ip: address, method } = request;
-        if (!(await admitted(request))) throw failures.reject({ surface: 'admin', address, method, path: '/metrics' });
+        if (!(await authenticateScraper(request)))
+          throw failures.reject({ surface: 'admin', address, method, path: '/metrics' });
       }
       const families = [
         ...processFamilies(options.version),
         ...partFamilies(await options.parts()),
         ...options.traffic(),
       ];
-      return reply.type(expositionType).send(exposition(families));
+      return reply.type(expositionContentType).send(formatExposition(families));
     } catch (error) {
       const { status, body, headers } = render(error, surfaces.admin, log);
       return reply.code(status).headers(headers).type(surfaces.admin.contentType).send(JSON.stringify(body));
@@ -53,7 +54,7 @@ export function addMetrics(app: FastifyInstance, options: MetricsOptions): void 
   });
 }
 
-const partFamilies = (parts: Readonly<Record<string, string>>): Family[] => [
+const partFamilies = (parts: Readonly<Record<string, string>>): MetricFamily[] => [
   gauge(
     'gw_part_up',
     'Whether a part the process depends on works.',
@@ -61,7 +62,7 @@ const partFamilies = (parts: Readonly<Record<string, string>>): Family[] => [
   ),
 ];
 
-function processFamilies(version: string): Family[] {
+function processFamilies(version: string): MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
     gauge('gw_build_info', 'The release that runs.', [{ labels: { version }, value: 1 }]),

@@ -1,15 +1,15 @@
 import {
-  apisCounted,
   durationBounds,
-  type Measures,
+  maxCountedApis,
   otherApi,
   statusClasses,
   type ThreadState,
+  type TrafficMetrics,
 } from '../metrics-report.ts';
-import { counter, type Family, gauge, histogram, type Sample } from './exposition.ts';
+import { counter, gauge, histogram, type MetricFamily, type MetricSample } from './exposition.ts';
 
 /** Everything traffic threads counted since the start, also those that have ended since. */
-export function trafficTotals() {
+export function createTrafficTotals() {
   const calls = new Map<string, Float64Array>();
   const total = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
   const upstream = { buckets: new Float64Array(durationBounds.length + 1), sum: 0 };
@@ -19,12 +19,12 @@ export function trafficTotals() {
   const rows = new Map<string, Float64Array[]>();
 
   function callsOf(api: string): Float64Array {
-    const known = calls.get(api);
-    if (known) return known;
-    if (calls.size >= apisCounted && api !== otherApi) return callsOf(otherApi);
-    const made = new Float64Array(statusClasses.length);
-    calls.set(api, made);
-    return made;
+    const counts = calls.get(api);
+    if (counts) return counts;
+    if (calls.size >= maxCountedApis && api !== otherApi) return callsOf(otherApi);
+    const created = new Float64Array(statusClasses.length);
+    calls.set(api, created);
+    return created;
   }
 
   const addAll = (into: Float64Array, more: ArrayLike<number>, from = 0) => {
@@ -32,25 +32,25 @@ export function trafficTotals() {
   };
 
   return {
-    add(thread: string, measures: Measures): void {
-      const known = rows.get(thread) ?? [];
-      rows.set(thread, known);
-      for (const api of measures.apis) known.push(callsOf(api));
-      for (const [row, sums] of known.entries()) addAll(sums, measures.calls, row * statusClasses.length);
-      addAll(total.buckets, measures.total.buckets);
-      addAll(upstream.buckets, measures.upstream.buckets);
-      total.sum += measures.total.sum;
-      upstream.sum += measures.upstream.sum;
-      for (const [code, count] of measures.refusals) refusals.set(code, (refusals.get(code) ?? 0) + count);
+    add(thread: string, metrics: TrafficMetrics): void {
+      const threadRows = rows.get(thread) ?? [];
+      rows.set(thread, threadRows);
+      for (const api of metrics.apis) threadRows.push(callsOf(api));
+      for (const [row, sums] of threadRows.entries()) addAll(sums, metrics.calls, row * statusClasses.length);
+      addAll(total.buckets, metrics.total.buckets);
+      addAll(upstream.buckets, metrics.upstream.buckets);
+      total.sum += metrics.total.sum;
+      upstream.sum += metrics.upstream.sum;
+      for (const [code, count] of metrics.refusals) refusals.set(code, (refusals.get(code) ?? 0) + count);
     },
     state(thread: string, state: ThreadState): void {
       states.set(thread, state);
     },
-    ended(thread: string): void {
+    removeThread(thread: string): void {
       states.delete(thread);
       rows.delete(thread);
     },
-    families: (): Family[] => [
+    families: (): MetricFamily[] => [
       counter('gw_calls_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),
       histogram(
         'gw_call_duration_seconds',
@@ -81,7 +81,7 @@ export function trafficTotals() {
   };
 }
 
-function callSamples(calls: ReadonlyMap<string, Float64Array>): Sample[] {
+function callSamples(calls: ReadonlyMap<string, Float64Array>): MetricSample[] {
   return [...calls].flatMap(([api, counts]) =>
     statusClasses
       .map((status, at) => ({ labels: { api, status }, value: counts[at]! }))
@@ -89,16 +89,16 @@ function callSamples(calls: ReadonlyMap<string, Float64Array>): Sample[] {
   );
 }
 
-const codeSamples = (codes: ReadonlyMap<string, number>): Sample[] =>
+const codeSamples = (codes: ReadonlyMap<string, number>): MetricSample[] =>
   [...codes].map(([code, value]) => ({ labels: { code }, value }));
 
-const failureSamples = (codes: ReadonlyMap<string, number>): Sample[] =>
+const failureSamples = (codes: ReadonlyMap<string, number>): MetricSample[] =>
   [...codes]
     .filter(([code]) => code.startsWith('upstream_'))
     .map(([code, value]) => ({ labels: { reason: code.slice('upstream_'.length) }, value }));
 
-function stateFamilies(states: ReadonlyMap<string, ThreadState>): Family[] {
-  const samples = (value: (state: ThreadState) => number): Sample[] =>
+function stateFamilies(states: ReadonlyMap<string, ThreadState>): MetricFamily[] {
+  const samples = (value: (state: ThreadState) => number): MetricSample[] =>
     [...states].map(([thread, state]) => ({ labels: { thread }, value: value(state) }));
   return [
     gauge(

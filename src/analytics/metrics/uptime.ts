@@ -1,11 +1,11 @@
 import type { HostState } from '../uptime/roll-up.ts';
-import { counter, type Family, gauge } from './exposition.ts';
+import { counter, gauge, type MetricFamily } from './exposition.ts';
 
 /** Which upstream hosts are alive, as the tests of this process found it. */
 export const uptimeFamilies = (
   states: readonly HostState[],
   { dropped, lost }: { readonly dropped: number; readonly lost: number },
-): Family[] => [
+): MetricFamily[] => [
   gauge(
     'gw_upstream_up',
     'Whether an upstream host that is tested is up.',

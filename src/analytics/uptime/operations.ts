@@ -8,7 +8,7 @@ import { pageNumber, pageOf } from '#operations/shapes.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
-import { hostView } from './views.ts';
+import { toHostUptime } from './views.ts';
 
 interface UptimeTools {
   uptime: UptimeStore;
@@ -43,9 +43,9 @@ export const listUptime = operation({
     const apiId =
       query.api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, query.api_id);
     const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
-    const asked = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
-    const found = await tools.uptime.page(asked, pageOf(query.p, tools.settings['management.page_size']));
-    return { data: found.items.map(host => hostView(host, from)), pages: found.pages };
+    const uptimeQuery = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
+    const page = await tools.uptime.page(uptimeQuery, pageOf(query.p, tools.settings['management.page_size']));
+    return { data: page.items.map(host => toHostUptime(host, from)), pages: page.pages };
   },
 });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { noon } from '../../../tests/support/records.ts';
-import { uptimeRollUp } from './roll-up.ts';
-import type { TestedHost } from './tested-host.ts';
+import { createUptimeRollUp } from './roll-up.ts';
+import type { UptimeResult } from './tested-host.ts';
 
 const hour = 3_600_000;
 
-const round = (more: Partial<TestedHost> = {}): TestedHost => ({
+const round = (more: Partial<UptimeResult> = {}): UptimeResult => ({
   apiId: 'orders',
   orgId: 'acme',
   apiName: 'Orders',
@@ -23,26 +23,26 @@ const round = (more: Partial<TestedHost> = {}): TestedHost => ({
   retentionSeconds: 0,
   ...more,
 });
-const given = (...hosts: TestedHost[]) => ({ hosts, dropped: 0 });
+const given = (...hosts: UptimeResult[]) => ({ hosts, dropped: 0 });
 
 test('rounds of one hour are one row that tells the newest result', () => {
-  const rolled = uptimeRollUp({ staleMs: hour });
+  const rolled = createUptimeRollUp({ staleMs: hour });
   rolled.add(given(round(), round({ atMs: noon + 10, up: false, passed: 1, passedMs: 5, status: 500, latencyMs: 7 })));
   rolled.add(given(round({ atMs: noon + hour })));
-  const [first, second, ...others] = rolled.take(noon).hours;
+  const [first, second, ...others] = rolled.drain(noon).hours;
   assert.deepEqual(others, []);
   assert.deepEqual([first?.rounds, first?.rounds_up, first?.tests, first?.passed, first?.passed_ms], [2, 1, 4, 3, 14]);
   assert.deepEqual([first?.first_at, first?.last_at, first?.up, first?.status], [noon, noon + 10, 0, 500]);
   assert.deepEqual([second?.hour, second?.rounds], [noon + hour, 1]);
-  assert.deepEqual(rolled.take(noon), { hours: [], changes: [] });
+  assert.deepEqual(rolled.drain(noon), { hours: [], changes: [] });
 });
 
 test('only the first result of a host and those that change its state are changes', () => {
-  const rolled = uptimeRollUp({ staleMs: hour });
+  const rolled = createUptimeRollUp({ staleMs: hour });
   const states = [true, true, false, false, true];
   rolled.add(given(...states.map((up, at) => round({ up, atMs: noon + at, retentionSeconds: 60 }))));
   assert.deepEqual(
-    rolled.take(noon).changes.map(({ at, up, expires_at }) => [at - noon, up, expires_at - at]),
+    rolled.drain(noon).changes.map(({ at, up, expires_at }) => [at - noon, up, expires_at - at]),
     [
       [0, 1, 60_000],
       [2, 0, 60_000],
@@ -52,7 +52,7 @@ test('only the first result of a host and those that change its state are change
 });
 
 test('a result that arrives after a newer one counts, and changes nothing', () => {
-  const rolled = uptimeRollUp({ staleMs: hour });
+  const rolled = createUptimeRollUp({ staleMs: hour });
   for (const [up, at] of [
     [true, 0],
     [false, 2],
@@ -60,7 +60,7 @@ test('a result that arrives after a newer one counts, and changes nothing', () =
     [false, 3],
   ] as const)
     rolled.add(given(round({ up, atMs: noon + at })));
-  const { changes, hours } = rolled.take(noon);
+  const { changes, hours } = rolled.drain(noon);
   assert.deepEqual(
     changes.map(({ at }) => at - noon),
     [0, 2],
@@ -69,12 +69,12 @@ test('a result that arrives after a newer one counts, and changes nothing', () =
 });
 
 test('what could not be written is kept, within bounds, and what is lost is counted', () => {
-  const rolled = uptimeRollUp({ staleMs: hour, rowsHeld: 2 });
+  const rolled = createUptimeRollUp({ staleMs: hour, maxPendingRows: 2 });
   rolled.add(given(round(), round({ host: 'b:80' })));
-  const taken = rolled.take(noon);
+  const taken = rolled.drain(noon);
   rolled.add(given(round({ atMs: noon + 1, up: false }), round({ host: 'c:80' })));
-  rolled.putBack(taken);
-  const again = rolled.take(noon);
+  rolled.restore(taken);
+  const again = rolled.drain(noon);
   assert.deepEqual(
     again.hours.map(({ host, rounds, rounds_up, last_at }) => [host, rounds, rounds_up, last_at - noon]),
     [
@@ -95,7 +95,7 @@ test('what could not be written is kept, within bounds, and what is lost is coun
 });
 
 test('a host nobody tests any more is no longer shown', () => {
-  const rolled = uptimeRollUp({ staleMs: 1000 });
+  const rolled = createUptimeRollUp({ staleMs: 1000 });
   rolled.add({ hosts: [round(), round({ host: 'b:80', atMs: noon + 900, up: false })], dropped: 3 });
   const shown = (now: number) => rolled.states(now).map(({ host, up }) => [host, up]);
   assert.deepEqual(shown(noon + 1000).length, 2);

@@ -1,15 +1,15 @@
 import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
-import type { TestedHost, TestedHosts } from './tested-host.ts';
+import type { UptimeResult, UptimeResults } from './tested-host.ts';
 
 const hourMs = 3_600_000;
 /** Hours of hosts held while they cannot be written. */
-const rowsHeldUnlessSaid = 10_000;
+const defaultMaxPendingRows = 10_000;
 /** Changes one write takes; a host whose change finds no room is noticed again with its next result. */
-const changesHeld = 1000;
+const maxPendingChanges = 1000;
 /** Hosts whose state is remembered; of others the records are asked. */
-const hostsRemembered = 5000;
+const maxTrackedHosts = 5000;
 
-export interface UptimeWritten {
+export interface UptimeRows {
   readonly hours: readonly UptimeHourRow[];
   readonly changes: readonly UptimeChange[];
 }
@@ -17,7 +17,7 @@ export interface UptimeWritten {
 export interface UptimeRollUpOptions {
   /** A host nobody has tested for this long is no longer one that is tested. */
   readonly staleMs: number;
-  readonly rowsHeld?: number;
+  readonly maxPendingRows?: number;
 }
 
 export interface HostState {
@@ -27,40 +27,40 @@ export interface HostState {
   readonly atMs: number;
 }
 
-export type UptimeRollUp = ReturnType<typeof uptimeRollUp>;
+export type UptimeRollUp = ReturnType<typeof createUptimeRollUp>;
 
 /** Adds results up by host and hour, and notices hosts that go or come back. What it holds is what was not written yet. */
-export function uptimeRollUp({ staleMs, rowsHeld = rowsHeldUnlessSaid }: UptimeRollUpOptions) {
+export function createUptimeRollUp({ staleMs, maxPendingRows = defaultMaxPendingRows }: UptimeRollUpOptions) {
   let hours = new Map<string, UptimeHourRow>();
   let changes: UptimeChange[] = [];
   const states = new Map<string, HostState>();
   const totals = { dropped: 0, lost: 0 };
 
-  function add(result: TestedHost): void {
-    const row = hourOf(result);
-    const known = hours.get(nameOf(row));
-    if (known) merge(known, row);
-    else if (hours.size < rowsHeld) hours.set(nameOf(row), row);
+  function add(result: UptimeResult): void {
+    const row = toHourRow(result);
+    const existing = hours.get(hourNameOf(row));
+    if (existing) mergeHour(existing, row);
+    else if (hours.size < maxPendingRows) hours.set(hourNameOf(row), row);
     else totals.lost++;
-    notice(result);
+    trackState(result);
   }
 
-  function notice(result: TestedHost): void {
+  function trackState(result: UptimeResult): void {
     const { apiId, host, up, atMs } = result;
     const name = stateName(apiId, host);
-    const known = states.get(name);
+    const existing = states.get(name);
     // Threads take turns with rounds and report each at its own time: what is late changes nothing any more.
-    if (known && known.atMs > atMs) return;
-    if (known?.up !== up) {
-      if (changes.length >= changesHeld) return;
-      changes.push(changeOf(result));
+    if (existing && existing.atMs > atMs) return;
+    if (existing?.up !== up) {
+      if (changes.length >= maxPendingChanges) return;
+      changes.push(toChange(result));
     }
-    if (known || states.size < hostsRemembered) states.set(name, { apiId, host, up, atMs });
+    if (existing || states.size < maxTrackedHosts) states.set(name, { apiId, host, up, atMs });
   }
 
   return {
     totals,
-    add({ hosts, dropped }: TestedHosts): void {
+    add({ hosts, dropped }: UptimeResults): void {
       totals.dropped += dropped;
       for (const host of hosts) add(host);
     },
@@ -69,34 +69,34 @@ export function uptimeRollUp({ staleMs, rowsHeld = rowsHeldUnlessSaid }: UptimeR
       return [...states.values()].filter(({ atMs }) => atMs >= nowMs - staleMs);
     },
     /** What came in since the last time, in the same order everywhere: two that write the same rows take turns. */
-    take(nowMs: number): UptimeWritten {
+    drain(nowMs: number): UptimeRows {
       for (const [name, { atMs }] of states) if (atMs < nowMs - staleMs) states.delete(name);
-      const taken = { hours: [...hours].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row), changes };
+      const drained = { hours: [...hours].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row), changes };
       hours = new Map();
       changes = [];
-      return taken;
+      return drained;
     },
     /** Takes back what could not be written. */
-    putBack(taken: UptimeWritten): void {
+    restore(unwritten: UptimeRows): void {
       const newer = hours;
-      hours = new Map(taken.hours.map(row => [nameOf(row), row]));
+      hours = new Map(unwritten.hours.map(row => [hourNameOf(row), row]));
       for (const [name, row] of newer) {
-        const known = hours.get(name);
-        if (known) merge(known, row);
-        else if (hours.size < rowsHeld) hours.set(name, row);
+        const existing = hours.get(name);
+        if (existing) mergeHour(existing, row);
+        else if (hours.size < maxPendingRows) hours.set(name, row);
         else totals.lost += row.rounds;
       }
-      changes = [...taken.changes, ...changes];
-      for (const { api_id, host } of changes.splice(changesHeld)) states.delete(stateName(api_id, host));
+      changes = [...unwritten.changes, ...changes];
+      for (const { api_id, host } of changes.splice(maxPendingChanges)) states.delete(stateName(api_id, host));
     },
   };
 }
 
 const stateName = (apiId: string, host: string) => `${apiId}\n${host}`;
-const nameOf = ({ org_id, api_id, host, hour }: UptimeHourRow) => `${org_id}\n${stateName(api_id, host)}\n${hour}`;
+const hourNameOf = ({ org_id, api_id, host, hour }: UptimeHourRow) => `${org_id}\n${stateName(api_id, host)}\n${hour}`;
 
 /** What is kept of the result itself. */
-const resultOf = ({ up, url, status, latencyMs, failure, atMs, retentionSeconds }: TestedHost) => ({
+const toResultColumns = ({ up, url, status, latencyMs, failure, atMs, retentionSeconds }: UptimeResult) => ({
   up: Number(up),
   url,
   status,
@@ -105,15 +105,15 @@ const resultOf = ({ up, url, status, latencyMs, failure, atMs, retentionSeconds 
   expires_at: retentionSeconds > 0 ? atMs + retentionSeconds * 1000 : 0,
 });
 
-const changeOf = (result: TestedHost): UptimeChange => ({
+const toChange = (result: UptimeResult): UptimeChange => ({
   org_id: result.orgId,
   api_id: result.apiId,
   host: result.host,
   at: result.atMs,
-  ...resultOf(result),
+  ...toResultColumns(result),
 });
 
-const hourOf = (result: TestedHost): UptimeHourRow => ({
+const toHourRow = (result: UptimeResult): UptimeHourRow => ({
   org_id: result.orgId,
   api_id: result.apiId,
   host: result.host,
@@ -126,11 +126,11 @@ const hourOf = (result: TestedHost): UptimeHourRow => ({
   passed_ms: result.passedMs,
   first_at: result.atMs,
   last_at: result.atMs,
-  ...resultOf(result),
+  ...toResultColumns(result),
 });
 
 /** Adds a later row of the same host and hour. */
-function merge(into: UptimeHourRow, row: UptimeHourRow): void {
+function mergeHour(into: UptimeHourRow, row: UptimeHourRow): void {
   const { first_at, last_at } = into;
   const [rounds, up, tests] = [into.rounds + row.rounds, into.rounds_up + row.rounds_up, into.tests + row.tests];
   const [passed, passedMs] = [into.passed + row.passed, into.passed_ms + row.passed_ms];

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
 import { noon } from '../../../tests/support/records.ts';
-import { uptimeRollUp } from './roll-up.ts';
-import { type UptimeAsked, uptimeStore } from './store.ts';
-import type { TestedHost } from './tested-host.ts';
-import { hostView } from './views.ts';
+import { createUptimeRollUp } from './roll-up.ts';
+import { createUptimeStore, type UptimeQuery } from './store.ts';
+import type { UptimeResult } from './tested-host.ts';
+import { toHostUptime } from './views.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
 const everything = { page: -1, size: 10 };
 
-const round = (orgId: string, more: Partial<TestedHost> = {}): TestedHost => ({
+const round = (orgId: string, more: Partial<UptimeResult> = {}): UptimeResult => ({
   apiId: `api of ${orgId}`,
   orgId,
   apiName: 'Orders',
@@ -31,7 +31,7 @@ const round = (orgId: string, more: Partial<TestedHost> = {}): TestedHost => ({
 const down = { up: false, status: 0, latencyMs: 30, failure: 'it took too long', passed: 0, passedMs: 0 };
 
 withRecords('results of uptime tests', given => {
-  const asked = (orgId: string, more: Partial<UptimeAsked> = {}): UptimeAsked => ({
+  const asked = (orgId: string, more: Partial<UptimeQuery> = {}): UptimeQuery => ({
     orgId,
     from: 0,
     to: noon + day,
@@ -39,15 +39,15 @@ withRecords('results of uptime tests', given => {
     ...more,
   });
   /** Each list is one write of a process that has just begun. */
-  async function written(...writes: TestedHost[][]) {
-    const store = uptimeStore(given());
+  async function written(...writes: UptimeResult[][]) {
+    const store = createUptimeStore(given());
     for (const hosts of writes) {
-      const rolled = uptimeRollUp({ staleMs: hour });
+      const rolled = createUptimeRollUp({ staleMs: hour });
       rolled.add({ hosts, dropped: 0 });
-      await store.add(rolled.take(noon));
+      await store.add(rolled.drain(noon));
     }
-    const views = async (orgId: string, more: Partial<UptimeAsked> = {}) =>
-      (await store.page(asked(orgId, more), everything)).items.map(it => hostView(it, more.from ?? 0));
+    const views = async (orgId: string, more: Partial<UptimeQuery> = {}) =>
+      (await store.page(asked(orgId, more), everything)).items.map(it => toHostUptime(it, more.from ?? 0));
     return { store, views };
   }
   const at = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -103,7 +103,7 @@ withRecords('results of uptime tests', given => {
   test('hosts come in pages, and one API alone where it is named', async () => {
     const hosts = Array.from({ length: 5 }, (_, n) => round('paged', { apiId: `p${n % 2}`, host: `h${n}:80` }));
     const { store } = await written(hosts);
-    const named = async (more: Partial<UptimeAsked>, page: number) => {
+    const named = async (more: Partial<UptimeQuery>, page: number) => {
       const found = await store.page(asked('paged', more), { page, size: 2 });
       return [found.pages, ...found.items.map(({ host, changes }) => `${host} ${changes.length}`)];
     };

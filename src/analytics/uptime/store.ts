@@ -3,17 +3,17 @@ import type { UptimeChange, UptimeHourRow } from '#storage/analytics-tables.ts';
 import type { Page, PageRequest } from '#storage/collection.ts';
 import { problem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
-import type { UptimeWritten } from './roll-up.ts';
+import type { UptimeRows } from './roll-up.ts';
 
 /** Rows one statement writes: engines bound how many values it may carry. */
-const rowsAtOnce = 500;
+const maxRowsPerInsert = 500;
 /** Hosts one answer may hold. */
-const hostsAtMost = 1000;
+const maxListedHosts = 1000;
 /** Changes shown of each host. */
-const changesShown = 10;
+const maxChangesPerHost = 10;
 const hourMs = 3_600_000;
 
-export interface UptimeAsked {
+export interface UptimeQuery {
   readonly orgId: string;
   /** Milliseconds, both ends included. Hours that begin before `from` are part of it. */
   readonly from: number;
@@ -29,14 +29,14 @@ export interface HostRecord extends Omit<UptimeHourRow, 'org_id' | 'hour' | 'exp
   readonly changes: readonly UptimeChange[];
 }
 
-export type UptimeStore = ReturnType<typeof uptimeStore>;
+export type UptimeStore = ReturnType<typeof createUptimeStore>;
 
-const whole = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
+const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
 const sums = ['rounds', 'rounds_up', 'tests', 'passed', 'passed_ms'] as const;
 const newest = ['up', 'url', 'status', 'latency_ms', 'failure', 'api_name', 'expires_at', 'last_at'] as const;
 
 /** How a row that exists takes in what another process, or this one a moment ago, found. */
-const taken = {
+const upsertColumns = {
   ...Object.fromEntries(
     sums.map(name => [name, sql`${sql.ref(`uptime_hours.${name}`)} + ${sql.ref(`excluded.${name}`)}`]),
   ),
@@ -50,16 +50,16 @@ const taken = {
 };
 
 /** What tests found out about upstream hosts. */
-export function uptimeStore(records: Records) {
-  const isKept = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
+export function createUptimeStore(records: Records) {
+  const isUnexpired = (now: number) => sql<boolean>`(expires_at = 0 or expires_at > ${now})`;
 
-  function seen({ orgId, from, to, now, apiId, hiddenApis }: UptimeAsked) {
+  function selectHosts({ orgId, from, to, now, apiId, hiddenApis }: UptimeQuery) {
     const query = records.db
       .selectFrom('uptime_hours')
       .where('org_id', '=', orgId)
       .where('hour', '>=', from - (from % hourMs))
       .where('hour', '<=', to)
-      .where(isKept(now))
+      .where(isUnexpired(now))
       .groupBy(['api_id', 'host'])
       .select(['api_id', 'host']);
     const visible = hiddenApis && hiddenApis.length > 0 ? query.where('api_id', 'not in', hiddenApis) : query;
@@ -67,17 +67,17 @@ export function uptimeStore(records: Records) {
   }
 
   /** The newest row of each host is the one of its last hour. */
-  const listing = (asked: UptimeAsked) =>
+  const buildListing = (uptimeQuery: UptimeQuery) =>
     records.db
       .selectFrom(
-        seen(asked)
-          .select(sums.map(name => whole(sql`sum(${sql.ref(name)})`).as(name)))
-          .select([whole(sql`min(first_at)`).as('first_at'), whole(sql`max(hour)`).as('last_hour')])
+        selectHosts(uptimeQuery)
+          .select(sums.map(name => castToBigint(sql`sum(${sql.ref(name)})`).as(name)))
+          .select([castToBigint(sql`min(first_at)`).as('first_at'), castToBigint(sql`max(hour)`).as('last_hour')])
           .as('seen'),
       )
       .innerJoin('uptime_hours as last', join =>
         join
-          .on('last.org_id', '=', asked.orgId)
+          .on('last.org_id', '=', uptimeQuery.orgId)
           .onRef('last.api_id', '=', 'seen.api_id')
           .onRef('last.host', '=', 'seen.host')
           .onRef('last.hour', '=', 'seen.last_hour'),
@@ -95,19 +95,19 @@ export function uptimeStore(records: Records) {
       .orderBy('seen.api_id')
       .orderBy('seen.host');
 
-  async function changesOf({ orgId, to, now }: UptimeAsked, hosts: ReturnType<typeof seen>) {
+  async function findChanges({ orgId, to, now }: UptimeQuery, hosts: ReturnType<typeof selectHosts>) {
     const numbered = records.db
       .selectFrom('uptime_changes')
       .selectAll()
       .select(sql<number>`row_number() over (partition by api_id, host order by at desc, id desc)`.as('place'))
       .where('org_id', '=', orgId)
       .where('at', '<=', to)
-      .where(isKept(now))
+      .where(isUnexpired(now))
       .where(sql<boolean>`(api_id, host) in (${hosts})`);
     const rows = await records.db
       .selectFrom(numbered.as('numbered'))
       .selectAll()
-      .where('place', '<=', changesShown)
+      .where('place', '<=', maxChangesPerHost)
       .orderBy('place')
       .execute();
     return Map.groupBy(rows, ({ api_id, host }) => `${api_id}\n${host}`);
@@ -128,32 +128,32 @@ export function uptimeStore(records: Records) {
     if (last?.up !== change.up) await records.db.insertInto('uptime_changes').values(change).execute();
   }
 
-  async function pruneHours(before: number, now: number, most: number): Promise<number> {
-    const some = records.db.selectFrom('uptime_hours').select(['org_id', 'api_id', 'host', 'hour']).limit(most);
+  async function pruneHours(before: number, now: number, maxRows: number): Promise<number> {
+    const some = records.db.selectFrom('uptime_hours').select(['org_id', 'api_id', 'host', 'hour']).limit(maxRows);
     let removed = 0;
-    for (const doomed of [
+    for (const keys of [
       some.where('hour', '<', before - hourMs),
       some.where('expires_at', '>', 0).where('expires_at', '<=', now),
     ]) {
       const { numDeletedRows } = await records.db
         .deleteFrom('uptime_hours')
-        .where(sql<boolean>`(org_id, api_id, host, hour) in (${doomed})`)
+        .where(sql<boolean>`(org_id, api_id, host, hour) in (${keys})`)
         .executeTakeFirst();
       removed += Number(numDeletedRows);
     }
     return removed;
   }
 
-  async function pruneChanges(before: number, now: number, most: number): Promise<number> {
-    const some = records.db.selectFrom('uptime_changes').select('id').limit(most);
+  async function pruneChanges(before: number, now: number, maxRows: number): Promise<number> {
+    const some = records.db.selectFrom('uptime_changes').select('id').limit(maxRows);
     let removed = 0;
-    for (const doomed of [
+    for (const keys of [
       some.where('at', '<', before),
       some.where('expires_at', '>', 0).where('expires_at', '<=', now),
     ]) {
       const { numDeletedRows } = await records.db
         .deleteFrom('uptime_changes')
-        .where('id', 'in', doomed)
+        .where('id', 'in', keys)
         .executeTakeFirst();
       removed += Number(numDeletedRows);
     }
@@ -161,32 +161,32 @@ export function uptimeStore(records: Records) {
   }
 
   return {
-    async add({ hours, changes }: UptimeWritten): Promise<void> {
-      for (let at = 0; at < hours.length; at += rowsAtOnce)
+    async add({ hours, changes }: UptimeRows): Promise<void> {
+      for (let at = 0; at < hours.length; at += maxRowsPerInsert)
         await records.db
           .insertInto('uptime_hours')
-          .values(hours.slice(at, at + rowsAtOnce))
-          .onConflict(conflict => conflict.columns(['org_id', 'api_id', 'host', 'hour']).doUpdateSet(taken))
+          .values(hours.slice(at, at + maxRowsPerInsert))
+          .onConflict(conflict => conflict.columns(['org_id', 'api_id', 'host', 'hour']).doUpdateSet(upsertColumns))
           .execute();
       for (const change of changes) await addChange(change);
     },
-    async page(asked: UptimeAsked, { page, size }: PageRequest): Promise<Page<HostRecord>> {
+    async page(uptimeQuery: UptimeQuery, { page, size }: PageRequest): Promise<Page<HostRecord>> {
       const counted = await records.db
-        .selectFrom(seen(asked).as('seen'))
+        .selectFrom(selectHosts(uptimeQuery).as('seen'))
         .select(sql<number>`count(*)`.as('total'))
         .executeTakeFirstOrThrow();
       const total = Number(counted.total);
       const everything = page < 1;
-      if (everything && total > hostsAtMost) throw problem.too_many({ detail: { most: hostsAtMost } });
-      const [limit, offset] = everything ? [hostsAtMost, 0] : [size, (page - 1) * size];
-      const rows = await listing(asked).limit(limit).offset(offset).execute();
-      const hosts = seen(asked).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
-      const changes = await changesOf(asked, hosts);
+      if (everything && total > maxListedHosts) throw problem.too_many({ detail: { most: maxListedHosts } });
+      const [limit, offset] = everything ? [maxListedHosts, 0] : [size, (page - 1) * size];
+      const rows = await buildListing(uptimeQuery).limit(limit).offset(offset).execute();
+      const hosts = selectHosts(uptimeQuery).orderBy('api_id').orderBy('host').limit(limit).offset(offset);
+      const changes = await findChanges(uptimeQuery, hosts);
       const items = rows.map(row => ({ ...row, changes: changes.get(`${row.api_id}\n${row.host}`) ?? [] }));
       return { items, pages: everything ? 1 : Math.max(1, Math.ceil(total / size)), total };
     },
     /** Removes some of what is too old; how much it was. */
-    prune: async (before: number, now: number, most: number): Promise<number> =>
-      (await pruneHours(before, now, most)) + (await pruneChanges(before, now, most)),
+    prune: async (before: number, now: number, maxRows: number): Promise<number> =>
+      (await pruneHours(before, now, maxRows)) + (await pruneChanges(before, now, maxRows)),
   };
 }

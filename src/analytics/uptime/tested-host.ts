@@ -1,5 +1,5 @@
 /** What one round of tests says about one host of an API. */
-export interface TestedHost {
+export interface UptimeResult {
   readonly apiId: string;
   readonly orgId: string;
   readonly apiName: string;
@@ -25,8 +25,8 @@ export interface TestedHost {
 }
 
 /** As a traffic thread sends them. */
-export interface TestedHosts {
-  readonly hosts: readonly TestedHost[];
+export interface UptimeResults {
+  readonly hosts: readonly UptimeResult[];
   /** Those that found no room. */
   readonly dropped: number;
 }

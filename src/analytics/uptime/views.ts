@@ -5,7 +5,7 @@ import type { HostRecord } from './store.ts';
 
 type Result = Pick<UptimeChange, 'up' | 'url' | 'status' | 'latency_ms' | 'failure'>;
 
-const resultView = (at: number, { up, url, status, latency_ms, failure }: Result): ResultView => ({
+const toResultView = (at: number, { up, url, status, latency_ms, failure }: Result): ResultView => ({
   at: formatIsoTime(Number(at)),
   up: Number(up) === 1,
   url,
@@ -19,7 +19,7 @@ const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((pa
 const average = (sum: number, count: number) => (count === 0 ? 0 : Math.round((sum / count) * 10) / 10);
 
 /** A host as the wire shows it; `from` is where the time that was asked for begins. */
-export function hostView(host: HostRecord, from: number): HostUptime {
+export function toHostUptime(host: HostRecord, from: number): HostUptime {
   const [latest] = host.changes;
   // A change to this very state may be kept no longer, or be another process's to tell.
   const since = latest && latest.up === host.up ? latest.at : host.first_at;
@@ -33,7 +33,7 @@ export function hostView(host: HostRecord, from: number): HostUptime {
     latency: average(Number(host.passed_ms), Number(host.passed)),
     tests: Number(host.tests),
     failed: Number(host.tests) - Number(host.passed),
-    last: resultView(host.last_at, host),
-    results: host.changes.filter(({ at }) => Number(at) >= from).map(change => resultView(change.at, change)),
+    last: toResultView(host.last_at, host),
+    results: host.changes.filter(({ at }) => Number(at) >= from).map(change => toResultView(change.at, change)),
   };
 }

@@ -1,4 +1,10 @@
-import { apisCounted, durationBounds, type Measures, otherApi, statusClasses } from '#analytics/metrics-report.ts';
+import {
+  durationBounds,
+  maxCountedApis,
+  otherApi,
+  statusClasses,
+  type TrafficMetrics,
+} from '#analytics/metrics-report.ts';
 import type { RecordedApi } from './api-analytics.ts';
 
 /** The first two rows: calls of no API, and of APIs without a row. */
@@ -8,7 +14,7 @@ const otherRow = 1;
 
 /** Counts every call of a thread, recorded or not: additions to arrays that are made once. */
 export class RecorderMeasures {
-  readonly #calls = new Float64Array((apisCounted + firstRows.length) * statusClasses.length);
+  readonly #calls = new Float64Array((maxCountedApis + firstRows.length) * statusClasses.length);
   readonly #total = new Float64Array(durationBounds.length + 1);
   readonly #upstream = new Float64Array(durationBounds.length + 1);
   #totalSum = 0;
@@ -42,7 +48,7 @@ export class RecorderMeasures {
 
   #nextRow(id: string): number {
     const row = this.#rows.size;
-    if (row >= apisCounted + firstRows.length) return otherRow;
+    if (row >= maxCountedApis + firstRows.length) return otherRow;
     this.#rows.set(id, row);
     this.#named.push(id);
     return row;
@@ -54,9 +60,9 @@ export class RecorderMeasures {
   }
 
   /** What was counted since the last time; undefined for nothing. */
-  take(): Measures | undefined {
+  take(): TrafficMetrics | undefined {
     if (!this.#any) return undefined;
-    const taken: Measures = {
+    const taken: TrafficMetrics = {
       apis: this.#named,
       calls: this.#calls.slice(0, this.#rows.size * statusClasses.length),
       total: { buckets: this.#total.slice(), sum: this.#totalSum },

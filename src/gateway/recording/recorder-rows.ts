@@ -1,4 +1,4 @@
-import { type Batch, type BatchApi, numberAt, numberColumns, wordAt, wordColumns } from '#analytics/batch.ts';
+import { type BatchApi, type CallBatch, numberColumns, numberIndex, wordColumns, wordIndex } from '#analytics/batch.ts';
 
 /** An API whose place in the batch is found once. */
 export interface PlacedApi {
@@ -44,13 +44,13 @@ export class RecorderRows {
     return this.#loose;
   }
 
-  number(column: keyof typeof numberAt, value: number): void {
-    this.#numbers[this.#count * numberColumns.length + numberAt[column]] = value;
+  number(column: keyof typeof numberIndex, value: number): void {
+    this.#numbers[this.#count * numberColumns.length + numberIndex[column]] = value;
   }
 
   /** A text that other calls are likely to have too. */
-  word(column: keyof typeof wordAt, text: string): void {
-    const at = wordAt[column];
+  word(column: keyof typeof wordIndex, text: string): void {
+    const at = wordIndex[column];
     // The call before often said the same: comparing costs less than looking up.
     if (text !== this.#lastWords[at]) {
       this.#lastWords[at] = text;
@@ -68,9 +68,9 @@ export class RecorderRows {
   }
 
   /** A text of this call alone. */
-  loose(column: keyof typeof wordAt, text: string): void {
+  loose(column: keyof typeof wordIndex, text: string): void {
     this.#loose += text.length;
-    this.#places[this.#count * wordColumns.length + wordAt[column]] = text === '' ? 0 : this.#words.push(text) - 1;
+    this.#places[this.#count * wordColumns.length + wordIndex[column]] = text === '' ? 0 : this.#words.push(text) - 1;
   }
 
   api(api: PlacedApi): void {
@@ -86,7 +86,7 @@ export class RecorderRows {
   }
 
   /** Hands out what was written and begins anew. */
-  take(): Batch {
+  take(): CallBatch {
     const count = this.#count;
     const batch = {
       count,

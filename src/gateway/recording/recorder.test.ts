@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileKeySession } from '#access/keys/session.ts';
-import { type Batch, eachRecord } from '#analytics/batch.ts';
+import { type CallBatch, forEachCall } from '#analytics/batch.ts';
 import type { LogEntry } from '#analytics/log-store.ts';
-import { logEntry } from '#analytics/logged-call.ts';
-import type { Report } from '#analytics/metrics-report.ts';
+import { toLogEntry } from '#analytics/logged-call.ts';
+import type { ThreadReport } from '#analytics/metrics-report.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
 import { bodyFrom, bodyOf, noBody } from '../http/body.ts';
@@ -16,7 +16,7 @@ import { RecordedApi } from './api-analytics.ts';
 import { createRecorder } from './recorder.ts';
 
 function recorderWith(settings: Partial<Record<SettingName, string>> = {}, capacity = 8) {
-  const reports: Report[] = [];
+  const reports: ThreadReport[] = [];
   const recorder = createRecorder({
     redact: text => text,
     settings: readSettings({ flags: settings }),
@@ -59,9 +59,9 @@ function call(given: Partial<Exchange> = {}, headers: string[] = []): Exchange {
   return Object.assign(made, { innerPath: '/1', api: api(), status: 200 }, rest);
 }
 
-function logged(batches: readonly Batch[], retentionMs = 0): LogEntry['call'][] {
+function logged(batches: readonly CallBatch[], retentionMs = 0): LogEntry['call'][] {
   const found: LogEntry['call'][] = [];
-  for (const batch of batches) eachRecord(batch, record => found.push(logEntry(record, retentionMs).call));
+  for (const batch of batches) forEachCall(batch, record => found.push(toLogEntry(record, retentionMs).call));
   return found;
 }
 
@@ -181,7 +181,7 @@ test('what is not to be tracked is counted but not written down', () => {
     recorder.record(it, true);
     recorder.close();
     assert.deepEqual(batches(), []);
-    const measured = reports.flatMap(({ measures }) => measures ?? []);
+    const measured = reports.flatMap(({ metrics: measures }) => measures ?? []);
     assert.equal(
       measured.reduce((sum, { calls }) => sum + calls.reduce((all, one) => all + one, 0), 0),
       1,
@@ -205,7 +205,7 @@ test('when the main thread takes nothing, calls beyond what fits are dropped and
   recorder.record(call(), true);
   assert.equal(batches().length, 5);
   recorder.close();
-  const dropped = reports.reduce((sum, { measures }) => sum + (measures?.dropped ?? 0), 0);
+  const dropped = reports.reduce((sum, { metrics: measures }) => sum + (measures?.dropped ?? 0), 0);
   assert.equal(dropped, 76);
   assert.equal(batches().reduce((sum, { count }) => sum + count, 0) + dropped, 101);
 });
@@ -217,7 +217,7 @@ test('measures count every call by API and class of status, refusals by code, an
   recorder.record(call({ api: one, status: 403, errorCode: 'endpoint_forbidden' }), true);
   recorder.record(call({ status: 404, api: undefined }), true);
   recorder.close();
-  const { apis, calls, refusals, total, upstream } = reports.flatMap(({ measures }) => measures ?? [])[0]!;
+  const { apis, calls, refusals, total, upstream } = reports.flatMap(({ metrics: measures }) => measures ?? [])[0]!;
   assert.deepEqual(apis, ['', 'other', 'orders']);
   assert.deepEqual([...calls], [0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0]);
   assert.deepEqual([...refusals], [['endpoint_forbidden', 1]]);
@@ -285,6 +285,6 @@ test('results of tests travel with reports, wait while the main thread is busy, 
   recorder.tested(Array.from({ length: 1999 }, () => host));
   recorder.tested([host, host, host]);
   recorder.close();
-  const [sent, ...others] = reports.flatMap(({ tested }) => tested ?? []);
+  const [sent, ...others] = reports.flatMap(({ uptimeResults: tested }) => tested ?? []);
   assert.deepEqual([sent?.hosts.length, sent?.dropped, others], [2000, 2, []]);
 });

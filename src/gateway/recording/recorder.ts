@@ -1,8 +1,8 @@
 import type { Session } from '#access/keys/session.ts';
 import { anonymousKey, tagSeparator, unversioned } from '#analytics/batch.ts';
-import { threadState } from '#analytics/event-loop-lag.ts';
-import type { Report } from '#analytics/metrics-report.ts';
-import type { TestedHost } from '#analytics/uptime/tested-host.ts';
+import { createThreadSampler } from '#analytics/event-loop-lag.ts';
+import type { ThreadReport } from '#analytics/metrics-report.ts';
+import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
 import type { Settings } from '#base/settings.ts';
 import { isInside, networks } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -17,7 +17,7 @@ export interface RecorderOptions {
   readonly redact: (text: string) => string;
   readonly settings: Settings;
   /** Hands a report to the main thread; the buffers are given away. */
-  readonly post: (report: Report, transfer: ArrayBuffer[]) => void;
+  readonly post: (report: ThreadReport, transfer: ArrayBuffer[]) => void;
   /** Records a thread can hold back while the main thread is busy. */
   readonly capacity?: number;
 }
@@ -26,7 +26,7 @@ export interface RecorderOptions {
 export interface Recorder {
   record(call: Exchange, complete: boolean): void;
   /** Sends what tests found out about hosts with the next report. */
-  tested(hosts: readonly TestedHost[]): void;
+  tested(hosts: readonly UptimeResult[]): void;
   /** The main thread is done with a batch, or with results of tests. */
   taken(): void;
   /** Sends what is left. */
@@ -52,10 +52,10 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
   const enabled = settings['analytics.enabled'];
   const keepsLog = settings['analytics.raw_log'];
   const isIgnored = addressTest(settings['analytics.ignored_addresses']);
-  const state = threadState(reportEveryMs, reportsBetweenStates);
+  const state = createThreadSampler(reportEveryMs, reportsBetweenStates);
   const batchRows = Math.max(1, capacity / 2);
   let underway = 0;
-  let hosts: TestedHost[] = [];
+  let hosts: UptimeResult[] = [];
   let droppedHosts = 0;
 
   function record(call: Exchange, complete: boolean): void {
@@ -108,16 +108,16 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
     if (rows.count === 0 || (underway >= batchesUnderway && !isLast)) return;
     underway++;
     const batch = rows.take();
-    post({ batch, measures: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
+    post({ batch, metrics: undefined, state: undefined }, [batch.numbers.buffer, batch.places.buffer]);
   }
 
-  function tested(more: readonly TestedHost[]): void {
+  function tested(more: readonly UptimeResult[]): void {
     const room = hostsHeld - hosts.length;
     hosts.push(...more.slice(0, room));
     droppedHosts += Math.max(0, more.length - room);
   }
 
-  function takeTested(isLast: boolean): Report['tested'] {
+  function takeTested(isLast: boolean): ThreadReport['uptimeResults'] {
     if (hosts.length === 0 || (underway >= batchesUnderway && !isLast)) return undefined;
     underway++;
     const taken = { hosts, dropped: droppedHosts };
@@ -131,7 +131,7 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
     const taken = measures.take();
     const found = state();
     const results = takeTested(isLast);
-    if (taken || found || results) post({ batch: undefined, measures: taken, state: found, tested: results }, []);
+    if (taken || found || results) post({ batch: undefined, metrics: taken, state: found, uptimeResults: results }, []);
   }
 
   const timer = setInterval(report, reportEveryMs);

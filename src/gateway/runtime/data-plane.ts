@@ -1,4 +1,4 @@
-import { recordTraffic } from '#analytics/collector.ts';
+import { createCollector } from '#analytics/collector.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
@@ -16,7 +16,7 @@ import { knownFile } from './config-backup/config-backup.ts';
 import type { AwaitedDatabase } from './config-backup/open-database.ts';
 import { startThreads, type ThreadsOptions } from './threads.ts';
 
-type Tools = Omit<Parameters<typeof recordTraffic>[0] & Omit<WatchOptions, 'settings' | 'log'>, 'log'> & {
+type Tools = Omit<Parameters<typeof createCollector>[0] & Omit<WatchOptions, 'settings' | 'log'>, 'log'> & {
   events: Dispatch;
   secrets: InstallationSecrets;
 };
@@ -42,7 +42,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
 export async function openTraffic(options: TrafficOptions) {
   const { settings, records, shared, counters, tools, log, database, dataKey, version, writeLog } = options;
   if (!options.awaited) await counters.start();
-  const recorded = recordTraffic({ ...tools, log });
+  const recorded = createCollector({ ...tools, log });
   const starting = startThreads({
     settings,
     database,
@@ -71,8 +71,8 @@ export async function openTraffic(options: TrafficOptions) {
       );
     },
     onUntold: tools.events.dropped,
-    onReport: recorded.take,
-    onEnded: recorded.threadEnded,
+    onReport: recorded.receive,
+    onEnded: recorded.removeThread,
   });
   const threads = await starting.catch(async error => {
     await recorded.close();

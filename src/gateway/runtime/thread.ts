@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import type { Report } from '#analytics/metrics-report.ts';
+import type { ThreadReport } from '#analytics/metrics-report.ts';
 import { createAddressPolicies } from '#base/address-policies.ts';
 import { systemClock } from '#base/clock.ts';
 import { createOutboundClient, type OutboundClient } from '#base/http-client/client.ts';
@@ -78,7 +78,7 @@ export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'loaded'; readonly ask: number; readonly fault?: string }
-  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'report'; readonly report: ThreadReport }
   | ({ readonly kind: 'event' } & EventTold)
   | { readonly kind: 'untold'; readonly count: number }
   | Question

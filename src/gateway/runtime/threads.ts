@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import type { Report } from '#analytics/metrics-report.ts';
+import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { MainThreadRpc } from '../pipeline/step-services.ts';
@@ -47,7 +47,7 @@ export interface ThreadsOptions extends Omit<ThreadData, 'reusePort' | 'port' | 
   /** Events that were dropped before they came here. */
   readonly onUntold: (count: number) => void;
   /** What a thread has counted and written down. */
-  readonly onReport: (thread: number, report: Report) => void;
+  readonly onReport: (thread: number, report: ThreadReport) => void;
   readonly onEnded: (thread: number) => void;
 }
 
@@ -142,7 +142,8 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         else if (message.kind === 'ask') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
-          if (message.report.batch || message.report.tested) worker.postMessage({ kind: 'taken' } satisfies Told);
+          if (message.report.batch || message.report.uptimeResults)
+            worker.postMessage({ kind: 'taken' } satisfies Told);
         } else if (message.kind === 'untold') onUntold(message.count);
         else if (message.kind === 'event') onEvent(message);
         // Anything else is Node's own: in watch mode a thread reports the files it loads through the same port.

@@ -1,4 +1,4 @@
-import type { TestedHost } from '#analytics/uptime/tested-host.ts';
+import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
@@ -27,7 +27,7 @@ export interface UptimeOptions {
   readonly outbound: OutboundClient;
   readonly snapshot: () => Snapshot;
   /** Hears what each round found out. */
-  tested(hosts: readonly TestedHost[]): void;
+  tested(hosts: readonly UptimeResult[]): void;
 }
 
 /** Tests of one API; of a longer list only the first are made. */
@@ -231,7 +231,7 @@ function judging(
 }
 
 /** Redacts results, which people read. Of hosts that look alike then, the first counts. */
-function redactHosts(hosts: readonly TestedHost[], redact: (text: string) => string): TestedHost[] {
+function redactHosts(hosts: readonly UptimeResult[], redact: (text: string) => string): UptimeResult[] {
   const named = hosts.map(it => ({ ...it, host: redact(it.host), url: redact(it.url), failure: redact(it.failure) }));
   return [...new Map(named.toReversed().map(it => [it.host, it])).values()].toReversed();
 }

@@ -1,4 +1,4 @@
-import type { TestedHost } from '#analytics/uptime/tested-host.ts';
+import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
 import type { Api } from '../routing/api.ts';
 import type { HostTest, TestResult } from './http-check.ts';
 
@@ -34,7 +34,7 @@ export function findings(api: Pick<Api, 'id' | 'orgId' | 'model'>, atMs: number)
       if (badness > finding.badness) Object.assign(finding, { badness, url, result });
     },
     /** A host is down when one of its tests found it so. */
-    hosts: (): TestedHost[] =>
+    hosts: (): UptimeResult[] =>
       [...found.values()].map(({ host, tests, passed, passedMs, badness, url, result }) => ({
         apiId: api.id,
         orgId: api.orgId,

@@ -1,4 +1,4 @@
-import { issueFor, secretsOf } from '../credentials/issue.ts';
+import { issueProviderKey, toCredentialSecrets } from '../credentials/issue.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
@@ -9,10 +9,10 @@ import type { StoredAccessRequest } from './schema.ts';
 export type DecisionTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
 /** Longer than a provider may take to answer: a claim this old is of somebody who is no more. */
-const claimMs = 120_000;
+const claimTimeoutMs = 120_000;
 
 /** Whether a key is being made for the request. */
-export const isClaimed = ({ ClaimedAt }: StoredAccessRequest, nowMs: number) => ClaimedAt > nowMs - claimMs;
+export const isClaimed = ({ ClaimedAt }: StoredAccessRequest, nowMs: number) => ClaimedAt > nowMs - claimTimeoutMs;
 
 function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
   if (request.Status !== 'pending') throw problem.not_pending({ detail: { status: request.Status } });
@@ -24,7 +24,7 @@ function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
  * made next, with nothing locked while the provider answers; the request is approved only with its credential. A key
  * whose request has gone or been taken over meanwhile is revoked again.
  */
-export async function approve(id: number, tools: DecisionTools): Promise<void> {
+export async function approveRequest(id: number, tools: DecisionTools): Promise<void> {
   const { portal, records, clock } = tools;
   const claim = clock.now();
   const claimed = await records.write(async () => {
@@ -33,41 +33,49 @@ export async function approve(id: number, tools: DecisionTools): Promise<void> {
       return { ...it, ClaimedAt: claim };
     });
     const request = present(changed, 'Access request', 'unknown');
-    await openPlan(request.PlanID, tools);
+    await lockVisiblePlan(request.PlanID, tools);
     return request;
   });
-  await complete(claimed, tools);
+  await completeApproval(claimed, tools);
 }
 
 /** Inside a write: the plan, which stays as it is until the write ends. One that is hidden gives no credentials. */
-export async function openPlan(id: number, { portal }: Pick<PortalTools, 'portal'>): Promise<StoredPlan> {
+export async function lockVisiblePlan(id: number, { portal }: Pick<PortalTools, 'portal'>): Promise<StoredPlan> {
   const plan = await portal.plans.change(id, it => it);
   return present(plan?.Hidden ? undefined : plan, 'Plan', 'unknown');
 }
 
 /** Makes the credential of a request its caller has claimed. One that `isNew` was not told of yet. */
-export async function complete(request: StoredAccessRequest, tools: DecisionTools, isNew = false): Promise<void> {
+export async function completeApproval(
+  request: StoredAccessRequest,
+  tools: DecisionTools,
+  isNew = false,
+): Promise<void> {
   const { portal, records, clock } = tools;
-  const isOurs = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
-  let key: Awaited<ReturnType<typeof issueFor>>;
+  const isOwnClaim = (it: StoredAccessRequest) => it.Status === 'pending' && it.ClaimedAt === request.ClaimedAt;
+  let key: Awaited<ReturnType<typeof issueProviderKey>>;
   try {
-    key = await issueFor(request, tools);
+    key = await issueProviderKey(request, tools);
   } catch (error) {
-    await portal.accessRequests.change(request.ID, it => (isOurs(it) ? { ...it, ClaimedAt: 0 } : it));
+    await portal.accessRequests.change(request.ID, it => (isOwnClaim(it) ? { ...it, ClaimedAt: 0 } : it));
     throw error;
   }
   try {
     await records.write(async () => {
       const now = clock.now();
       const approved = await portal.accessRequests.change(request.ID, it => {
-        if (!isOurs(it)) throw problem.not_pending({ detail: { status: it.Status } });
+        if (!isOwnClaim(it)) throw problem.not_pending({ detail: { status: it.Status } });
         return { ...it, Status: 'approved', ClaimedAt: 0, UpdatedAt: now };
       });
       const decided = present(approved, 'Access request', 'unknown');
-      const made = await portal.credentials.insert({ AccessRequestID: request.ID, ...secretsOf(key), CreatedAt: now });
-      if (isNew) await portal.tell('AccessRequestCreated', portalMessages.accessRequest(request));
-      await portal.tell('AccessRequestApproved', portalMessages.accessRequest(decided));
-      await portal.tell('CredentialRegistered', portalMessages.credential(made, decided));
+      const credential = await portal.credentials.insert({
+        AccessRequestID: request.ID,
+        ...toCredentialSecrets(key),
+        CreatedAt: now,
+      });
+      if (isNew) await portal.notify('AccessRequestCreated', portalMessages.accessRequest(request));
+      await portal.notify('AccessRequestApproved', portalMessages.accessRequest(decided));
+      await portal.notify('CredentialRegistered', portalMessages.credential(credential, decided));
     });
   } catch (error) {
     await revokeAtProvider(key.key_id, request.ProviderID, tools);
@@ -75,14 +83,17 @@ export async function complete(request: StoredAccessRequest, tools: DecisionTool
   }
 }
 
-export async function reject(id: number, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>): Promise<void> {
+export async function rejectRequest(
+  id: number,
+  tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>,
+): Promise<void> {
   const { portal, records, clock } = tools;
   await records.write(async () => {
     const rejected = await portal.accessRequests.change(id, it => {
       refuseDecided(it, clock.now());
       return { ...it, Status: 'rejected', UpdatedAt: clock.now() };
     });
-    await portal.tell(
+    await portal.notify(
       'AccessRequestRejected',
       portalMessages.accessRequest(present(rejected, 'Access request', 'unknown')),
     );

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery } from '../shapes.ts';
-import { approve, type DecisionTools, reject } from './decision.ts';
+import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { approveRequest, type DecisionTools, rejectRequest } from './decision.ts';
 import { removeRequests } from './removal.ts';
-import { AccessRequest, AccessRequestRow, requestRow, shownRequest } from './schema.ts';
-import { viewed } from './views.ts';
+import { AccessRequest, AccessRequestRow, toRequestRow, toRequestView } from './schema.ts';
+import { viewRequests } from './views.ts';
 
 const declared = { surface: 'portal', noun: 'access requests', permission: 'secret' } as const;
 const params = z.object({ access_request_id: numberedId });
@@ -18,10 +18,10 @@ export const listAccessRequests = operation({
   method: 'GET',
   path: '/portal-api/access_requests',
   about: 'Lists the requests for access of all apps, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(AccessRequestRow),
   async handle({ query }, tools: Tools) {
-    return viewed(await tools.portal.accessRequests.page(query), requestRow, tools);
+    return viewRequests(await tools.portal.accessRequests.page(query), toRequestRow, tools);
   },
 });
 
@@ -36,8 +36,8 @@ export const getAccessRequest = operation({
   problems: [problem.not_found],
   async handle({ params: { access_request_id } }, tools: Tools) {
     const request = present(await tools.portal.accessRequests.get(access_request_id), 'Access request');
-    const [shown] = await viewed([request], shownRequest, tools);
-    return shown!;
+    const [view] = await viewRequests([request], toRequestView, tools);
+    return view!;
   },
 });
 
@@ -48,12 +48,12 @@ export const deleteAccessRequest = operation({
   path: '/portal-api/access_requests/{access_request_id}',
   about: 'Revokes the credentials of a request, then removes it.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.provider_away, problem.provider_refused],
   async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
     audit(String(access_request_id));
     await removeRequests([present(await tools.portal.accessRequests.get(access_request_id), 'Access request')], tools);
-    return ok;
+    return okStatus;
   },
 });
 
@@ -64,7 +64,7 @@ export const approveAccessRequest = operation({
   path: '/portal-api/access_requests/{access_request_id}/approve',
   about: 'Approves a pending request: the provider makes its key. If that fails it stays pending.',
   params,
-  returns: okMessageAnswer,
+  returns: okMessageResponse,
   problems: [
     problem.unknown,
     problem.not_pending,
@@ -74,7 +74,7 @@ export const approveAccessRequest = operation({
   ],
   async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
     audit(String(access_request_id));
-    await approve(access_request_id, tools);
+    await approveRequest(access_request_id, tools);
     return okMessage('Approve');
   },
 });
@@ -86,11 +86,11 @@ export const rejectAccessRequest = operation({
   path: '/portal-api/access_requests/{access_request_id}/reject',
   about: 'Rejects a pending request.',
   params,
-  returns: okMessageAnswer,
+  returns: okMessageResponse,
   problems: [problem.unknown, problem.not_pending, problem.being_decided],
   async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>) {
     audit(String(access_request_id));
-    await reject(access_request_id, tools);
+    await rejectRequest(access_request_id, tools);
     return okMessage('Reject');
   },
 });

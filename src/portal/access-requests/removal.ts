@@ -1,5 +1,5 @@
 import type { PortalTools } from '../portal-stores.ts';
-import { isProviderFailure, reach } from '../providers/provider-client.ts';
+import { callProvider, isProviderFailure } from '../providers/provider-client.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
@@ -9,7 +9,7 @@ export async function revokeAtProvider(keyId: string, providerId: number, tools:
   const provider = await tools.portal.providers.get(providerId);
   if (!provider) return;
   try {
-    await reach(provider, tools, plane => plane.deleteKey(keyId));
+    await callProvider(provider, tools, plane => plane.deleteKey(keyId));
   } catch (error) {
     if (!force || !isProviderFailure(error)) throw error;
   }
@@ -23,7 +23,7 @@ export async function removeRequests(
 ): Promise<void> {
   for (const request of requests) {
     do await revokeAll(request, tools, force);
-    while (!(await removed(request, tools)));
+    while (!(await tryRemove(request, tools)));
   }
 }
 
@@ -42,7 +42,7 @@ export async function removeCredential(id: number, providerId: number, tools: To
 }
 
 /** False when an approval that was under way has just given the request a credential. */
-function removed({ ID }: StoredAccessRequest, { portal, records, clock }: Tools): Promise<boolean> {
+function tryRemove({ ID }: StoredAccessRequest, { portal, records, clock }: Tools): Promise<boolean> {
   return records.write(async () => {
     await portal.accessRequests.change(ID, it => it);
     if ((await portal.credentials.ofRequests([ID])).length > 0) return false;

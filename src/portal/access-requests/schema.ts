@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Credential, type StoredCredential, shownCredential } from '../credentials/schema.ts';
-import { shownTime } from '../shapes.ts';
+import { Credential, type StoredCredential, toCredentialView } from '../credentials/schema.ts';
+import { formatOptionalTime } from '../shapes.ts';
 
 /** An app that asks for products under a plan: pending until it is approved, which makes a credential, or rejected. */
 const status = z.enum(['pending', 'approved', 'rejected']);
@@ -57,7 +57,7 @@ export const AccessRequest = AccessRequestRow.extend({ Credentials });
 export const AccessRequestOfApp = AccessRequest.extend({ Products: z.array(z.string()) });
 
 /** What a request is shown with. */
-export interface Surrounding {
+export interface RequestContext {
   readonly app: string;
   readonly plan: string;
   readonly catalogue: string;
@@ -65,20 +65,23 @@ export interface Surrounding {
   readonly credentials: readonly StoredCredential[];
 }
 
-export const requestBrief = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestBrief> => ({
-  Catalogue: around.catalogue,
-  Client: around.app,
-  Plan: around.plan,
+export const toRequestBrief = (
+  it: StoredAccessRequest,
+  context: RequestContext,
+): z.output<typeof AccessRequestBrief> => ({
+  Catalogue: context.catalogue,
+  Client: context.app,
+  Plan: context.plan,
   User: `User#${it.UserID}`,
-  Products: around.products.join(','),
-  CreatedAt: shownTime(it.CreatedAt),
-  UpdatedAt: shownTime(it.UpdatedAt),
-  DeletedAt: it.DeletedAt === 0 ? '' : shownTime(it.DeletedAt),
-  Credentials: around.credentials.map(shownCredential),
+  Products: context.products.join(','),
+  CreatedAt: formatOptionalTime(it.CreatedAt),
+  UpdatedAt: formatOptionalTime(it.UpdatedAt),
+  DeletedAt: it.DeletedAt === 0 ? '' : formatOptionalTime(it.DeletedAt),
+  Credentials: context.credentials.map(toCredentialView),
 });
 
-export const shownRequest = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequest> => ({
-  ...requestBrief(it, around),
+export const toRequestView = (it: StoredAccessRequest, context: RequestContext): z.output<typeof AccessRequest> => ({
+  ...toRequestBrief(it, context),
   ID: it.ID,
   Status: it.Status,
   AuthType: it.AuthType,
@@ -88,12 +91,15 @@ export const shownRequest = (it: StoredAccessRequest, around: Surrounding): z.ou
   ProvisionImmediately: it.ProvisionImmediately,
 });
 
-export const requestRow = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestRow> => {
-  const { Credentials: _secret, ...row } = shownRequest(it, around);
+export const toRequestRow = (it: StoredAccessRequest, context: RequestContext): z.output<typeof AccessRequestRow> => {
+  const { Credentials: _secret, ...row } = toRequestView(it, context);
   return row;
 };
 
-export const requestOfApp = (it: StoredAccessRequest, around: Surrounding): z.output<typeof AccessRequestOfApp> => ({
-  ...shownRequest(it, around),
-  Products: [...around.products],
+export const toAppRequestView = (
+  it: StoredAccessRequest,
+  context: RequestContext,
+): z.output<typeof AccessRequestOfApp> => ({
+  ...toRequestView(it, context),
+  Products: [...context.products],
 });

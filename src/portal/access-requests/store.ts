@@ -1,15 +1,15 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Columns } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { numberedStore } from '../numbered-store.ts';
-import type { PageQuery } from '../shapes.ts';
+import { createNumberedStore } from '../numbered-store.ts';
+import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredAccessRequest } from './schema.ts';
 
 type Match = Partial<Pick<Columns<'portal_access_requests'>, 'app_id' | 'plan_id' | 'provider_id'>>;
 
 /** Deleted requests stay, unseen: they count against the allowance of their plan. */
-export function accessRequestStore(records: Records) {
-  const requests = numberedStore<'portal_access_requests', StoredAccessRequest>(
+export function createAccessRequestStore(records: Records) {
+  const requests = createNumberedStore<'portal_access_requests', StoredAccessRequest>(
     records,
     'portal_access_requests',
     it => ({
@@ -25,14 +25,14 @@ export function accessRequestStore(records: Records) {
   return {
     get: (id: number) => requests.rows.find({ id, deleted_at: 0 }),
     /** Oldest first. */
-    live: (where: Match) => requests.all({ ...where, deleted_at: 0 }),
-    page: (query: PageQuery, where: Match = {}) => requests.page(query, { ...where, deleted_at: 0 }),
+    listLive: (where: Match) => requests.all({ ...where, deleted_at: 0 }),
+    page: (query: PortalPageQuery, where: Match = {}) => requests.page(query, { ...where, deleted_at: 0 }),
     insert: requests.insert,
     change: (id: number, change: (it: StoredAccessRequest) => StoredAccessRequest) =>
       requests.rows.change({ id, deleted_at: 0 }, change),
     /** As if it had never been made. */
-    forget: requests.remove,
-    made: (userId: number, planId: number, sinceMs: number) =>
+    purge: requests.remove,
+    countSince: (userId: number, planId: number, sinceMs: number) =>
       requests.rows.count({ user_id: userId, plan_id: planId }, query =>
         query.where(sql<SqlBool>`created_at >= ${sinceMs}`),
       ),

@@ -1,11 +1,11 @@
 import type { PortalTools } from '../portal-stores.ts';
-import type { StoredAccessRequest, Surrounding } from './schema.ts';
+import type { RequestContext, StoredAccessRequest } from './schema.ts';
 
 /** Finds what requests are shown with, for many at once: names as they are today, or as they were for what is gone. */
-export async function surroundings(
+export async function loadContexts(
   requests: readonly StoredAccessRequest[],
   { portal }: Pick<PortalTools, 'portal'>,
-): Promise<(it: StoredAccessRequest) => Surrounding> {
+): Promise<(it: StoredAccessRequest) => RequestContext> {
   const apps = await portal.apps.byIds(requests.map(it => it.AppID));
   const plans = await portal.plans.byIds(requests.map(it => it.PlanID));
   const catalogues = await portal.catalogues.byIds(requests.map(it => it.CatalogueID));
@@ -21,11 +21,11 @@ export async function surroundings(
 }
 
 /** The requests in one of their shapes. */
-export async function viewed<View>(
+export async function viewRequests<View>(
   requests: readonly StoredAccessRequest[],
-  view: (it: StoredAccessRequest, around: Surrounding) => View,
+  toView: (it: StoredAccessRequest, context: RequestContext) => View,
   tools: Pick<PortalTools, 'portal'>,
 ): Promise<View[]> {
-  const around = await surroundings(requests, tools);
-  return requests.map(it => view(it, around(it)));
+  const around = await loadContexts(requests, tools);
+  return requests.map(it => toView(it, around(it)));
 }

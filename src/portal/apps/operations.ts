@@ -3,15 +3,23 @@ import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
 import type { DecisionTools } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
-import { AccessRequestOfApp, requestOfApp } from '../access-requests/schema.ts';
-import { viewed } from '../access-requests/views.ts';
+import { AccessRequestOfApp, toAppRequestView } from '../access-requests/schema.ts';
+import { viewRequests } from '../access-requests/views.ts';
 import { defaultOrganisationId } from '../organisations/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, shownTime } from '../shapes.ts';
+import {
+  formatOptionalTime,
+  numberedId,
+  okMessage,
+  okMessageResponse,
+  okResponse,
+  okStatus,
+  portalPageQuery,
+} from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
 import { provision } from './provision.ts';
-import { AppChange, AppRow, AppWrite, appRow, Provision, type StoredApp } from './schema.ts';
+import { AppChange, AppRow, AppWrite, Provision, type StoredApp, toAppRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'apps', permission: 'secret' } as const;
 const params = z.object({ app_id: numberedId });
@@ -20,13 +28,21 @@ type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
 const App = AppRow.extend({ UpdatedAt: z.string(), AccessRequests: z.array(z.array(AccessRequestOfApp)) });
 
 /** Each request stands in a list of its own. */
-async function shown(app: StoredApp, tools: Tools): Promise<z.input<typeof App>> {
-  const requests = await viewed(await tools.portal.accessRequests.live({ app_id: app.ID }), requestOfApp, tools);
-  return { ...appRow(app), UpdatedAt: shownTime(app.UpdatedAt), AccessRequests: requests.map(request => [request]) };
+async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof App>> {
+  const requests = await viewRequests(
+    await tools.portal.accessRequests.listLive({ app_id: app.ID }),
+    toAppRequestView,
+    tools,
+  );
+  return {
+    ...toAppRow(app),
+    UpdatedAt: formatOptionalTime(app.UpdatedAt),
+    AccessRequests: requests.map(request => [request]),
+  };
 }
 
 /** Who owns an app, and who therefore may see it: in the default organisation people do not know each other. */
-async function ownership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
+async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
   const owner = await portal.users.get(UserID);
   if (!owner) throw invalid([{ path: 'UserID', message: `there is no user ${UserID}` }]);
   const alone = owner.OrganisationID === 0 || owner.OrganisationID === defaultOrganisationId;
@@ -39,10 +55,10 @@ export const listApps = operation({
   method: 'GET',
   path: '/portal-api/apps',
   about: 'Lists the apps of all developers, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(AppRow),
   async handle({ query }, { portal }: Tools) {
-    return (await portal.apps.page(query)).map(appRow);
+    return (await portal.apps.page(query)).map(toAppRow);
   },
 });
 
@@ -57,8 +73,8 @@ export const createApp = operation({
   async handle({ body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
     const now = clock.now();
-    const owner = await ownership(body.UserID, body.Visibility ?? 'organisation', tools);
-    const made = await records.write(async () => {
+    const owner = await resolveOwnership(body.UserID, body.Visibility ?? 'organisation', tools);
+    const created = await records.write(async () => {
       const inserted = await portal.apps.insert({
         Name: body.Name,
         Description: body.Description ?? '',
@@ -67,11 +83,11 @@ export const createApp = operation({
         CreatedAt: now,
         UpdatedAt: now,
       });
-      await portal.tell('ApplicationRegistered', portalMessages.app(inserted));
+      await portal.notify('ApplicationRegistered', portalMessages.app(inserted));
       return inserted;
     });
-    audit(String(made.ID));
-    return shown(made, tools);
+    audit(String(created.ID));
+    return loadAppView(created, tools);
   },
 });
 
@@ -85,7 +101,7 @@ export const getApp = operation({
   returns: App,
   problems: [problem.not_found],
   async handle({ params: { app_id } }, tools: Tools) {
-    return shown(present(await tools.portal.apps.get(app_id), 'App'), tools);
+    return loadAppView(present(await tools.portal.apps.get(app_id), 'App'), tools);
   },
 });
 
@@ -103,7 +119,7 @@ export const updateApp = operation({
     const { portal, clock } = tools;
     audit(String(app_id));
     const before = present(await portal.apps.get(app_id), 'App', 'unknown');
-    const owned = await ownership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, tools);
+    const owned = await resolveOwnership(body.UserID ?? before.UserID, body.Visibility ?? before.Visibility, tools);
     const changed = await portal.apps.change(app_id, it => ({
       ...it,
       Name: body.Name ?? it.Name,
@@ -112,7 +128,7 @@ export const updateApp = operation({
       ...owned,
       UpdatedAt: clock.now(),
     }));
-    return shown(present(changed, 'App', 'unknown'), tools);
+    return loadAppView(present(changed, 'App', 'unknown'), tools);
   },
 });
 
@@ -123,23 +139,23 @@ export const deleteApp = operation({
   path: '/portal-api/apps/{app_id}',
   about: 'Removes an app with its requests; its keys stop working at once.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.provider_away, problem.provider_refused],
   async handle({ params: { app_id }, audit }, tools: DecisionTools) {
     const { portal } = tools;
     audit(String(app_id));
     present(await portal.apps.get(app_id), 'App');
-    do await removeRequests(await portal.accessRequests.live({ app_id }), tools);
-    while (!(await removed(app_id, tools)));
-    return ok;
+    do await removeRequests(await portal.accessRequests.listLive({ app_id }), tools);
+    while (!(await tryRemove(app_id, tools)));
+    return okStatus;
   },
 });
 
 /** False when somebody has just asked for access for the app. */
-const removed = (appId: number, { portal, records }: DecisionTools): Promise<boolean> =>
+const tryRemove = (appId: number, { portal, records }: DecisionTools): Promise<boolean> =>
   records.write(async () => {
     await portal.apps.change(appId, it => it);
-    if ((await portal.accessRequests.live({ app_id: appId })).length > 0) return false;
+    if ((await portal.accessRequests.listLive({ app_id: appId })).length > 0) return false;
     await portal.apps.remove(appId);
     return true;
   });
@@ -152,7 +168,7 @@ export const provisionApp = operation({
   about: 'Asks for access to products under a plan. Approved at once if the plan, or ProvisionImmediately, says so.',
   params,
   body: Provision,
-  returns: okMessageAnswer.extend({ AccessRequestID: z.int() }),
+  returns: okMessageResponse.extend({ AccessRequestID: z.int() }),
   problems: [problem.unknown, problem.quota_exceeded, problem.provider_away, problem.provider_refused],
   async handle({ params: { app_id }, body, audit }, tools: DecisionTools) {
     audit(String(app_id));

@@ -1,7 +1,7 @@
 import { invalid, type ValidationError } from '#operations/validation-error.ts';
-import { complete, type DecisionTools, openPlan } from '../access-requests/decision.ts';
+import { completeApproval, type DecisionTools, lockVisiblePlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
-import { oneOf } from '../join-table-store.ts';
+import { partnersOf } from '../join-table-store.ts';
 import type { StoredPlan } from '../plans/schema.ts';
 import { present, problem } from '../problems.ts';
 import { isDocumentationOnly, type StoredProduct } from '../products/schema.ts';
@@ -9,16 +9,16 @@ import { portalMessages } from '../webhooks/notify.ts';
 import type { Provision, StoredApp } from './schema.ts';
 
 /** Ways in for which no key can be made: a password or a program of the API's own decides. */
-const withoutKeys = new Set(['ba', 'custom']);
+const keylessAuthTypes = new Set(['ba', 'custom']);
 
 /** Asks for access for an app, and gives it at once where plan or caller say so. */
 export async function provision(app: StoredApp, body: Provision, tools: DecisionTools): Promise<number> {
   const { portal, clock } = tools;
-  const { plan, products } = await wanted(body, tools);
-  const catalogue = await catalogueOf(body, plan, products, tools);
+  const { plan, products } = await resolvePlanAndProducts(body, tools);
+  const catalogue = await resolveCatalogue(body, plan, products, tools);
   const immediately = body.ProvisionImmediately ?? plan.AutoApproveAccessRequests;
   const now = clock.now();
-  const request = await submitted(app, plan, tools, {
+  const request = await submitRequest(app, plan, tools, {
     AppID: app.ID,
     UserID: app.UserID,
     PlanID: plan.ID,
@@ -43,35 +43,35 @@ export async function provision(app: StoredApp, body: Provision, tools: Decision
   });
   if (!immediately) return request.ID;
   try {
-    await complete(request, tools, true);
+    await completeApproval(request, tools, true);
   } catch (error) {
     // The caller was told that nothing happened, so nothing is left and nothing counts against the allowance.
-    await portal.accessRequests.forget(request.ID);
+    await portal.accessRequests.purge(request.ID);
     throw error;
   }
   return request.ID;
 }
 
 /** Plan and products a body names, or everything that keeps them from being asked for together. */
-async function wanted(body: Provision, { portal }: DecisionTools) {
+async function resolvePlanAndProducts(body: Provision, { portal }: DecisionTools) {
   const plan = await portal.plans.get(body.PlanID);
   const ids = [...new Set(body.ProductIDs)];
-  const found = await portal.products.byIds(ids);
+  const productsById = await portal.products.byIds(ids);
   const faults: ValidationError[] = [];
   if (!plan || plan.Hidden) faults.push({ path: 'PlanID', message: `there is no plan ${body.PlanID}` });
   for (const [place, id] of ids.entries()) {
-    const message = productFault(found.get(id), id, plan);
+    const message = findProductFault(productsById.get(id), id, plan);
     if (message) faults.push({ path: `ProductIDs[${place}]`, message });
   }
   if (!plan || faults.length > 0) throw invalid(faults);
-  const products = ids.map(id => found.get(id)!);
-  const ways = new Set(products.map(({ AuthType }) => AuthType));
-  if (ways.size > 1)
-    throw invalid([{ path: 'ProductIDs', message: `ask for different credentials: ${[...ways].join(', ')}` }]);
+  const products = ids.map(id => productsById.get(id)!);
+  const authTypes = new Set(products.map(({ AuthType }) => AuthType));
+  if (authTypes.size > 1)
+    throw invalid([{ path: 'ProductIDs', message: `ask for different credentials: ${[...authTypes].join(', ')}` }]);
   return { plan, products };
 }
 
-function productFault(
+function findProductFault(
   product: StoredProduct | undefined,
   id: number,
   plan: StoredPlan | undefined,
@@ -79,13 +79,13 @@ function productFault(
   if (!product || product.Hidden) return `there is no product ${id}`;
   if (isDocumentationOnly(product)) return 'the product is documentation only';
   if (product.DCREnabled) return 'the product needs an OAuth client, which cannot be registered here';
-  if (withoutKeys.has(product.AuthType)) return `no key can be made for the authentication ${product.AuthType}`;
+  if (keylessAuthTypes.has(product.AuthType)) return `no key can be made for the authentication ${product.AuthType}`;
   if (plan && product.ProviderID !== plan.ProviderID) return 'the product is of another provider than the plan';
   return undefined;
 }
 
 /** The catalogue a body names, which must hold plan and products; otherwise the first that does, if any. */
-async function catalogueOf(
+async function resolveCatalogue(
   body: Provision,
   plan: StoredPlan,
   products: readonly StoredProduct[],
@@ -93,17 +93,17 @@ async function catalogueOf(
 ) {
   const { catalogues } = tools.portal;
   const ids = products.map(({ ID }) => ID);
-  const ofPlan = oneOf(await catalogues.plans.holding([plan.ID]), plan.ID);
-  const ofProducts = [...(await catalogues.products.holding(ids)).values()];
-  const both = ofPlan.filter(id => ofProducts.every(holding => holding.includes(id)));
+  const ofPlan = partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID);
+  const ofProducts = [...(await catalogues.products.leftOf(ids)).values()];
+  const both = ofPlan.filter(id => ofProducts.every(catalogueIds => catalogueIds.includes(id)));
   if (body.Catalogue === undefined) return both[0] === undefined ? undefined : catalogues.get(both[0]);
-  const [named] = await catalogues.named([body.Catalogue], 'Catalogue', 'catalogue');
-  if (named && both.includes(named.ID)) return named;
+  const [requested] = await catalogues.resolveReferences([body.Catalogue], 'Catalogue', 'catalogue');
+  if (requested && both.includes(requested.ID)) return requested;
   throw invalid([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
 }
 
 /** Keeps the request, if the allowance of the plan has room. Requests of one plan take turns, so none slips through. */
-function submitted(
+function submitRequest(
   app: StoredApp,
   plan: StoredPlan,
   tools: DecisionTools,
@@ -112,14 +112,16 @@ function submitted(
   const { portal, records, clock } = tools;
   return records.write(async () => {
     present(await portal.apps.change(app.ID, it => it), 'App', 'unknown');
-    const { PlanQuota, PlanQuotaRenewalRate } = await openPlan(plan.ID, tools);
+    const { PlanQuota, PlanQuotaRenewalRate } = await lockVisiblePlan(plan.ID, tools);
     if (PlanQuota > 0) {
       const since = PlanQuotaRenewalRate > 0 ? clock.now() - PlanQuotaRenewalRate * 1000 : 0;
-      if ((await portal.accessRequests.made(app.UserID, plan.ID, since)) >= PlanQuota) throw problem.quota_exceeded();
+      if ((await portal.accessRequests.countSince(app.UserID, plan.ID, since)) >= PlanQuota)
+        throw problem.quota_exceeded();
     }
-    const made = await portal.accessRequests.insert(request);
+    const created = await portal.accessRequests.insert(request);
     // One that is approved at once is told with its approval: until then it may come to nothing.
-    if (!made.ProvisionImmediately) await portal.tell('AccessRequestCreated', portalMessages.accessRequest(made));
-    return made;
+    if (!created.ProvisionImmediately)
+      await portal.notify('AccessRequestCreated', portalMessages.accessRequest(created));
+    return created;
   });
 }

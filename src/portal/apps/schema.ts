@@ -1,19 +1,27 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { intBetween, lenientBool, lenientInt, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
+import {
+  formatOptionalTime,
+  intBetween,
+  lenientBool,
+  lenientInt,
+  nonEmptyText,
+  optionalMember,
+  shortText,
+} from '../shapes.ts';
 
 /** Something a developer builds, which asks for access and holds credentials. */
 const visibility = z.enum(['personal', 'team', 'organisation']);
 
 const writable = {
-  Description: orNothing(z.string().max(10_000)),
-  RedirectURLs: orNothing(line(10_000)),
-  Visibility: orNothing(visibility),
+  Description: optionalMember(z.string().max(10_000)),
+  RedirectURLs: optionalMember(shortText(10_000)),
+  Visibility: optionalMember(visibility),
 };
 const readOnly = ['ID', 'CreatedAt', 'UpdatedAt', 'AccessRequests'];
-export const AppWrite = readOnlyMembers(z.object({ ...writable, Name: requiredLine(), UserID: lenientInt }), readOnly);
+export const AppWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText(), UserID: lenientInt }), readOnly);
 export const AppChange = readOnlyMembers(
-  z.object({ ...writable, Name: orNothing(requiredLine()), UserID: orNothing(lenientInt) }),
+  z.object({ ...writable, Name: optionalMember(nonEmptyText()), UserID: optionalMember(lenientInt) }),
   readOnly,
 );
 
@@ -21,8 +29,8 @@ export const Provision = z.object({
   PlanID: lenientInt,
   ProductIDs: z.array(intBetween(1, Number.MAX_SAFE_INTEGER)).min(1, 'must name a product').max(100),
   /** The catalogue both are in, by number or name; found when left out. */
-  Catalogue: orNothing(z.union([lenientInt, requiredLine()])),
-  ProvisionImmediately: orNothing(lenientBool),
+  Catalogue: optionalMember(z.union([lenientInt, nonEmptyText()])),
+  ProvisionImmediately: optionalMember(lenientBool),
 });
 export type Provision = z.output<typeof Provision>;
 
@@ -47,12 +55,12 @@ export const AppRow = z.object({
   CreatedAt: z.string(),
 });
 
-export const appRow = ({ ID, Name, Description, RedirectURLs, UserID, Visibility, CreatedAt }: StoredApp) => ({
+export const toAppRow = ({ ID, Name, Description, RedirectURLs, UserID, Visibility, CreatedAt }: StoredApp) => ({
   ID,
   Name,
   Description,
   RedirectURLs,
   UserID,
   Visibility,
-  CreatedAt: shownTime(CreatedAt),
+  CreatedAt: formatOptionalTime(CreatedAt),
 });

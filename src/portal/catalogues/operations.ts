@@ -1,46 +1,51 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { oneOf } from '../join-table-store.ts';
+import { partnersOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { ok, okAnswer, pageQuery, portalId, type Reference, slugOf } from '../shapes.ts';
+import { okResponse, okStatus, portalId, portalPageQuery, type Reference, toSlug } from '../shapes.ts';
 import {
   Catalogue,
   CatalogueChange,
   CatalogueRow,
   CatalogueWrite,
-  catalogueRow,
   type StoredCatalogue,
-  shownCatalogue,
+  toCatalogueRow,
+  toCatalogueView,
 } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'catalogues', permission: 'secret' } as const;
 const params = z.object({ catalogue_id: portalId });
 type Tools = Pick<PortalTools, 'portal' | 'records' | 'clock'>;
 
-async function shown(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Tools) {
+async function loadCatalogueView(catalogue: StoredCatalogue, { portal: { catalogues, plans, products } }: Tools) {
   const { ID } = catalogue;
-  const planned = await plans.byIds(oneOf(await catalogues.plans.of([ID]), ID));
-  const produced = await products.byIds(oneOf(await catalogues.products.of([ID]), ID));
+  const plansById = await plans.byIds(partnersOf(await catalogues.plans.rightOf([ID]), ID));
+  const productsById = await products.byIds(partnersOf(await catalogues.products.rightOf([ID]), ID));
   const names = (found: ReadonlyMap<number, { Name: string }>) => [...found.values()].map(({ Name }) => Name);
-  return shownCatalogue(catalogue, names(planned), names(produced));
+  return toCatalogueView(catalogue, names(plansById), names(productsById));
 }
 
-type Named = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
+type ContentReferences = { Plans?: Reference[] | null | undefined; Products?: Reference[] | null | undefined };
 
 /** What a body puts on the shelf, found before anything is written; undefined where it says nothing of it. */
-async function contents({ Plans, Products }: Named, { portal: { plans, products } }: Tools) {
+async function resolveContents({ Plans, Products }: ContentReferences, { portal: { plans, products } }: Tools) {
   const ids = (found: readonly { ID: number }[]) => found.map(({ ID }) => ID);
   return {
-    plans: Plans === undefined ? undefined : ids(await plans.named(Plans ?? [], 'Plans', 'plan')),
-    products: Products === undefined ? undefined : ids(await products.named(Products ?? [], 'Products', 'product')),
+    plans: Plans === undefined ? undefined : ids(await plans.resolveReferences(Plans ?? [], 'Plans', 'plan')),
+    products:
+      Products === undefined ? undefined : ids(await products.resolveReferences(Products ?? [], 'Products', 'product')),
   };
 }
 
-async function fill(ID: number, found: Awaited<ReturnType<typeof contents>>, { portal: { catalogues } }: Tools) {
-  if (found.plans) await catalogues.plans.set(ID, found.plans);
-  if (found.products) await catalogues.products.set(ID, found.products);
+async function setContents(
+  ID: number,
+  contents: Awaited<ReturnType<typeof resolveContents>>,
+  { portal: { catalogues } }: Tools,
+) {
+  if (contents.plans) await catalogues.plans.setRightOf(ID, contents.plans);
+  if (contents.products) await catalogues.products.setRightOf(ID, contents.products);
 }
 
 export const listCatalogues = operation({
@@ -49,10 +54,10 @@ export const listCatalogues = operation({
   method: 'GET',
   path: '/portal-api/catalogues',
   about: 'Lists the catalogues, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(CatalogueRow),
   async handle({ query }, { portal }: Tools) {
-    return (await portal.catalogues.page(query)).map(catalogueRow);
+    return (await portal.catalogues.page(query)).map(toCatalogueRow);
   },
 });
 
@@ -67,22 +72,22 @@ export const createCatalogue = operation({
   problems: [problem.catalogue_exists],
   async handle({ body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
-    const found = await contents(body, tools);
+    const contents = await resolveContents(body, tools);
     const now = clock.now();
-    const made = await records.write(async () => {
+    const created = await records.write(async () => {
       const catalogue = await portal.catalogues.insert({
         CID: body.CID ?? createSortableId(now),
         Name: body.Name,
-        NameWithSlug: body.NameWithSlug ?? (slugOf(body.Name) || createSortableId(now)),
+        NameWithSlug: body.NameWithSlug ?? (toSlug(body.Name) || createSortableId(now)),
         VisibilityStatus: body.VisibilityStatus ?? 'Private',
         CreatedAt: now,
         UpdatedAt: now,
       });
-      await fill(catalogue.ID, found, tools);
+      await setContents(catalogue.ID, contents, tools);
       return catalogue;
     });
-    audit(String(made.ID));
-    return shown(made, tools);
+    audit(String(created.ID));
+    return loadCatalogueView(created, tools);
   },
 });
 
@@ -96,7 +101,7 @@ export const getCatalogue = operation({
   returns: Catalogue,
   problems: [problem.not_found],
   async handle({ params: { catalogue_id } }, tools: Tools) {
-    return shown(present(await tools.portal.catalogues.get(catalogue_id), 'Catalogue'), tools);
+    return loadCatalogueView(present(await tools.portal.catalogues.get(catalogue_id), 'Catalogue'), tools);
   },
 });
 
@@ -114,7 +119,7 @@ export const updateCatalogue = operation({
     const { portal, records, clock } = tools;
     const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue', 'unknown');
     audit(String(ID));
-    const found = await contents(body, tools);
+    const contents = await resolveContents(body, tools);
     const changed = await records.write(async () => {
       const catalogue = await portal.catalogues.change(ID, it => ({
         ...it,
@@ -123,10 +128,10 @@ export const updateCatalogue = operation({
         VisibilityStatus: body.VisibilityStatus ?? it.VisibilityStatus,
         UpdatedAt: clock.now(),
       }));
-      if (catalogue) await fill(ID, found, tools);
+      if (catalogue) await setContents(ID, contents, tools);
       return catalogue;
     });
-    return shown(present(changed, 'Catalogue', 'unknown'), tools);
+    return loadCatalogueView(present(changed, 'Catalogue', 'unknown'), tools);
   },
 });
 
@@ -137,13 +142,13 @@ export const deleteCatalogue = operation({
   path: '/portal-api/catalogues/{catalogue_id}',
   about: 'Removes a catalogue; its products and plans stay.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found],
   async handle({ params: { catalogue_id }, audit }, { portal }: Tools) {
     const { ID } = present(await portal.catalogues.get(catalogue_id), 'Catalogue');
     audit(String(ID));
     if (!(await portal.catalogues.remove(ID))) throw problem.not_found({ detail: { what: 'Catalogue' } });
-    return ok;
+    return okStatus;
   },
 });
 

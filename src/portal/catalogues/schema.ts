@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, orNothing, replacedReferences, requiredLine, shownTime } from '../shapes.ts';
+import { chosenCid, formatOptionalTime, nonEmptyText, optionalMember, replaceableReferences } from '../shapes.ts';
 
 /** A shelf of products and plans. Public is for everybody; Private for developers who signed in. */
 const visibility = z.enum(['Private', 'Public']);
 
 const writable = z.object({
-  CID: orNothing(chosenCid),
-  Name: requiredLine(),
-  NameWithSlug: orNothing(requiredLine()),
-  VisibilityStatus: orNothing(visibility),
-  Plans: replacedReferences,
-  Products: replacedReferences,
+  CID: optionalMember(chosenCid),
+  Name: nonEmptyText(),
+  NameWithSlug: optionalMember(nonEmptyText()),
+  VisibilityStatus: optionalMember(visibility),
+  Plans: replaceableReferences,
+  Products: replaceableReferences,
 });
 const readOnly = ['ID', 'OrgCatalogues', 'CreatedAt', 'UpdatedAt'];
 export const CatalogueWrite = readOnlyMembers(writable, readOnly);
-export const CatalogueChange = readOnlyMembers(writable.extend({ Name: orNothing(requiredLine()) }), readOnly);
+export const CatalogueChange = readOnlyMembers(writable.extend({ Name: optionalMember(nonEmptyText()) }), readOnly);
 
 export interface StoredCatalogue {
   ID: number;
@@ -42,7 +42,7 @@ export const Catalogue = CatalogueRow.extend({
   UpdatedAt: z.string(),
 });
 
-export const catalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }: StoredCatalogue) => ({
+export const toCatalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }: StoredCatalogue) => ({
   ID,
   CID,
   Name,
@@ -50,11 +50,11 @@ export const catalogueRow = ({ ID, CID, Name, NameWithSlug, VisibilityStatus }: 
   VisibilityStatus,
 });
 
-export const shownCatalogue = (catalogue: StoredCatalogue, plans: readonly string[], products: readonly string[]) => ({
-  ...catalogueRow(catalogue),
+export const toCatalogueView = (catalogue: StoredCatalogue, plans: readonly string[], products: readonly string[]) => ({
+  ...toCatalogueRow(catalogue),
   OrgCatalogues: [],
   Plans: [...plans],
   Products: [...products],
-  CreatedAt: shownTime(catalogue.CreatedAt),
-  UpdatedAt: shownTime(catalogue.UpdatedAt),
+  CreatedAt: formatOptionalTime(catalogue.CreatedAt),
+  UpdatedAt: formatOptionalTime(catalogue.UpdatedAt),
 });

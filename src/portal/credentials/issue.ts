@@ -1,22 +1,22 @@
 import type { Key } from '#access/keys/schema.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
-import type { IssuedKey } from '../control-plane.ts';
-import { oneOf } from '../join-table-store.ts';
+import type { ProviderKey } from '../control-plane.ts';
+import { partnersOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present } from '../problems.ts';
-import { reach } from '../providers/provider-client.ts';
+import { callProvider } from '../providers/provider-client.ts';
 
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
 
 /** The key a request stands for: the access policies of its products and the limits policy of its plan. */
-async function keyFor(request: StoredAccessRequest, { portal, clock }: Tools): Promise<Key> {
+async function buildKey(request: StoredAccessRequest, { portal, clock }: Tools): Promise<Key> {
   const app = present(await portal.apps.get(request.AppID), 'App', 'unknown');
   const plan = present(await portal.plans.get(request.PlanID), 'Plan', 'unknown');
   const user = await portal.users.get(app.UserID);
   const products = await portal.products.byIds(request.ProductIDs);
   const policies = request.ProductIDs.map(id => present(products.get(id), `Product ${id}`, 'unknown').ReferenceID);
-  const teams = oneOf(await portal.teams.members.holding([app.UserID]), app.UserID);
+  const teams = partnersOf(await portal.teams.members.leftOf([app.UserID]), app.UserID);
   return {
     alias: app.Name,
     apply_policies: [...policies, plan.ReferenceID],
@@ -33,13 +33,13 @@ async function keyFor(request: StoredAccessRequest, { portal, clock }: Tools): P
 }
 
 /** Has the provider make the key of a request. */
-export async function issueFor(request: StoredAccessRequest, tools: Tools): Promise<IssuedKey> {
+export async function issueProviderKey(request: StoredAccessRequest, tools: Tools): Promise<ProviderKey> {
   const provider = present(await tools.portal.providers.get(request.ProviderID), 'Provider', 'unknown');
-  const key = await keyFor(request, tools);
-  return reach(provider, tools, plane => plane.createKey(key));
+  const key = await buildKey(request, tools);
+  return callProvider(provider, tools, plane => plane.createKey(key));
 }
 
-export const secretsOf = ({ key_id, key_hash, expires }: IssuedKey) => ({
+export const toCredentialSecrets = ({ key_id, key_hash, expires }: ProviderKey) => ({
   Credential: key_id,
   CredentialHash: key_hash,
   Expires: Math.max(0, expires) * 1000,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { removeCredential, removeRequests } from '../access-requests/removal.ts';
-import { AccessRequest, AccessRequestBrief, requestBrief, shownRequest } from '../access-requests/schema.ts';
-import { viewed } from '../access-requests/views.ts';
+import { AccessRequest, AccessRequestBrief, toRequestBrief, toRequestView } from '../access-requests/schema.ts';
+import { viewRequests } from '../access-requests/views.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { type Missing, present, problem } from '../problems.ts';
-import { numberedId, ok, okAnswer, okMessage, okMessageAnswer, pageQuery } from '../shapes.ts';
-import { rotate } from './rotation.ts';
-import { Credential, shownCredential } from './schema.ts';
+import { numberedId, okMessage, okMessageResponse, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { rotateKey } from './rotation.ts';
+import { Credential, toCredentialView } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'credentials', permission: 'secret' } as const;
 const ofApp = z.object({ app_id: numberedId });
@@ -18,13 +18,13 @@ type Tools = Pick<PortalTools, 'portal'>;
 type RemovalTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 
 /** A request of an app; one of another app is as good as none. */
-async function requestOf(params: z.output<typeof ofRequest>, { portal }: Tools, missing: Missing = 'not_found') {
+async function requireRequest(params: z.output<typeof ofRequest>, { portal }: Tools, missing: Missing = 'not_found') {
   const request = await portal.accessRequests.get(params.access_request_id);
   return present(request?.AppID === params.app_id ? request : undefined, 'Access request', missing);
 }
 
-async function credentialOf(params: z.output<typeof ofCredential>, tools: Tools, missing: Missing = 'not_found') {
-  const request = await requestOf(params, tools, missing);
+async function requireCredential(params: z.output<typeof ofCredential>, tools: Tools, missing: Missing = 'not_found') {
+  const request = await requireRequest(params, tools, missing);
   const found = await tools.portal.credentials.get(params.credential_id);
   const credential = present(found?.AccessRequestID === request.ID ? found : undefined, 'Credential', missing);
   return { request, credential };
@@ -37,12 +37,12 @@ export const listAppAccessRequests = operation({
   path: '/portal-api/apps/{app_id}/access-requests',
   about: 'Lists the requests of an app with their credentials, newest first.',
   params: ofApp,
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(AccessRequest),
   problems: [problem.not_found],
   async handle({ params: { app_id }, query }, tools: Tools) {
     present(await tools.portal.apps.get(app_id), 'App');
-    return viewed(await tools.portal.accessRequests.page(query, { app_id }), shownRequest, tools);
+    return viewRequests(await tools.portal.accessRequests.page(query, { app_id }), toRequestView, tools);
   },
 });
 
@@ -56,8 +56,8 @@ export const getAppAccessRequest = operation({
   returns: AccessRequestBrief,
   problems: [problem.not_found],
   async handle({ params }, tools: Tools) {
-    const [shown] = await viewed([await requestOf(params, tools)], requestBrief, tools);
-    return shown!;
+    const [view] = await viewRequests([await requireRequest(params, tools)], toRequestBrief, tools);
+    return view!;
   },
 });
 
@@ -68,12 +68,12 @@ export const deleteAppAccessRequest = operation({
   path: requestPath,
   about: 'Revokes the credentials of a request, then removes it.',
   params: ofRequest,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.unknown, problem.provider_away, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.access_request_id));
-    await removeRequests([await requestOf(params, tools, 'unknown')], tools);
-    return ok;
+    await removeRequests([await requireRequest(params, tools, 'unknown')], tools);
+    return okStatus;
   },
 });
 
@@ -84,12 +84,12 @@ export const listCredentials = operation({
   path: `${requestPath}/credentials`,
   about: 'Lists the credentials of a request, newest first.',
   params: ofRequest,
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(Credential),
   problems: [problem.not_found],
   async handle({ params, query }, tools: Tools) {
-    const { ID } = await requestOf(params, tools);
-    return (await tools.portal.credentials.page(ID, query)).map(shownCredential);
+    const { ID } = await requireRequest(params, tools);
+    return (await tools.portal.credentials.page(ID, query)).map(toCredentialView);
   },
 });
 
@@ -103,7 +103,7 @@ export const getCredential = operation({
   returns: Credential,
   problems: [problem.unknown],
   async handle({ params }, tools: Tools) {
-    return shownCredential((await credentialOf(params, tools, 'unknown')).credential);
+    return toCredentialView((await requireCredential(params, tools, 'unknown')).credential);
   },
 });
 
@@ -114,13 +114,13 @@ export const deleteCredential = operation({
   path: `${requestPath}/credentials/{credential_id}`,
   about: 'Revokes a credential: its key stops working at once. The request stays.',
   params: ofCredential,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.provider_away, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.credential_id));
-    const { request, credential } = await credentialOf(params, tools);
+    const { request, credential } = await requireCredential(params, tools);
     await removeCredential(credential.ID, request.ProviderID, tools);
-    return ok;
+    return okStatus;
   },
 });
 
@@ -131,12 +131,12 @@ export const rotateCredential = operation({
   path: `${requestPath}/credentials/{credential_id}/rotate`,
   about: 'Gives a credential a new key with the same rights; the old one stops working at once.',
   params: ofCredential,
-  returns: okMessageAnswer,
+  returns: okMessageResponse,
   problems: [problem.unknown, problem.rotated_already, problem.provider_away, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.credential_id));
-    const { request, credential } = await credentialOf(params, tools, 'unknown');
-    await rotate(credential, request, tools);
+    const { request, credential } = await requireCredential(params, tools, 'unknown');
+    await rotateKey(credential, request, tools);
     return okMessage('Rotate');
   },
 });

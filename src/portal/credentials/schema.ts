@@ -17,7 +17,7 @@ export interface StoredCredential {
 }
 
 /** Members of OAuth clients, which keys leave empty. */
-const ofOAuth = {
+const emptyOAuthMembers = {
   OAuthClientID: '',
   OAuthClientSecret: '',
   GrantType: '',
@@ -37,17 +37,17 @@ export const Credential = z.object({
   Credential: z.string(),
   CredentialHash: z.string(),
   Expires: z.string(),
-  ...(Object.fromEntries(Object.keys(ofOAuth).map(name => [name, z.string()])) as Record<
-    keyof typeof ofOAuth,
+  ...(Object.fromEntries(Object.keys(emptyOAuthMembers).map(name => [name, z.string()])) as Record<
+    keyof typeof emptyOAuthMembers,
     z.ZodString
   >),
 });
 
-export const shownCredential = (it: StoredCredential): z.output<typeof Credential> => ({
+export const toCredentialView = (it: StoredCredential): z.output<typeof Credential> => ({
   ID: it.ID,
   AccessRequest: `AccessRequest#${it.AccessRequestID}`,
   Credential: it.Credential,
   CredentialHash: it.CredentialHash,
   Expires: it.Expires === 0 ? neverExpires : formatPortalTime(it.Expires),
-  ...ofOAuth,
+  ...emptyOAuthMembers,
 });

@@ -2,45 +2,49 @@ import { type SqlBool, sql } from 'kysely';
 import type { Vault } from '#base/vault.ts';
 import type { Query } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { numberedStore } from '../numbered-store.ts';
-import type { PageQuery } from '../shapes.ts';
+import { createNumberedStore } from '../numbered-store.ts';
+import type { PortalPageQuery } from '../shapes.ts';
 import type { StoredCredential } from './schema.ts';
 
 const purpose = 'portal credential';
 
 /** The key of a credential is sealed in its record. */
-export function credentialStore(records: Records, vault: Vault) {
-  const credentials = numberedStore<'portal_credentials', StoredCredential>(records, 'portal_credentials', it => ({
-    access_request_id: it.AccessRequestID,
-  }));
-  const turned =
-    (turn: (text: string, purpose: string) => string) =>
-    <C extends { Credential: string }>(it: C): C => ({ ...it, Credential: turn(it.Credential, purpose) });
-  const sealed = turned(vault.seal);
-  const opened = turned(vault.open);
+export function createCredentialStore(records: Records, vault: Vault) {
+  const credentials = createNumberedStore<'portal_credentials', StoredCredential>(
+    records,
+    'portal_credentials',
+    it => ({
+      access_request_id: it.AccessRequestID,
+    }),
+  );
+  const mapSecret =
+    (transform: (text: string, purpose: string) => string) =>
+    <C extends { Credential: string }>(it: C): C => ({ ...it, Credential: transform(it.Credential, purpose) });
+  const seal = mapSecret(vault.seal);
+  const open = mapSecret(vault.open);
 
   async function change(
     id: number,
     change: (it: StoredCredential) => StoredCredential,
   ): Promise<StoredCredential | undefined> {
-    const changed = await credentials.change(id, it => sealed(change(opened(it))));
-    return changed && opened(changed);
+    const changed = await credentials.change(id, it => seal(change(open(it))));
+    return changed && open(changed);
   }
 
   return {
     async get(id: number): Promise<StoredCredential | undefined> {
-      const found = await credentials.get(id);
-      return found && opened(found);
+      const stored = await credentials.get(id);
+      return stored && open(stored);
     },
     /** Oldest first. */
     async ofRequests(requestIds: readonly number[]): Promise<StoredCredential[]> {
       if (requestIds.length === 0) return [];
       const filter = (query: Query) => query.where(sql<SqlBool>`access_request_id in (${sql.join(requestIds)})`);
-      return (await credentials.rows.all({ filter, order: ['id'] })).map(opened);
+      return (await credentials.rows.all({ filter, order: ['id'] })).map(open);
     },
-    page: async (requestId: number, query: PageQuery) =>
-      (await credentials.page(query, { access_request_id: requestId })).map(opened),
-    insert: async (it: Omit<StoredCredential, 'ID'>) => opened(await credentials.insert(sealed(it))),
+    page: async (requestId: number, query: PortalPageQuery) =>
+      (await credentials.page(query, { access_request_id: requestId })).map(open),
+    insert: async (it: Omit<StoredCredential, 'ID'>) => open(await credentials.insert(seal(it))),
     change,
     /** False, and it stays, when it was given another key meanwhile: that one would go on working unseen. */
     remove: ({ ID, Credential }: StoredCredential): Promise<boolean> =>

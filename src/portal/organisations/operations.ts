@@ -2,23 +2,32 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { pageQuery, portalId, shownTime } from '../shapes.ts';
-import { userRow } from '../users/schema.ts';
+import { formatOptionalTime, portalId, portalPageQuery } from '../shapes.ts';
+import { toUserRow } from '../users/schema.ts';
 import { portalMessages } from '../webhooks/notify.ts';
-import { Organisation, OrganisationRow, OrganisationWrite, type StoredOrganisation, teamRow } from './schema.ts';
+import {
+  PortalOrganisation,
+  PortalOrganisationRow,
+  PortalOrganisationWrite,
+  type StoredPortalOrganisation,
+  toTeamRow,
+} from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'organisations', permission: 'secret' } as const;
 type Tools = Pick<PortalTools, 'portal' | 'records'>;
 
-async function shown({ ID, CID, Name, CreatedAt, UpdatedAt }: StoredOrganisation, { portal }: Tools) {
+async function loadOrganisationView(
+  { ID, CID, Name, CreatedAt, UpdatedAt }: StoredPortalOrganisation,
+  { portal }: Tools,
+) {
   return {
     ID,
     CID,
     Name,
-    Teams: (await portal.teams.ofOrganisation(ID)).map(teamRow),
-    Users: (await portal.users.ofOrganisation(ID)).map(userRow),
-    CreatedAt: shownTime(CreatedAt),
-    UpdatedAt: shownTime(UpdatedAt),
+    Teams: (await portal.teams.ofOrganisation(ID)).map(toTeamRow),
+    Users: (await portal.users.ofOrganisation(ID)).map(toUserRow),
+    CreatedAt: formatOptionalTime(CreatedAt),
+    UpdatedAt: formatOptionalTime(UpdatedAt),
   };
 }
 
@@ -28,8 +37,8 @@ export const listPortalOrganisations = operation({
   method: 'GET',
   path: '/portal-api/organisations',
   about: 'Lists the organisations app developers belong to, newest first.',
-  query: pageQuery,
-  returns: z.array(OrganisationRow),
+  query: portalPageQuery,
+  returns: z.array(PortalOrganisationRow),
   async handle({ query }, { portal }: Tools) {
     return (await portal.organisations.page(query)).map(({ ID, Name }) => ({ ID, Name }));
   },
@@ -41,18 +50,18 @@ export const createPortalOrganisation = operation({
   method: 'POST',
   path: '/portal-api/organisations',
   about: 'Makes an organisation, with the default team that holds all its users.',
-  body: OrganisationWrite,
-  returns: Organisation,
+  body: PortalOrganisationWrite,
+  returns: PortalOrganisation,
   problems: [problem.cid_taken],
   async handle({ body, audit }, tools: Tools) {
     const { portal, records } = tools;
-    const made = await records.write(async () => {
+    const created = await records.write(async () => {
       const inserted = await portal.organisations.create(body.Name, body.CID);
-      await portal.tell('OrganisationRegistered', portalMessages.organisation(inserted));
+      await portal.notify('OrganisationRegistered', portalMessages.organisation(inserted));
       return inserted;
     });
-    audit(String(made.ID));
-    return shown(made, tools);
+    audit(String(created.ID));
+    return loadOrganisationView(created, tools);
   },
 });
 
@@ -63,10 +72,13 @@ export const getPortalOrganisation = operation({
   path: '/portal-api/organisations/{organisation_id}',
   about: 'Reads one organisation with its teams and users.',
   params: z.object({ organisation_id: portalId }),
-  returns: Organisation,
+  returns: PortalOrganisation,
   problems: [problem.not_found],
   async handle({ params }, tools: Tools) {
-    return shown(present(await tools.portal.organisations.get(params.organisation_id), 'Organisation'), tools);
+    return loadOrganisationView(
+      present(await tools.portal.organisations.get(params.organisation_id), 'Organisation'),
+      tools,
+    );
   },
 });
 

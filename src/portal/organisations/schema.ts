@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, shownTime } from '../shapes.ts';
+import { chosenCid, formatOptionalTime } from '../shapes.ts';
 import { UserRow } from '../users/schema.ts';
 
 /** Who app developers work for. Each has a default team that holds everybody. */
@@ -14,7 +14,7 @@ const plainName = z
   .transform(text => text.replaceAll(/<[^>]*>/g, '').trim())
   .refine(text => text !== '', 'must not be empty');
 
-export const OrganisationWrite = readOnlyMembers(z.object({ Name: plainName, CID: chosenCid.optional() }), [
+export const PortalOrganisationWrite = readOnlyMembers(z.object({ Name: plainName, CID: chosenCid.optional() }), [
   'ID',
   'Teams',
   'Users',
@@ -22,15 +22,15 @@ export const OrganisationWrite = readOnlyMembers(z.object({ Name: plainName, CID
   'UpdatedAt',
 ]);
 
-interface Dated {
+interface NumberedRecord {
   ID: number;
   CID: string;
   Name: string;
   CreatedAt: number;
   UpdatedAt: number;
 }
-export type StoredOrganisation = Dated;
-export interface StoredTeam extends Dated {
+export type StoredPortalOrganisation = NumberedRecord;
+export interface StoredTeam extends NumberedRecord {
   Default: boolean;
   OrganisationID: number;
 }
@@ -45,8 +45,8 @@ export const Team = z.object({
   UpdatedAt: z.string(),
 });
 
-export const OrganisationRow = z.object({ ID: z.int(), Name: z.string() });
-export const Organisation = OrganisationRow.extend({
+export const PortalOrganisationRow = z.object({ ID: z.int(), Name: z.string() });
+export const PortalOrganisation = PortalOrganisationRow.extend({
   CID: z.string(),
   Teams: z.array(TeamRow),
   Users: z.array(UserRow),
@@ -54,13 +54,13 @@ export const Organisation = OrganisationRow.extend({
   UpdatedAt: z.string(),
 });
 
-export const teamRow = ({ ID, Name, Default }: StoredTeam) => ({ ID, Name, Default });
+export const toTeamRow = ({ ID, Name, Default }: StoredTeam) => ({ ID, Name, Default });
 
-export const shownTeam = ({ ID, CID, Name, CreatedAt, UpdatedAt }: StoredTeam, members: readonly number[]) => ({
+export const toTeamView = ({ ID, CID, Name, CreatedAt, UpdatedAt }: StoredTeam, members: readonly number[]) => ({
   ID,
   CID,
   Name,
   Users: members.map(id => `User#${id}`),
-  CreatedAt: shownTime(CreatedAt),
-  UpdatedAt: shownTime(UpdatedAt),
+  CreatedAt: formatOptionalTime(CreatedAt),
+  UpdatedAt: formatOptionalTime(UpdatedAt),
 });

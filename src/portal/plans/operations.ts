@@ -4,22 +4,22 @@ import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { isClaimed } from '../access-requests/decision.ts';
-import { oneOf } from '../join-table-store.ts';
+import { partnersOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { reach } from '../providers/provider-client.ts';
-import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
-import { changedPlanPolicy, newPlanPolicy } from './policy.ts';
+import { callProvider } from '../providers/provider-client.ts';
+import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { createPlanPolicy, updatePlanPolicy } from './policy.ts';
 import {
-  newPlan,
-  Plan,
+  applyPlanChange,
+  defaultPlan,
   PlanChange,
   PlanRow,
   PlanWrite,
-  planRow,
+  PortalPlan,
   type StoredPlan,
-  shownPlan,
-  withChange,
+  toPlanRow,
+  toPlanView,
 } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'plans', permission: 'secret' } as const;
@@ -27,14 +27,14 @@ const params = z.object({ plan_id: portalId });
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 const failures = [problem.provider_refused, problem.provider_away] as const;
 
-async function shown(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
-  return shownPlan(plan, oneOf(await catalogues.plans.holding([plan.ID]), plan.ID));
+async function loadPlanView(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+  return toPlanView(plan, partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID));
 }
 
 /** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
-async function cataloguesOf({ Catalogues }: PlanChange, { portal }: Pick<PortalTools, 'portal'>) {
+async function resolveCatalogues({ Catalogues }: PlanChange, { portal }: Pick<PortalTools, 'portal'>) {
   if (Catalogues === undefined) return undefined;
-  return (await portal.catalogues.named(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
+  return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
 }
 
 export const listPlans = operation({
@@ -43,10 +43,10 @@ export const listPlans = operation({
   method: 'GET',
   path: '/portal-api/plans',
   about: 'Lists the plans, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(PlanRow),
   async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
-    return (await portal.plans.page(query)).map(planRow);
+    return (await portal.plans.page(query)).map(toPlanRow);
   },
 });
 
@@ -57,30 +57,30 @@ export const createPlan = operation({
   path: '/portal-api/plans',
   about: 'Makes a plan and its limits policy at the provider. A limit that is not sent is no limit.',
   body: PlanWrite,
-  returns: Plan,
+  returns: PortalPlan,
   problems: [...failures, problem.cid_taken],
   async handle({ body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
     const provider = await portal.providers.get(body.ProviderID);
     if (!provider) throw invalid([{ path: 'ProviderID', message: `there is no provider ${body.ProviderID}` }]);
     if (body.CID && (await portal.plans.get({ cid: body.CID }))) throw problem.cid_taken();
-    const catalogues = await cataloguesOf(body, tools);
+    const catalogues = await resolveCatalogues(body, tools);
     const now = clock.now();
     const names = { CID: body.CID ?? createSortableId(now), Name: body.Name, ProviderID: provider.ID, ReferenceID: '' };
-    const plan = withChange({ ...newPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
-    const policy = newPlanPolicy(plan, provider.MetaData.PoliciesTags);
-    const ReferenceID = policyIdOf(await reach(provider, tools, plane => plane.createPolicy(policy)));
+    const plan = applyPlanChange({ ...defaultPlan, ...names, CreatedAt: now, UpdatedAt: now }, body);
+    const policy = createPlanPolicy(plan, provider.MetaData.PoliciesTags);
+    const ReferenceID = policyIdOf(await callProvider(provider, tools, plane => plane.createPolicy(policy)));
     try {
-      const made = await records.write(async () => {
-        await portal.providers.hold(provider.ID);
-        const inserted = await portal.plans.adopt({ ...plan, ID: 0, ReferenceID });
-        if (catalogues) await portal.catalogues.plans.setHolding(inserted.ID, catalogues);
+      const created = await records.write(async () => {
+        await portal.providers.lock(provider.ID);
+        const inserted = await portal.plans.insertOrReplaceSynchronized({ ...plan, ID: 0, ReferenceID });
+        if (catalogues) await portal.catalogues.plans.setLeftOf(inserted.ID, catalogues);
         return inserted;
       });
-      audit(String(made.ID));
-      return shown(made, tools);
+      audit(String(created.ID));
+      return loadPlanView(created, tools);
     } catch (error) {
-      await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+      await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
       throw error;
     }
   },
@@ -93,10 +93,10 @@ export const getPlan = operation({
   path: '/portal-api/plans/{plan_id}',
   about: 'Reads one plan.',
   params,
-  returns: Plan,
+  returns: PortalPlan,
   problems: [problem.not_found],
   async handle({ params: { plan_id } }, tools: Pick<PortalTools, 'portal'>) {
-    return shown(present(await tools.portal.plans.get(plan_id), 'Plan'), tools);
+    return loadPlanView(present(await tools.portal.plans.get(plan_id), 'Plan'), tools);
   },
 });
 
@@ -108,7 +108,7 @@ export const updatePlan = operation({
   about: 'Changes a plan and its limits policy at once. What is not sent stays.',
   params,
   body: PlanChange,
-  returns: Plan,
+  returns: PortalPlan,
   problems: [problem.not_found, ...failures],
   async handle({ params: { plan_id }, body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
@@ -116,15 +116,15 @@ export const updatePlan = operation({
     audit(String(before.ID));
     if (body.ProviderID && body.ProviderID !== before.ProviderID)
       throw invalid([{ path: 'ProviderID', message: 'cannot be changed: the plan belongs to its provider' }]);
-    const catalogues = await cataloguesOf(body, tools);
+    const catalogues = await resolveCatalogues(body, tools);
     const provider = present(await portal.providers.get(before.ProviderID), 'Provider', 'unknown');
-    const change = changedPlanPolicy(withChange(before, body), before);
-    await reach(provider, tools, plane => plane.updatePolicy(before.ReferenceID, change));
+    const change = updatePlanPolicy(applyPlanChange(before, body), before);
+    await callProvider(provider, tools, plane => plane.updatePolicy(before.ReferenceID, change));
     const changed = await records.write(async () => {
-      if (catalogues) await portal.catalogues.plans.setHolding(before.ID, catalogues);
-      return portal.plans.change(before.ID, it => ({ ...withChange(it, body), UpdatedAt: clock.now() }));
+      if (catalogues) await portal.catalogues.plans.setLeftOf(before.ID, catalogues);
+      return portal.plans.change(before.ID, it => ({ ...applyPlanChange(it, body), UpdatedAt: clock.now() }));
     });
-    return shown(present(changed, 'Plan'), tools);
+    return loadPlanView(present(changed, 'Plan'), tools);
   },
 });
 
@@ -135,33 +135,33 @@ export const deletePlan = operation({
   path: '/portal-api/plans/{plan_id}',
   about: 'Removes a plan and its limits policy, once no credential depends on it.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.plan_in_use, ...failures],
   async handle({ params: { plan_id }, audit }, tools: Tools) {
     const { portal, records } = tools;
     const { ID, ReferenceID, ProviderID, Hidden } = present(await portal.plans.get(plan_id), 'Plan');
     audit(String(ID));
-    await closePlan(ID, tools);
+    await hidePlan(ID, tools);
     try {
       const provider = await portal.providers.get(ProviderID);
-      if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+      if (provider) await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
     } catch (error) {
       await portal.plans.change(ID, it => ({ ...it, Hidden }));
       throw error;
     }
     await records.write(async () => {
-      await portal.catalogues.plans.setHolding(ID, []);
+      await portal.catalogues.plans.setLeftOf(ID, []);
       await portal.plans.remove(ID);
     });
-    return ok;
+    return okStatus;
   },
 });
 
 /** Hides the plan, so that nobody gets a credential under it from here on; refused while somebody has one. */
-const closePlan = (id: number, { portal, records, clock }: Tools): Promise<void> =>
+const hidePlan = (id: number, { portal, records, clock }: Tools): Promise<void> =>
   records.write(async () => {
     await portal.plans.change(id, it => ({ ...it, Hidden: true }));
-    const requests = await portal.accessRequests.live({ plan_id: id });
+    const requests = await portal.accessRequests.listLive({ plan_id: id });
     const credentials = await portal.credentials.ofRequests(requests.map(({ ID }) => ID));
     const count = credentials.length + requests.filter(it => isClaimed(it, clock.now())).length;
     if (count > 0) throw problem.plan_in_use({ detail: { count } });

@@ -1,5 +1,5 @@
 import { type Policy, policyIdOf } from '#access/policies/schema.ts';
-import { newPlan, type StoredPlan } from './schema.ts';
+import { defaultPlan, type StoredPlan } from './schema.ts';
 
 /** A plan as the limits policy of its provider, and back. */
 
@@ -9,9 +9,9 @@ const planParts = { acl: false, complexity: false, per_api: false, quota: true, 
 export const isPlanPolicy = ({ partitions }: Policy): boolean =>
   !partitions?.acl && !partitions?.per_api && (partitions?.quota === true || partitions?.rate_limit === true);
 
-type Limited = Omit<StoredPlan, 'ID' | 'ReferenceID'>;
+type PlanLimits = Omit<StoredPlan, 'ID' | 'ReferenceID'>;
 
-const limitsOf = (plan: Limited): Policy => ({
+const toPolicyLimits = (plan: PlanLimits): Policy => ({
   name: plan.Name,
   rate: plan.UnlimitedRateLimit ? -1 : plan.RateLimit,
   per: plan.UnlimitedRateLimit ? -1 : plan.Per,
@@ -21,8 +21,8 @@ const limitsOf = (plan: Limited): Policy => ({
   meta_data: plan.MetaData,
 });
 
-export const newPlanPolicy = (plan: Limited, tags: readonly string[]): Policy => ({
-  ...limitsOf(plan),
+export const createPlanPolicy = (plan: PlanLimits, tags: readonly string[]): Policy => ({
+  ...toPolicyLimits(plan),
   state: 'active',
   partitions: planParts,
   access_rights: {},
@@ -32,11 +32,15 @@ export const newPlanPolicy = (plan: Limited, tags: readonly string[]): Policy =>
 });
 
 /** What was set on the policy elsewhere stays, other meta data too; what the plan no longer says goes. */
-export const changedPlanPolicy =
-  (plan: Limited, before: Limited) =>
+export const updatePlanPolicy =
+  (plan: PlanLimits, before: PlanLimits) =>
   (policy: Policy): Policy => {
-    const kept = Object.entries(policy.meta_data ?? {}).filter(([name]) => !(name in before.MetaData));
-    return { ...policy, ...limitsOf(plan), meta_data: { ...Object.fromEntries(kept), ...plan.MetaData } };
+    const otherMetaData = Object.entries(policy.meta_data ?? {}).filter(([name]) => !(name in before.MetaData));
+    return {
+      ...policy,
+      ...toPolicyLimits(plan),
+      meta_data: { ...Object.fromEntries(otherMetaData), ...plan.MetaData },
+    };
   };
 
 const whole = (value: number | undefined) => Math.round(value ?? 0);
@@ -49,7 +53,7 @@ export const fromPlanPolicy = (policy: Policy) => {
     Name: policy.name ?? '',
     ReferenceID: policyIdOf(policy),
     RateLimit: rate,
-    Per: whole(policy.per) > 0 ? whole(policy.per) : newPlan.Per,
+    Per: whole(policy.per) > 0 ? whole(policy.per) : defaultPlan.Per,
     UnlimitedRateLimit: rate <= 0,
     Quota: quota,
     UnlimitedQuota: quota <= 0,

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import {
   chosenCid,
+  formatOptionalTime,
   intBetween,
   lenientBool,
   lenientInt,
-  line,
-  orNothing,
-  replacedReferences,
-  requiredLine,
-  shownTime,
+  nonEmptyText,
+  optionalMember,
+  replaceableReferences,
+  shortText,
 } from '../shapes.ts';
 
 /** How much of a product one may use: one limits policy of its provider. */
@@ -17,30 +17,32 @@ const amount = intBetween(-1, 1_000_000_000_000);
 const seconds = intBetween(-1, 10_000_000_000);
 
 const writable = {
-  CID: orNothing(chosenCid),
-  DisplayName: orNothing(line()),
-  Description: orNothing(z.string().max(100_000)),
-  AutoApproveAccessRequests: orNothing(lenientBool),
-  Catalogues: replacedReferences,
-  JWTScope: orNothing(line(1000)),
-  KeyExpiresIn: orNothing(intBetween(0, 10_000_000_000)),
-  MetaData: orNothing(z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()]))),
-  RateLimit: orNothing(amount),
-  Per: orNothing(seconds),
-  Quota: orNothing(amount),
-  QuotaRenewalRate: orNothing(seconds),
-  UnlimitedRateLimit: orNothing(lenientBool),
-  UnlimitedQuota: orNothing(lenientBool),
-  PlanQuota: orNothing(intBetween(0, 1_000_000_000)),
-  PlanQuotaRenewalRate: orNothing(intBetween(0, 10_000_000_000)),
+  CID: optionalMember(chosenCid),
+  DisplayName: optionalMember(shortText()),
+  Description: optionalMember(z.string().max(100_000)),
+  AutoApproveAccessRequests: optionalMember(lenientBool),
+  Catalogues: replaceableReferences,
+  JWTScope: optionalMember(shortText(1000)),
+  KeyExpiresIn: optionalMember(intBetween(0, 10_000_000_000)),
+  MetaData: optionalMember(
+    z.record(z.string().min(1).max(255), z.union([z.string().max(10_000), z.number(), z.boolean()])),
+  ),
+  RateLimit: optionalMember(amount),
+  Per: optionalMember(seconds),
+  Quota: optionalMember(amount),
+  QuotaRenewalRate: optionalMember(seconds),
+  UnlimitedRateLimit: optionalMember(lenientBool),
+  UnlimitedQuota: optionalMember(lenientBool),
+  PlanQuota: optionalMember(intBetween(0, 1_000_000_000)),
+  PlanQuotaRenewalRate: optionalMember(intBetween(0, 10_000_000_000)),
 };
 const readOnly = ['ID', 'ReferenceID', 'Hidden', 'CreatedAt', 'UpdatedAt'];
 export const PlanWrite = readOnlyMembers(
-  z.object({ ...writable, Name: requiredLine(), ProviderID: lenientInt }),
+  z.object({ ...writable, Name: nonEmptyText(), ProviderID: lenientInt }),
   readOnly,
 );
 export const PlanChange = readOnlyMembers(
-  z.object({ ...writable, Name: orNothing(requiredLine()), ProviderID: orNothing(lenientInt) }),
+  z.object({ ...writable, Name: optionalMember(nonEmptyText()), ProviderID: optionalMember(lenientInt) }),
   readOnly,
 );
 export type PlanChange = z.output<typeof PlanChange>;
@@ -80,7 +82,7 @@ export interface StoredPlan {
 /** A window nobody named is a minute. */
 const defaultPerSeconds = 60;
 
-export const newPlan = {
+export const defaultPlan = {
   DisplayName: '',
   Description: '',
   AutoApproveAccessRequests: false,
@@ -98,18 +100,18 @@ export const newPlan = {
   Hidden: false,
 };
 
-const texts = (map: Record<string, string | number | boolean>) =>
+const toTexts = (map: Record<string, string | number | boolean>) =>
   Object.fromEntries(Object.entries(map).map(([name, value]) => [name, String(value)]));
 
 /** The plan with what a body says. A limit that is set is no longer unlimited, unless the body says so itself. */
-export function withChange<P extends Omit<StoredPlan, 'ID'>>(plan: P, change: PlanChange): P {
+export function applyPlanChange<P extends Omit<StoredPlan, 'ID'>>(plan: P, change: PlanChange): P {
   const { CID: _cid, ProviderID: _provider, Catalogues: _catalogues, MetaData, ...rest } = change;
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<P>;
-  const next = { ...plan, ...given, ...(MetaData && { MetaData: texts(MetaData) }) };
-  const limited = (flag: boolean | undefined, value: number | undefined, before: boolean) =>
+  const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<P>;
+  const next = { ...plan, ...sent, ...(MetaData && { MetaData: toTexts(MetaData) }) };
+  const isUnlimited = (flag: boolean | undefined, value: number | undefined, before: boolean) =>
     flag ?? (value === undefined ? before : value <= 0);
-  next.UnlimitedRateLimit = limited(change.UnlimitedRateLimit, change.RateLimit, plan.UnlimitedRateLimit);
-  next.UnlimitedQuota = limited(change.UnlimitedQuota, change.Quota, plan.UnlimitedQuota);
+  next.UnlimitedRateLimit = isUnlimited(change.UnlimitedRateLimit, change.RateLimit, plan.UnlimitedRateLimit);
+  next.UnlimitedQuota = isUnlimited(change.UnlimitedQuota, change.Quota, plan.UnlimitedQuota);
   if (next.RateLimit <= 0) next.UnlimitedRateLimit = true;
   if (next.Quota <= 0) next.UnlimitedQuota = true;
   if (next.Per <= 0) next.Per = defaultPerSeconds;
@@ -125,7 +127,7 @@ export const PlanRow = z.object({
   RateLimit: z.int(),
   Quota: z.int(),
 });
-export const Plan = PlanRow.extend({
+export const PortalPlan = PlanRow.extend({
   ProviderID: z.int(),
   ReferenceID: z.string(),
   Description: z.string(),
@@ -144,7 +146,7 @@ export const Plan = PlanRow.extend({
   UpdatedAt: z.string(),
 });
 
-export const planRow = (plan: StoredPlan) => ({
+export const toPlanRow = (plan: StoredPlan) => ({
   ID: plan.ID,
   CID: plan.CID,
   Name: plan.Name,
@@ -154,9 +156,9 @@ export const planRow = (plan: StoredPlan) => ({
   Quota: plan.Quota,
 });
 
-export const shownPlan = (plan: StoredPlan, catalogues: readonly number[]): z.output<typeof Plan> => ({
+export const toPlanView = (plan: StoredPlan, catalogues: readonly number[]): z.output<typeof PortalPlan> => ({
   ...plan,
   Catalogues: [...catalogues],
-  CreatedAt: shownTime(plan.CreatedAt),
-  UpdatedAt: shownTime(plan.UpdatedAt),
+  CreatedAt: formatOptionalTime(plan.CreatedAt),
+  UpdatedAt: formatOptionalTime(plan.UpdatedAt),
 });

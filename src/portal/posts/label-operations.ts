@@ -2,19 +2,27 @@ import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
-import { capped, lenientInt, numberedId, ok, okAnswer, type PageQuery, pageQuery } from '../shapes.ts';
+import {
+  applyLimit,
+  lenientInt,
+  numberedId,
+  okResponse,
+  okStatus,
+  type PortalPageQuery,
+  portalPageQuery,
+} from '../shapes.ts';
 import type { PostTools } from './operations.ts';
-import { Label, shownLabel } from './schema.ts';
+import { Label, toLabelView } from './schema.ts';
 
 /** Both kinds of label are read, attached and detached alike; these say what differs. */
 const categories = { store: 'categories', member: 'Categories', what: 'Category' } as const;
 const tags = { store: 'tags', member: 'Tags', what: 'Tag' } as const;
 type Kind = typeof categories | typeof tags;
 
-async function labelsOf({ store }: Kind, id: number, query: PageQuery, { posts }: PostTools) {
+async function labelsOf({ store }: Kind, id: number, query: PortalPageQuery, { posts }: PostTools) {
   const [labels] = await posts.labelled([present(await posts.get(id), 'Post')]);
   const start = (query.page - 1) * query.per_page;
-  return capped(labels![store].slice(start, start + query.per_page), query).map(shownLabel);
+  return applyLimit(labels![store].slice(start, start + query.per_page), query).map(toLabelView);
 }
 
 async function attach({ store, member, what }: Kind, id: number, labelId: number, { posts, clock }: PostTools) {
@@ -27,7 +35,7 @@ async function attach({ store, member, what }: Kind, id: number, labelId: number
     UpdatedAt: clock.now(),
   }));
   present(changed, 'Post', 'unknown');
-  return shownLabel(label);
+  return toLabelView(label);
 }
 
 async function detach({ member, what }: Kind, id: number, labelId: number, { posts, clock }: PostTools) {
@@ -36,7 +44,7 @@ async function detach({ member, what }: Kind, id: number, labelId: number, { pos
     return { ...post, [member]: post[member].filter(each => each !== labelId), UpdatedAt: clock.now() };
   });
   present(changed, 'Post');
-  return ok;
+  return okStatus;
 }
 
 const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
@@ -50,7 +58,7 @@ export const listPostCategories = operation({
   path: '/portal-api/posts/{post_id}/categories',
   about: 'Lists the categories of a post.',
   params: z.object({ post_id }),
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(Label),
   problems: [problem.not_found],
   handle: ({ params, query }, tools: PostTools) => labelsOf(categories, params.post_id, query, tools),
@@ -80,7 +88,7 @@ export const detachPostCategory = operation({
   path: '/portal-api/posts/{post_id}/categories/{category_id}',
   about: 'Takes a post out of a category; the category stays.',
   params: z.object({ post_id, category_id: numberedId }),
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found],
   handle({ params, audit }, tools: PostTools) {
     audit(String(params.post_id));
@@ -95,7 +103,7 @@ export const listPostTags = operation({
   path: '/portal-api/posts/{post_id}/tags',
   about: 'Lists the tags of a post.',
   params: z.object({ post_id }),
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(Label),
   problems: [problem.not_found],
   handle: ({ params, query }, tools: PostTools) => labelsOf(tags, params.post_id, query, tools),
@@ -125,7 +133,7 @@ export const detachPostTag = operation({
   path: '/portal-api/posts/{post_id}/tags/{tag_id}',
   about: 'Takes a tag off a post; the tag stays.',
   params: z.object({ post_id, tag_id: numberedId }),
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found],
   handle({ params, audit }, tools: PostTools) {
     audit(String(params.post_id));

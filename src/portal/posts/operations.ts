@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
-import { numberedId, ok, okAnswer, pageQuery } from '../shapes.ts';
+import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
 import { problem } from './problems.ts';
-import { Post, PostChange, PostRow, PostWrite, postRow, type StoredPost, shownPost } from './schema.ts';
+import { Post, PostChange, PostRow, PostWrite, type StoredPost, toPostRow, toPostView } from './schema.ts';
 import type { PostStore } from './store.ts';
 
 export interface PostTools {
@@ -15,9 +15,9 @@ export interface PostTools {
 const params = z.object({ post_id: numberedId });
 const declared = { surface: 'portal', noun: 'posts', permission: 'secret' } as const;
 
-async function shown(post: StoredPost, { posts }: PostTools) {
+async function loadPostView(post: StoredPost, { posts }: PostTools) {
   const [labels] = await posts.labelled([post]);
-  return shownPost(post, labels!);
+  return toPostView(post, labels!);
 }
 
 /** The numbers of the labels a body names; undefined where it says nothing of them. */
@@ -26,8 +26,10 @@ async function labelsOf({ Categories, Tags }: Pick<PostChange, 'Categories' | 'T
   const now = clock.now();
   return {
     Categories:
-      Categories === undefined ? undefined : await categories.settle(Categories ?? [], 'Categories', 'category', now),
-    Tags: Tags === undefined ? undefined : await tags.settle(Tags ?? [], 'Tags', 'tag', now),
+      Categories === undefined
+        ? undefined
+        : await categories.resolveOrCreate(Categories ?? [], 'Categories', 'category', now),
+    Tags: Tags === undefined ? undefined : await tags.resolveOrCreate(Tags ?? [], 'Tags', 'tag', now),
   };
 }
 
@@ -37,12 +39,12 @@ export const listPosts = operation({
   method: 'GET',
   path: '/portal-api/posts',
   about: 'Lists the posts of the blog, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(PostRow),
   async handle({ query }, { posts }: PostTools) {
-    const found = await posts.page(query);
-    const labels = await posts.labelled(found);
-    return found.map((post, place) => postRow(post, labels[place]!));
+    const page = await posts.page(query);
+    const labels = await posts.labelled(page);
+    return page.map((post, place) => toPostRow(post, labels[place]!));
   },
 });
 
@@ -74,7 +76,7 @@ export const createPost = operation({
       UpdatedAt: now,
     });
     audit(String(post.ID));
-    return shown(post, tools);
+    return loadPostView(post, tools);
   },
 });
 
@@ -88,7 +90,7 @@ export const getPost = operation({
   returns: Post,
   problems: [portalProblem.not_found],
   async handle({ params: { post_id } }, tools: PostTools) {
-    return shown(present(await tools.posts.get(post_id), 'Post'), tools);
+    return loadPostView(present(await tools.posts.get(post_id), 'Post'), tools);
   },
 });
 
@@ -121,7 +123,7 @@ export const updatePost = operation({
       PreviewContent: body.PreviewContent ?? it.PreviewContent,
       UpdatedAt: clock.now(),
     }));
-    return shown(present(changed, 'Post', 'unknown'), tools);
+    return loadPostView(present(changed, 'Post', 'unknown'), tools);
   },
 });
 
@@ -132,12 +134,12 @@ export const deletePost = operation({
   path: '/portal-api/posts/{post_id}',
   about: 'Removes a post; its categories and tags stay.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [portalProblem.not_found],
   async handle({ params: { post_id }, audit }, { posts }: PostTools) {
     audit(String(post_id));
     if (!(await posts.remove(post_id))) throw portalProblem.not_found({ detail: { what: 'Post' } });
-    return ok;
+    return okStatus;
   },
 });
 

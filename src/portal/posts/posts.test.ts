@@ -81,7 +81,9 @@ onEveryEngine('posts', app => {
     const { tags } = app().application.installation.tools.posts;
     const name = createPublicId();
     const nowMs = Date.parse('2026-01-01T00:00:00Z');
-    const settled = await Promise.all(Array.from({ length: 8 }, () => tags.settle([name], 'Tags', 'tag', nowMs)));
+    const settled = await Promise.all(
+      Array.from({ length: 8 }, () => tags.resolveOrCreate([name], 'Tags', 'tag', nowMs)),
+    );
     assert.equal(new Set(settled.flat()).size, 1);
     const made = await Promise.all([1, 2, 3].map(() => make({ Tags: [name] })));
     assert.deepEqual(new Set(made.map(({ Tags }) => Number(Tags[0].ID))), new Set(settled[0]));

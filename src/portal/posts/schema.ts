@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
-import { lenientBool, line, references, requiredLine, shownTime } from '../shapes.ts';
+import { formatOptionalTime, lenientBool, nonEmptyText, references, shortText } from '../shapes.ts';
 
 /**
  * A post of the portal's blog. Content and MarkdownContent are kept as they were written: whoever shows them makes them
@@ -9,13 +9,13 @@ import { lenientBool, line, references, requiredLine, shownTime } from '../shape
 const statuses = ['draft', 'review', 'published'] as const;
 const status = z.string().toLowerCase().pipe(z.enum(statuses));
 /** The last part of the post's address, so nothing that would end a path or begin another part of a URL. */
-const path = requiredLine().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
-const mostLabels = 50;
+const path = nonEmptyText().regex(/^[^\s?#%\\]+$/, 'may not hold spaces, ?, #, % or \\');
+const maxLabels = 50;
 /** Left out: as they were; null: none. */
-const labels = meaningfulNull(references.max(mostLabels).nullable().optional());
+const labels = meaningfulNull(references.max(maxLabels).nullable().optional());
 
 const optional = {
-  Lede: line(5000).nullish(),
+  Lede: shortText(5000).nullish(),
   Categories: labels,
   Tags: labels,
   MarkdownEnabled: lenientBool.nullish(),
@@ -25,7 +25,7 @@ const optional = {
 
 const writable = z.object({
   ...optional,
-  Title: requiredLine(),
+  Title: nonEmptyText(),
   Content: z.string().min(1, 'must not be empty'),
   Status: status,
   Path: path,
@@ -72,11 +72,11 @@ export const Label = z.object({
   UpdatedAt: z.string(),
 });
 
-export const shownLabel = ({ ID, Name, CreatedAt, UpdatedAt }: StoredLabel) => ({
+export const toLabelView = ({ ID, Name, CreatedAt, UpdatedAt }: StoredLabel) => ({
   ID: String(ID),
   Name,
-  CreatedAt: shownTime(CreatedAt),
-  UpdatedAt: shownTime(UpdatedAt),
+  CreatedAt: formatOptionalTime(CreatedAt),
+  UpdatedAt: formatOptionalTime(UpdatedAt),
 });
 
 const texts = {
@@ -114,20 +114,20 @@ export interface PostLabels {
 }
 
 const times = ({ CreatedAt, UpdatedAt }: StoredPost) => ({
-  CreatedAt: shownTime(CreatedAt),
-  UpdatedAt: shownTime(UpdatedAt),
+  CreatedAt: formatOptionalTime(CreatedAt),
+  UpdatedAt: formatOptionalTime(UpdatedAt),
 });
 
-export function postRow(post: StoredPost, { categories, tags }: PostLabels): z.input<typeof PostRow> {
+export function toPostRow(post: StoredPost, { categories, tags }: PostLabels): z.input<typeof PostRow> {
   const { MarkdownContent: _markdown, PreviewContent: _preview, ...row } = post;
   const names = (labelled: readonly StoredLabel[]) => labelled.map(({ Name }) => Name);
   return { ...row, ...times(post), Type: 'blog', Categories: names(categories), Tags: names(tags) };
 }
 
-export const shownPost = (post: StoredPost, { categories, tags }: PostLabels): z.input<typeof Post> => ({
+export const toPostView = (post: StoredPost, { categories, tags }: PostLabels): z.input<typeof Post> => ({
   ...post,
   ...times(post),
   ID: String(post.ID),
-  Categories: categories.map(shownLabel),
-  Tags: tags.map(shownLabel),
+  Categories: categories.map(toLabelView),
+  Tags: tags.map(toLabelView),
 });

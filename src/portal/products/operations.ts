@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { oneOf } from '../join-table-store.ts';
+import { partnersOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { reach } from '../providers/provider-client.ts';
-import { ok, okAnswer, pageQuery, portalId } from '../shapes.ts';
-import { changedAtProvider, publishedAtProvider, writtenProduct } from './publishing.ts';
+import { callProvider } from '../providers/provider-client.ts';
+import { okResponse, okStatus, portalId, portalPageQuery } from '../shapes.ts';
+import { applyProductChange, publishAtProvider, updateAtProvider } from './publishing.ts';
 import {
-  newProduct,
+  defaultProduct,
   Product,
   ProductChange,
   ProductRow,
   ProductWrite,
-  productRow,
   type StoredProduct,
-  shownProduct,
+  toProductRow,
+  toProductView,
 } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'products', permission: 'secret' } as const;
@@ -23,18 +23,18 @@ const params = z.object({ product_id: portalId });
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
 const failures = [problem.provider_refused, problem.provider_away, problem.product_exists] as const;
 
-async function shown(product: StoredProduct, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
-  const holding = oneOf(await catalogues.products.holding([product.ID]), product.ID);
-  return shownProduct(
+async function loadProductView(product: StoredProduct, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
+  const catalogueIds = partnersOf(await catalogues.products.leftOf([product.ID]), product.ID);
+  return toProductView(
     product,
-    [...(await catalogues.byIds(holding)).values()].map(({ Name }) => Name),
+    [...(await catalogues.byIds(catalogueIds)).values()].map(({ Name }) => Name),
   );
 }
 
 /** The catalogues a body names, found before anything is written; undefined where it says nothing of them. */
-async function cataloguesOf({ Catalogues }: ProductChange, { portal }: Pick<PortalTools, 'portal'>) {
+async function resolveCatalogues({ Catalogues }: ProductChange, { portal }: Pick<PortalTools, 'portal'>) {
   if (Catalogues === undefined) return undefined;
-  return (await portal.catalogues.named(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
+  return (await portal.catalogues.resolveReferences(Catalogues ?? [], 'Catalogues', 'catalogue')).map(({ ID }) => ID);
 }
 
 export const listProducts = operation({
@@ -43,10 +43,10 @@ export const listProducts = operation({
   method: 'GET',
   path: '/portal-api/products',
   about: 'Lists the products, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(ProductRow),
   async handle({ query }, { portal }: Pick<PortalTools, 'portal'>) {
-    return (await portal.products.page(query)).map(productRow);
+    return (await portal.products.page(query)).map(toProductRow);
   },
 });
 
@@ -63,29 +63,29 @@ export const createProduct = operation({
   async handle({ body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
     const now = clock.now();
-    const catalogues = await cataloguesOf(body, tools);
+    const catalogues = await resolveCatalogues(body, tools);
     const fresh = {
-      ...newProduct,
+      ...defaultProduct,
       ID: 0,
       CID: body.CID ?? createSortableId(now),
       Name: body.Name,
-      Path: body.Path ?? (await portal.products.freePath(body.Name, now)),
+      Path: body.Path ?? (await portal.products.findFreePath(body.Name, now)),
       ProviderID: 0,
       CreatedAt: now,
       UpdatedAt: now,
     };
     await portal.products.refuseTaken(fresh);
-    const written = await writtenProduct(fresh, body, tools);
-    const made = await publishedAtProvider(written, tools, product =>
+    const product = await applyProductChange(fresh, body, tools);
+    const created = await publishAtProvider(product, tools, product =>
       records.write(async () => {
-        await portal.providers.hold(product.ProviderID);
-        const inserted = await portal.products.adopt(product);
-        if (catalogues) await portal.catalogues.products.setHolding(inserted.ID, catalogues);
+        await portal.providers.lock(product.ProviderID);
+        const inserted = await portal.products.insertOrReplaceSynchronized(product);
+        if (catalogues) await portal.catalogues.products.setLeftOf(inserted.ID, catalogues);
         return inserted;
       }),
     );
-    audit(String(made.ID));
-    return shown(made, tools);
+    audit(String(created.ID));
+    return loadProductView(created, tools);
   },
 });
 
@@ -99,7 +99,7 @@ export const getProduct = operation({
   returns: Product,
   problems: [problem.not_found],
   async handle({ params: { product_id } }, tools: Pick<PortalTools, 'portal'>) {
-    return shown(present(await tools.portal.products.get(product_id), 'Product'), tools);
+    return loadProductView(present(await tools.portal.products.get(product_id), 'Product'), tools);
   },
 });
 
@@ -117,20 +117,20 @@ export const updateProduct = operation({
     const { portal, records, clock } = tools;
     const before = present(await portal.products.get(product_id), 'Product', 'unknown');
     audit(String(before.ID));
-    const catalogues = await cataloguesOf(body, tools);
-    const written = await writtenProduct(before, body, tools);
-    await portal.products.refuseTaken(written);
+    const catalogues = await resolveCatalogues(body, tools);
+    const product = await applyProductChange(before, body, tools);
+    await portal.products.refuseTaken(product);
     const save = (product: StoredProduct) =>
       records.write(async () => {
         const changed = await portal.products.change(before.ID, () => ({ ...product, UpdatedAt: clock.now() }));
-        if (changed && catalogues) await portal.catalogues.products.setHolding(before.ID, catalogues);
+        if (changed && catalogues) await portal.catalogues.products.setLeftOf(before.ID, catalogues);
         return present(changed, 'Product', 'unknown');
       });
     const saved =
       before.ReferenceID === ''
-        ? await publishedAtProvider(written, tools, save)
-        : await save(await changedAtProvider(written, before, tools));
-    return shown(saved, tools);
+        ? await publishAtProvider(product, tools, save)
+        : await save(await updateAtProvider(product, before, tools));
+    return loadProductView(saved, tools);
   },
 });
 
@@ -141,19 +141,19 @@ export const deleteProduct = operation({
   path: '/portal-api/products/{product_id}',
   about: 'Removes a product and its access policy: credentials lose its APIs at once.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.provider_refused, problem.provider_away],
   async handle({ params: { product_id }, audit }, tools: Tools) {
     const { portal, records } = tools;
     const { ID, ReferenceID, ProviderID } = present(await portal.products.get(product_id), 'Product');
     audit(String(ID));
     const provider = ReferenceID === '' ? undefined : await portal.providers.get(ProviderID);
-    if (provider) await reach(provider, tools, plane => plane.deletePolicy(ReferenceID));
+    if (provider) await callProvider(provider, tools, plane => plane.deletePolicy(ReferenceID));
     await records.write(async () => {
-      await portal.catalogues.products.setHolding(ID, []);
+      await portal.catalogues.products.setLeftOf(ID, []);
       await portal.products.remove(ID);
     });
-    return ok;
+    return okStatus;
   },
 });
 

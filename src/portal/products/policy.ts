@@ -11,23 +11,23 @@ const productParts = { acl: true, complexity: false, per_api: false, quota: fals
 export const isProductPolicy = ({ partitions }: Policy): boolean =>
   partitions?.acl === true && !partitions.quota && !partitions.rate_limit && !partitions.per_api;
 
-const rightsFor = (details: readonly ApiDetail[], kept: AccessRights = {}): AccessRights =>
+const buildRights = (details: readonly ApiDetail[], existing: AccessRights = {}): AccessRights =>
   Object.fromEntries(
     details.map(({ APIID, Name }) => [
       APIID,
-      kept[APIID] ?? { api_id: APIID, api_name: Name, versions: ['Default'], allowed_urls: [] },
+      existing[APIID] ?? { api_id: APIID, api_name: Name, versions: ['Default'], allowed_urls: [] },
     ]),
   );
 
 /** Limits come from the plan: the access policy sets none. */
-export const newProductPolicy = (
+export const createProductPolicy = (
   product: Pick<StoredProduct, 'Name' | 'APIDetails'>,
   tags: readonly string[],
 ): Policy => ({
   name: product.Name,
   state: 'active',
   partitions: productParts,
-  access_rights: rightsFor(product.APIDetails),
+  access_rights: buildRights(product.APIDetails),
   rate: -1,
   per: -1,
   quota_max: -1,
@@ -38,30 +38,30 @@ export const newProductPolicy = (
 });
 
 /** What was set on the policy elsewhere stays: only its name and which APIs it grants are the portal's. */
-export const changedProductPolicy =
+export const updateProductPolicy =
   (product: Pick<StoredProduct, 'Name' | 'APIDetails'>) =>
   (policy: Policy): Policy => {
-    const kept = rightsOf(policy);
+    const existing = rightsOf(policy);
     const empty = product.APIDetails.length === 0;
-    const returns = policy.state === 'draft' && Object.keys(kept).length === 0;
+    const isRestored = policy.state === 'draft' && Object.keys(existing).length === 0;
     const { access_rights_array: _list, active: _active, is_inactive: _inactive, ...rest } = policy;
     return {
       ...rest,
       name: product.Name,
-      access_rights: rightsFor(product.APIDetails, kept),
-      ...(empty ? { state: 'draft' as const } : returns ? { state: 'active' as const } : {}),
+      access_rights: buildRights(product.APIDetails, existing),
+      ...(empty ? { state: 'draft' as const } : isRestored ? { state: 'active' as const } : {}),
     };
   };
 
 /** The details of the APIs a policy grants. Texts written in the portal are never lost. */
-export function detailsOf(
+export function buildApiDetails(
   apiIds: readonly string[],
   facts: ReadonlyMap<string, ApiFacts>,
-  known: readonly Pick<ApiDetail, 'APIID' | 'Description' | 'OASUrl'>[] = [],
+  existing: readonly Pick<ApiDetail, 'APIID' | 'Description' | 'OASUrl'>[] = [],
 ): ApiDetail[] {
   return apiIds.map(APIID => {
     const api = facts.get(APIID);
-    const before = known.find(detail => detail.APIID === APIID);
+    const before = existing.find(detail => detail.APIID === APIID);
     return {
       APIID,
       Name: api?.name ?? APIID,
@@ -76,7 +76,7 @@ export function detailsOf(
 }
 
 /** What a stored policy says of its product. */
-export const fromPolicy = (policy: Policy) => ({
+export const fromProductPolicy = (policy: Policy) => ({
   Name: policy.name ?? '',
   ReferenceID: policyIdOf(policy),
   AuthType: policy.auth_type ?? '',

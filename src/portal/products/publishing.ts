@@ -1,22 +1,26 @@
 import { createSortableId } from '#base/ids.ts';
 import { invalid } from '#operations/validation-error.ts';
 import type { PortalTools } from '../portal-stores.ts';
-import { reach } from '../providers/provider-client.ts';
+import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
-import { changedProductPolicy, detailsOf, fromPolicy, newProductPolicy } from './policy.ts';
+import { buildApiDetails, createProductPolicy, fromProductPolicy, updateProductPolicy } from './policy.ts';
 import type { ApiDetail, ProductChange, SpecDetail, StoredProduct } from './schema.ts';
 
 /** From what a body says to a product and its access policy. */
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'clock'>;
 
 /** The product as the body wants it, checked against the provider; nothing is written yet. */
-export async function writtenProduct(before: StoredProduct, body: ProductChange, tools: Tools): Promise<StoredProduct> {
+export async function applyProductChange(
+  before: StoredProduct,
+  body: ProductChange,
+  tools: Tools,
+): Promise<StoredProduct> {
   const ProviderID = body.ProviderID || before.ProviderID;
   if (before.ReferenceID !== '' && ProviderID !== before.ProviderID)
     throw invalid([{ path: 'ProviderID', message: 'cannot be changed: the product belongs to its provider' }]);
   if (body.IsDocumentationOnly && before.ID === 0 && body.APIDetails?.length)
     throw invalid([{ path: 'APIDetails', message: 'must be empty when IsDocumentationOnly is true' }]);
-  const APIDetails = await apiDetails(before, ProviderID, body, tools);
+  const APIDetails = await resolveApiDetails(before, ProviderID, body, tools);
   return {
     ...before,
     Name: body.Name ?? before.Name,
@@ -30,94 +34,95 @@ export async function writtenProduct(before: StoredProduct, body: ProductChange,
     Content: body.Content ?? before.Content,
     Tags: body.Tags === undefined ? before.Tags : [...new Set(body.Tags ?? [])],
     APIDetails,
-    SpecDetails: specDetails(before, body, tools.clock.now()),
+    SpecDetails: buildSpecDetails(before, body, tools.clock.now()),
   };
 }
 
-type Asked = NonNullable<ProductChange['APIDetails']>;
+type ApiDetailWrites = NonNullable<ProductChange['APIDetails']>;
 
-async function apiDetails(before: StoredProduct, providerId: number, body: ProductChange, tools: Tools) {
+async function resolveApiDetails(before: StoredProduct, providerId: number, body: ProductChange, tools: Tools) {
   if (body.APIDetails === undefined && providerId === before.ProviderID) return before.APIDetails;
-  const asked = body.APIDetails ?? [];
+  const writes = body.APIDetails ?? [];
   const provider = providerId === 0 ? undefined : await tools.portal.providers.get(providerId);
-  if (!provider && (asked.length > 0 || providerId !== 0))
+  if (!provider && (writes.length > 0 || providerId !== 0))
     throw invalid([{ path: 'ProviderID', message: providerId ? `there is no provider ${providerId}` : 'is required' }]);
-  return provider ? factualDetails(provider, asked, before.APIDetails, tools) : [];
+  return provider ? fetchApiDetails(provider, writes, before.APIDetails, tools) : [];
 }
 
 /** The APIs a body names, as the provider knows them; one it does not have is refused. */
-async function factualDetails(
+async function fetchApiDetails(
   provider: StoredProvider,
-  asked: Asked,
-  known: readonly ApiDetail[],
+  writes: ApiDetailWrites,
+  existing: readonly ApiDetail[],
   tools: Tools,
 ): Promise<ApiDetail[]> {
-  const ids = [...new Set(asked.map(({ APIID }) => APIID))];
+  const ids = [...new Set(writes.map(({ APIID }) => APIID))];
   if (ids.length === 0) return [];
-  const facts = await reach(provider, tools, plane => plane.apis(ids));
-  const missing = asked.flatMap(({ APIID }, place) =>
-    facts.has(APIID) || known.some(detail => detail.APIID === APIID)
+  const facts = await callProvider(provider, tools, plane => plane.apis(ids));
+  const missing = writes.flatMap(({ APIID }, place) =>
+    facts.has(APIID) || existing.some(detail => detail.APIID === APIID)
       ? []
       : [{ path: `APIDetails[${place}].APIID`, message: `provider ${provider.Name} has no API ${APIID}` }],
   );
   if (missing.length > 0) throw invalid(missing);
   const texts = ids.map(APIID => {
-    const given = asked.find(it => it.APIID === APIID);
-    const had = known.find(it => it.APIID === APIID);
+    const write = writes.find(it => it.APIID === APIID);
+    const previous = existing.find(it => it.APIID === APIID);
     return {
       APIID,
-      Description: given?.Description ?? had?.Description ?? '',
-      OASUrl: given?.OASUrl ?? had?.OASUrl ?? '',
+      Description: write?.Description ?? previous?.Description ?? '',
+      OASUrl: write?.OASUrl ?? previous?.OASUrl ?? '',
     };
   });
-  return detailsOf(ids, facts, texts);
+  return buildApiDetails(ids, facts, texts);
 }
 
-function specDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowMs: number): SpecDetail[] {
+function buildSpecDetails(before: StoredProduct, { SpecDetails }: ProductChange, nowMs: number): SpecDetail[] {
   if (SpecDetails === undefined) return before.SpecDetails;
   let last = Math.max(0, ...before.SpecDetails.map(({ ID }) => ID));
   return (SpecDetails ?? []).map(({ SpecAlias, OASUrl, Name }) => {
-    const had = before.SpecDetails.find(spec => spec.SpecAlias === SpecAlias);
+    const previous = before.SpecDetails.find(spec => spec.SpecAlias === SpecAlias);
     return {
-      ID: had?.ID ?? ++last,
-      CID: had?.CID ?? createSortableId(nowMs),
+      ID: previous?.ID ?? ++last,
+      CID: previous?.CID ?? createSortableId(nowMs),
       SpecAlias,
-      OASUrl: OASUrl ?? had?.OASUrl ?? '',
-      Name: Name ?? had?.Name ?? '',
+      OASUrl: OASUrl ?? previous?.OASUrl ?? '',
+      Name: Name ?? previous?.Name ?? '',
     };
   });
 }
 
 /** Makes the access policy of a product that has APIs but none yet, and keeps it; what nobody kept is taken back. */
-export async function publishedAtProvider(
+export async function publishAtProvider(
   product: StoredProduct,
   tools: Tools,
-  keep: (product: StoredProduct) => Promise<StoredProduct>,
+  save: (product: StoredProduct) => Promise<StoredProduct>,
 ): Promise<StoredProduct> {
   const provider = product.APIDetails.length > 0 ? await tools.portal.providers.get(product.ProviderID) : undefined;
-  if (!provider) return keep(product);
-  const policy = newProductPolicy(product, provider.MetaData.PoliciesTags);
-  const stored = fromPolicy(await reach(provider, tools, plane => plane.createPolicy(policy)));
+  if (!provider) return save(product);
+  const policy = createProductPolicy(product, provider.MetaData.PoliciesTags);
+  const stored = fromProductPolicy(await callProvider(provider, tools, plane => plane.createPolicy(policy)));
   try {
-    return await keep({ ...product, ...stored });
+    return await save({ ...product, ...stored });
   } catch (error) {
-    await reach(provider, tools, plane => plane.deletePolicy(stored.ReferenceID));
+    await callProvider(provider, tools, plane => plane.deletePolicy(stored.ReferenceID));
     throw error;
   }
 }
 
-const granted = ({ Name, APIDetails }: StoredProduct) => JSON.stringify([Name, APIDetails.map(({ APIID }) => APIID)]);
+const policyFingerprint = ({ Name, APIDetails }: StoredProduct) =>
+  JSON.stringify([Name, APIDetails.map(({ APIID }) => APIID)]);
 
 /** Brings name and APIs of a product into its access policy, where they differ. */
-export async function changedAtProvider(
+export async function updateAtProvider(
   product: StoredProduct,
   before: StoredProduct,
   tools: Tools,
 ): Promise<StoredProduct> {
-  if (granted(product) === granted(before)) return product;
+  if (policyFingerprint(product) === policyFingerprint(before)) return product;
   const provider = await tools.portal.providers.get(product.ProviderID);
   if (!provider) return product;
-  const change = changedProductPolicy(product);
-  const policy = await reach(provider, tools, plane => plane.updatePolicy(product.ReferenceID, change));
-  return { ...product, ...fromPolicy(policy) };
+  const change = updateProductPolicy(product);
+  const policy = await callProvider(provider, tools, plane => plane.updatePolicy(product.ReferenceID, change));
+  return { ...product, ...fromProductPolicy(policy) };
 }

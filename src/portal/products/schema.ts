@@ -2,44 +2,44 @@ import { z } from 'zod';
 import { meaningfulNull, readOnlyMembers } from '#base/members.ts';
 import {
   chosenCid,
+  formatOptionalTime,
   lenientBool,
   lenientInt,
-  line,
-  orNothing,
-  replacedReferences,
-  requiredLine,
-  shownTime,
+  nonEmptyText,
+  optionalMember,
+  replaceableReferences,
+  shortText,
 } from '../shapes.ts';
 
 /** APIs, or documents about them, published together: access to one product is one access policy of its provider. */
 const longText = z.string().max(1_000_000);
 
 const ApiDetailWrite = readOnlyMembers(
-  z.object({ APIID: requiredLine(), Description: orNothing(longText), OASUrl: orNothing(line(2048)) }),
+  z.object({ APIID: nonEmptyText(), Description: optionalMember(longText), OASUrl: optionalMember(shortText(2048)) }),
   ['Name', 'APIType', 'ListenPath', 'TargetURL', 'Status'],
 );
 const SpecWrite = readOnlyMembers(
-  z.object({ SpecAlias: requiredLine(), OASUrl: orNothing(line(2048)), Name: orNothing(line()) }),
+  z.object({ SpecAlias: nonEmptyText(), OASUrl: optionalMember(shortText(2048)), Name: optionalMember(shortText()) }),
   ['ID', 'CID'],
 );
 
-const path = requiredLine(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
+const path = nonEmptyText(100).regex(/^[A-Za-z0-9][\w.-]*$/, 'may hold letters, digits, "_", "-" and "." only');
 
 const writable = {
-  CID: orNothing(chosenCid),
-  ProviderID: orNothing(lenientInt),
-  IsDocumentationOnly: orNothing(lenientBool),
+  CID: optionalMember(chosenCid),
+  ProviderID: optionalMember(lenientInt),
+  IsDocumentationOnly: optionalMember(lenientBool),
   APIDetails: meaningfulNull(z.array(ApiDetailWrite).max(1000).nullable().optional()),
   SpecDetails: meaningfulNull(z.array(SpecWrite).max(1000).nullable().optional()),
-  Catalogues: replacedReferences,
-  Content: orNothing(longText),
-  DCREnabled: orNothing(lenientBool),
-  Description: orNothing(longText),
-  DisplayName: orNothing(line()),
-  Feature: orNothing(lenientBool),
-  Path: orNothing(path),
-  Scopes: orNothing(line(10_000)),
-  Tags: meaningfulNull(z.array(requiredLine()).max(100).nullable().optional()),
+  Catalogues: replaceableReferences,
+  Content: optionalMember(longText),
+  DCREnabled: optionalMember(lenientBool),
+  Description: optionalMember(longText),
+  DisplayName: optionalMember(shortText()),
+  Feature: optionalMember(lenientBool),
+  Path: optionalMember(path),
+  Scopes: optionalMember(shortText(10_000)),
+  Tags: meaningfulNull(z.array(nonEmptyText()).max(100).nullable().optional()),
 };
 const readOnly = [
   'ID',
@@ -53,8 +53,8 @@ const readOnly = [
   'CreatedAt',
   'UpdatedAt',
 ];
-export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: requiredLine() }), readOnly);
-export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: orNothing(requiredLine()) }), readOnly);
+export const ProductWrite = readOnlyMembers(z.object({ ...writable, Name: nonEmptyText() }), readOnly);
+export const ProductChange = readOnlyMembers(z.object({ ...writable, Name: optionalMember(nonEmptyText()) }), readOnly);
 export type ProductChange = z.output<typeof ProductChange>;
 
 const ApiDetail = z.object({
@@ -104,7 +104,7 @@ export interface StoredProduct {
   UpdatedAt: number;
 }
 
-export const newProduct = {
+export const defaultProduct = {
   DisplayName: '',
   ReferenceID: '',
   AuthType: '',
@@ -153,7 +153,7 @@ export const Product = ProductRow.extend({
 
 export const isDocumentationOnly = ({ APIDetails }: Pick<StoredProduct, 'APIDetails'>) => APIDetails.length === 0;
 
-export function productRow(product: StoredProduct): z.output<typeof ProductRow> {
+export function toProductRow(product: StoredProduct): z.output<typeof ProductRow> {
   const { ID, CID, Name, DisplayName, Path, ReferenceID, AuthType, AuthTypes } = product;
   const { DCREnabled, Feature, Scopes, SpecDetails } = product;
   return {
@@ -165,8 +165,8 @@ export function productRow(product: StoredProduct): z.output<typeof ProductRow> 
   };
 }
 
-export const shownProduct = (product: StoredProduct, catalogues: readonly string[]): z.output<typeof Product> => ({
-  ...productRow(product),
+export const toProductView = (product: StoredProduct, catalogues: readonly string[]): z.output<typeof Product> => ({
+  ...toProductRow(product),
   ProviderID: product.ProviderID,
   Catalogues: [...catalogues],
   Content: product.Content,
@@ -176,6 +176,6 @@ export const shownProduct = (product: StoredProduct, catalogues: readonly string
   Templates: [],
   APIDetails: product.APIDetails,
   Hidden: product.Hidden,
-  CreatedAt: shownTime(product.CreatedAt),
-  UpdatedAt: shownTime(product.UpdatedAt),
+  CreatedAt: formatOptionalTime(product.CreatedAt),
+  UpdatedAt: formatOptionalTime(product.UpdatedAt),
 });

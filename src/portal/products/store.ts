@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import { createSortableId } from '#base/ids.ts';
 import type { Records } from '#storage/records.ts';
-import { numberedStore } from '../numbered-store.ts';
+import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
-import { slugOf } from '../shapes.ts';
+import { toSlug } from '../shapes.ts';
 import type { StoredProduct } from './schema.ts';
 
-export function productStore(records: Records) {
-  const products = numberedStore<'portal_products', StoredProduct>(
+export function createProductStore(records: Records) {
+  const products = createNumberedStore<'portal_products', StoredProduct>(
     records,
     'portal_products',
     it => ({ cid: it.CID, provider_id: it.ProviderID, reference_id: it.ReferenceID, name: it.Name, path: it.Path }),
@@ -18,13 +18,13 @@ export function productStore(records: Records) {
     ofProvider: (providerId: number) => products.all({ provider_id: providerId }),
 
     /** A new product, or the bare one a synchronisation has just made of the same policy. */
-    async adopt(product: StoredProduct): Promise<StoredProduct> {
+    async insertOrReplaceSynchronized(product: StoredProduct): Promise<StoredProduct> {
       const { ProviderID, ReferenceID } = product;
-      const bare = ReferenceID
+      const synchronized = ReferenceID
         ? await products.rows.find({ provider_id: ProviderID, reference_id: ReferenceID })
         : undefined;
-      if (!bare) return products.insert(product);
-      return (await products.change(bare.ID, ({ ID }) => ({ ...product, ID }))) ?? products.insert(product);
+      if (!synchronized) return products.insert(product);
+      return (await products.change(synchronized.ID, ({ ID }) => ({ ...product, ID }))) ?? products.insert(product);
     },
 
     /** Known before a policy is made; the index decides between two who come at once. */
@@ -34,8 +34,8 @@ export function productStore(records: Records) {
     },
 
     /** A path made of the name that no other product has: `orders`, `orders-2`, … */
-    async freePath(name: string, nowMs: number): Promise<string> {
-      const slug = slugOf(name) || createSortableId(nowMs);
+    async findFreePath(name: string, nowMs: number): Promise<string> {
+      const slug = toSlug(name) || createSortableId(nowMs);
       const rows = await records.db
         .selectFrom('portal_products')
         .select('path')

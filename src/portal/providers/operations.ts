@@ -5,25 +5,34 @@ import { invalid } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { lenientBool, ok, okAnswer, okMessage, okMessageAnswer, pageQuery, portalId, refOf } from '../shapes.ts';
 import {
-  chooseOrganisation,
+  lenientBool,
+  okMessage,
+  okMessageResponse,
+  okResponse,
+  okStatus,
+  parsePortalRef,
+  portalId,
+  portalPageQuery,
+} from '../shapes.ts';
+import {
   isLocal,
-  keepOrganisation,
   type ProviderOrganisationTools,
+  preserveOrganisation,
+  resolveOrganisation,
   withOrganisation,
 } from './organisation.ts';
 import { isProviderFailure } from './provider-client.ts';
 import {
   maskedSecret,
-  Provider,
+  PortalProvider,
   ProviderChange,
   ProviderRow,
   ProviderWrite,
-  providerRow,
   providerType,
   type StoredProvider,
-  shownProvider,
+  toProviderRow,
+  toProviderView,
 } from './schema.ts';
 import { type SyncTools, synchronize } from './synchronize.ts';
 
@@ -37,10 +46,10 @@ export const listProviders = operation({
   method: 'GET',
   path: '/portal-api/providers',
   about: 'Lists the control planes the portal publishes from, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(ProviderRow),
   async handle({ query }, { portal, clock }: Tools) {
-    return (await portal.providers.page(query)).map(provider => providerRow(provider, clock.now()));
+    return (await portal.providers.page(query)).map(provider => toProviderRow(provider, clock.now()));
   },
 });
 
@@ -52,15 +61,15 @@ export const createProvider = operation({
   about:
     'Connects a control plane: another installation by URL and Secret, or this one when MetaData names no URL: then OrgID names one of its organisations, for good.',
   body: ProviderWrite,
-  returns: Provider,
+  returns: PortalProvider,
   problems: [problem.cid_taken],
   async handle({ body, audit }, { portal, clock, ...tools }: Tools) {
-    const { Secret, ...given } = body.Configuration.MetaData;
+    const { Secret, ...metaData } = body.Configuration.MetaData;
     if (Secret === maskedSecret)
       throw invalid([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
-    const MetaData = await chooseOrganisation(given, tools);
+    const MetaData = await resolveOrganisation(metaData, tools);
     const now = clock.now();
-    const made = await portal.providers.insert({
+    const created = await portal.providers.insert({
       CID: body.CID ?? createSortableId(now),
       Name: body.Name,
       Type: providerType,
@@ -71,8 +80,8 @@ export const createProvider = operation({
       CreatedAt: now,
       UpdatedAt: now,
     });
-    audit(String(made.ID), organisationOf(made));
-    return shownProvider(made, now);
+    audit(String(created.ID), organisationOf(created));
+    return toProviderView(created, now);
   },
 });
 
@@ -83,11 +92,11 @@ export const getProvider = operation({
   path: '/portal-api/providers/{provider_id}',
   about: 'Reads one provider; its secret is masked.',
   params,
-  returns: Provider,
+  returns: PortalProvider,
   problems: [problem.not_found],
   async handle({ params: { provider_id } }, { portal, clock, ...tools }: Tools) {
     const provider = present(await portal.providers.get(provider_id), 'Provider');
-    return shownProvider(await withOrganisation(provider, tools), clock.now());
+    return toProviderView(await withOrganisation(provider, tools), clock.now());
   },
 });
 
@@ -99,9 +108,9 @@ const organisationOf = ({ MetaData }: StoredProvider) => (isLocal(MetaData) ? Me
 const originOf = (url: string) => URL.parse(url)?.origin ?? '';
 
 /** A mask sent back keeps the secret, unless it would then be sent to somebody else. */
-function configured(provider: StoredProvider, { MetaData: given }: ProviderConfiguration, defaultOrgId: string) {
-  const { Secret, ...rest } = given;
-  const MetaData = keepOrganisation(provider.MetaData, rest, defaultOrgId);
+function applyConfiguration(provider: StoredProvider, { MetaData: sent }: ProviderConfiguration, defaultOrgId: string) {
+  const { Secret, ...rest } = sent;
+  const MetaData = preserveOrganisation(provider.MetaData, rest, defaultOrgId);
   if (Secret !== maskedSecret) return { MetaData, Secret };
   if (originOf(MetaData.URL) !== originOf(provider.MetaData.URL)) throw problem.secret_again();
   return { MetaData, Secret: provider.Secret };
@@ -116,7 +125,7 @@ export const updateProvider = operation({
     'Changes a provider. A masked secret keeps the one that is there; the type, and the organisation of a provider of this installation, cannot change.',
   params,
   body: ProviderChange,
-  returns: Provider,
+  returns: PortalProvider,
   problems: [problem.unknown, problem.secret_again, problem.provider_elsewhere, problem.provider_organisation_fixed],
   async handle({ params: { provider_id }, body, audit }, { portal, clock, ...tools }: Tools) {
     const before = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
@@ -126,11 +135,11 @@ export const updateProvider = operation({
     const changed = await portal.providers.change(ID, it => ({
       ...it,
       Name: body.Name ?? it.Name,
-      ...(body.Configuration ? configured(it, body.Configuration, defaultOrgId) : {}),
+      ...(body.Configuration ? applyConfiguration(it, body.Configuration, defaultOrgId) : {}),
       UpdatedAt: clock.now(),
     }));
-    const shown = await withOrganisation(present(changed, 'Provider', 'unknown'), tools);
-    return shownProvider(shown, clock.now());
+    const provider = await withOrganisation(present(changed, 'Provider', 'unknown'), tools);
+    return toProviderView(provider, clock.now());
   },
 });
 
@@ -142,31 +151,31 @@ export const deleteProvider = operation({
   about: 'Disconnects a provider: its products and plans go, and the credentials made there are revoked.',
   params,
   query: z.object({ force: lenientBool.optional().describe('Goes on when the provider cannot be reached') }),
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found, problem.provider_away, problem.provider_refused],
   async handle({ params: { provider_id }, query, audit }, tools: SyncTools) {
     const { portal } = tools;
     const { ID } = present(await portal.providers.get(provider_id), 'Provider');
     audit(String(ID));
-    do await removeRequests(await portal.accessRequests.live({ provider_id: ID }), tools, query.force);
-    while (!(await removed(ID, tools)));
-    return ok;
+    do await removeRequests(await portal.accessRequests.listLive({ provider_id: ID }), tools, query.force);
+    while (!(await tryRemove(ID, tools)));
+    return okStatus;
   },
 });
 
 /** Removes a provider with what it offers. False when somebody has just asked for access to it. */
-const removed = (id: number, { portal, records }: SyncTools): Promise<boolean> =>
+const tryRemove = (id: number, { portal, records }: SyncTools): Promise<boolean> =>
   records.write(async () => {
-    await portal.providers.hold(id);
+    await portal.providers.lock(id);
     const plans = await portal.plans.ofProvider(id);
     for (const plan of plans) await portal.plans.change(plan.ID, it => it);
-    if ((await portal.accessRequests.live({ provider_id: id })).length > 0) return false;
+    if ((await portal.accessRequests.listLive({ provider_id: id })).length > 0) return false;
     for (const { ID } of plans) {
-      await portal.catalogues.plans.setHolding(ID, []);
+      await portal.catalogues.plans.setLeftOf(ID, []);
       await portal.plans.remove(ID);
     }
     for (const { ID } of await portal.products.ofProvider(id)) {
-      await portal.catalogues.products.setHolding(ID, []);
+      await portal.catalogues.products.setLeftOf(ID, []);
       await portal.products.remove(ID);
     }
     await portal.providers.remove(id);
@@ -180,14 +189,14 @@ export const synchronizeProvider = operation({
   path: '/portal-api/providers/{provider_id}/synchronize',
   about: 'Learns what a provider offers now; `all` asks every provider.',
   params: z.object({ provider_id: z.string().describe('Number, persistent id, or `all`') }),
-  returns: okMessageAnswer,
+  returns: okMessageResponse,
   problems: [problem.unknown, problem.sync_failed],
   async handle({ params: { provider_id }, audit }, tools: SyncTools & ProviderOrganisationTools) {
     audit(provider_id);
     const { providers } = tools.portal;
     if (provider_id === 'all') await synchronizeAll(await providers.all(), tools);
     else {
-      const provider = present(await providers.get(refOf(provider_id)), 'Provider', 'unknown');
+      const provider = present(await providers.get(parsePortalRef(provider_id)), 'Provider', 'unknown');
       audit(provider_id, organisationOf(await withOrganisation(provider, tools)));
       await synchronize(provider, tools);
     }

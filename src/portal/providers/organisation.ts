@@ -17,21 +17,21 @@ type MetaData = StoredProvider['MetaData'];
 export const isLocal = ({ URL }: Pick<MetaData, 'URL'>): boolean => URL === '';
 
 /** The configuration of a new provider, with its organisation written out. Elsewhere its id means nothing here. */
-export async function chooseOrganisation(given: MetaData, tools: ProviderOrganisationTools): Promise<MetaData> {
-  if (!isLocal(given)) return given;
-  const OrgID = given.OrgID || (await tools.defaultOrgId());
+export async function resolveOrganisation(metaData: MetaData, tools: ProviderOrganisationTools): Promise<MetaData> {
+  if (!isLocal(metaData)) return metaData;
+  const OrgID = metaData.OrgID || (await tools.defaultOrgId());
   if (!(await tools.organisations.get(OrgID)))
     throw invalid([{ path: 'Configuration.MetaData.OrgID', message: `there is no organisation ${OrgID}` }]);
-  return { ...given, OrgID };
+  return { ...metaData, OrgID };
 }
 
 /** The next configuration of a provider, or a problem where it would read another organisation of this installation. */
-export function keepOrganisation(before: MetaData, given: MetaData, defaultOrgId: string): MetaData {
-  if (!isLocal(given)) return given;
+export function preserveOrganisation(before: MetaData, next: MetaData, defaultOrgId: string): MetaData {
+  if (!isLocal(next)) return next;
   if (!isLocal(before)) throw problem.provider_elsewhere();
   const OrgID = before.OrgID || defaultOrgId;
-  if (given.OrgID !== '' && given.OrgID !== OrgID) throw problem.provider_organisation_fixed();
-  return { ...given, OrgID };
+  if (next.OrgID !== '' && next.OrgID !== OrgID) throw problem.provider_organisation_fixed();
+  return { ...next, OrgID };
 }
 
 /** A provider as reads show it: one stored without an organisation is of the one made at first start. */

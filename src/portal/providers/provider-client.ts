@@ -4,7 +4,7 @@ import type { PortalTools } from '../portal-stores.ts';
 import { problem } from '../problems.ts';
 import type { StoredProvider } from './schema.ts';
 
-export type ReachTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
+export type ProviderClientTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
 
 const failures = new Set([problem.provider_away.code, problem.provider_refused.code, problem.sync_failed.code]);
 
@@ -13,9 +13,9 @@ export const isProviderFailure = (error: unknown): error is Problem =>
   error instanceof Problem && failures.has(error.code);
 
 /** Does something at a provider; one that cannot be reached is marked so for everybody to see. */
-export async function reach<T>(
+export async function callProvider<T>(
   provider: StoredProvider,
-  { portal, controlPlane }: ReachTools,
+  { portal, controlPlane }: ProviderClientTools,
   work: (plane: ControlPlane) => Promise<T>,
 ): Promise<T> {
   try {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseUniqueJson } from '#base/json.ts';
 import { checkMembers, formatUnknownMember, freeForm, readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
-import { chosenCid, lenientBool, line, orNothing, requiredLine, shownTime } from '../shapes.ts';
+import { chosenCid, formatOptionalTime, lenientBool, nonEmptyText, optionalMember, shortText } from '../shapes.ts';
 
 /** A connection to one control plane: where APIs, policies and keys are. */
 export const providerType = 'gw-pro';
@@ -10,24 +10,24 @@ export const providerType = 'gw-pro';
 /** Stands in replies for a secret that is there; sent back, it means the one that was there. */
 export const maskedSecret = '********';
 
-const webAddress = z
+const httpUrl = z
   .string()
   .max(2048)
   .refine(text => text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http or https address')
   .refine(text => !URL.parse(text)?.username && !URL.parse(text)?.password, 'may not hold a user name or password');
 
 const tagList = z.union([
-  z.array(line(255)).max(100),
-  line(10_000).transform(text => text.split(',').map(tag => tag.trim())),
+  z.array(shortText(255)).max(100),
+  shortText(10_000).transform(text => text.split(',').map(tag => tag.trim())),
 ]);
 
 const metaDataMembers = z.object({
-  URL: orNothing(webAddress),
-  Secret: orNothing(line(4096)),
-  OrgID: orNothing(line(64)),
-  Gateway: orNothing(webAddress),
-  PoliciesTags: orNothing(tagList),
-  InsecureSkipVerify: orNothing(lenientBool),
+  URL: optionalMember(httpUrl),
+  Secret: optionalMember(shortText(4096)),
+  OrgID: optionalMember(shortText(64)),
+  Gateway: optionalMember(httpUrl),
+  PoliciesTags: optionalMember(tagList),
+  InsecureSkipVerify: optionalMember(lenientBool),
 });
 
 const MetaData = metaDataMembers
@@ -73,8 +73,8 @@ const Configuration = readOnlyMembers(z.object({ MetaData: metaDataText }), ['ID
 const readOnly = ['ID', 'Status', 'LastSyncedAt', 'CreatedAt', 'UpdatedAt'];
 export const ProviderWrite = readOnlyMembers(
   z.object({
-    CID: orNothing(chosenCid),
-    Name: requiredLine(),
+    CID: optionalMember(chosenCid),
+    Name: nonEmptyText(),
     Type: z.literal(providerType, { error: `must be ${providerType}` }),
     Configuration,
   }),
@@ -82,7 +82,7 @@ export const ProviderWrite = readOnlyMembers(
 );
 /** The type and the persistent id of a provider do not change. */
 export const ProviderChange = readOnlyMembers(
-  z.object({ Name: orNothing(requiredLine()), Configuration: orNothing(Configuration) }),
+  z.object({ Name: optionalMember(nonEmptyText()), Configuration: optionalMember(Configuration) }),
   [...readOnly, 'CID', 'Type'],
 );
 
@@ -108,13 +108,13 @@ export const ProviderRow = z.object({
   Status: z.enum(['Unknown', 'Up', 'Down']),
   LastSyncedAt: z.string(),
 });
-export const Provider = ProviderRow.extend({
+export const PortalProvider = ProviderRow.extend({
   Configuration: z.object({ ID: z.int(), MetaData: z.string() }),
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
 
-export const providerRow = (provider: StoredProvider, nowMs: number) => ({
+export const toProviderRow = (provider: StoredProvider, nowMs: number) => ({
   ID: provider.ID,
   CID: provider.CID,
   Name: provider.Name,
@@ -123,14 +123,14 @@ export const providerRow = (provider: StoredProvider, nowMs: number) => ({
   LastSyncedAt: provider.LastSyncedAt === 0 ? '' : `${spanText(nowMs - provider.LastSyncedAt)} ago`,
 });
 
-export const shownProvider = (provider: StoredProvider, nowMs: number) => ({
-  ...providerRow(provider, nowMs),
+export const toProviderView = (provider: StoredProvider, nowMs: number) => ({
+  ...toProviderRow(provider, nowMs),
   Configuration: {
     ID: provider.ID,
     MetaData: JSON.stringify({ ...provider.MetaData, Secret: provider.Secret ? maskedSecret : '' }),
   },
-  CreatedAt: shownTime(provider.CreatedAt),
-  UpdatedAt: shownTime(provider.UpdatedAt),
+  CreatedAt: formatOptionalTime(provider.CreatedAt),
+  UpdatedAt: formatOptionalTime(provider.UpdatedAt),
 });
 
 const units: readonly [name: string, seconds: number][] = [

@@ -3,12 +3,12 @@ import { policyIdOf, rightsOf, stateOf } from '#access/policies/schema.ts';
 import { createSortableId } from '#base/ids.ts';
 import type { ApiFacts } from '../control-plane.ts';
 import { fromPlanPolicy, isPlanPolicy } from '../plans/policy.ts';
-import { newPlan, type StoredPlan } from '../plans/schema.ts';
+import { defaultPlan, type StoredPlan } from '../plans/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { detailsOf, fromPolicy, isProductPolicy } from '../products/policy.ts';
-import { newProduct, type StoredProduct } from '../products/schema.ts';
-import { isProviderFailure, reach } from './provider-client.ts';
+import { buildApiDetails, fromProductPolicy, isProductPolicy } from '../products/policy.ts';
+import { defaultProduct, type StoredProduct } from '../products/schema.ts';
+import { callProvider, isProviderFailure } from './provider-client.ts';
 import type { StoredProvider } from './schema.ts';
 
 export type SyncTools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
@@ -27,21 +27,21 @@ export async function synchronize(provider: StoredProvider, tools: SyncTools): P
   const { portal, records, clock } = tools;
   let fetched: Fetched;
   try {
-    fetched = await reach(provider, tools, plane => fetchAll(provider, plane));
+    fetched = await callProvider(provider, tools, plane => fetchAll(provider, plane));
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause;
     await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
     throw problem.sync_failed({ detail: { name: provider.Name, reason: cause.detail.reason }, cause });
   }
   await records.write(async () => {
-    const known = await portal.providers.change(provider.ID, it => ({
+    const updated = await portal.providers.change(provider.ID, it => ({
       ...it,
       Status: 'Up',
       LastSyncedAt: clock.now(),
     }));
-    present(known, 'Provider', 'unknown');
-    await takeProducts(provider.ID, fetched, tools);
-    await takePlans(provider.ID, fetched, tools);
+    present(updated, 'Provider', 'unknown');
+    await importProducts(provider.ID, fetched, tools);
+    await importPlans(provider.ID, fetched, tools);
   });
 }
 
@@ -49,9 +49,9 @@ async function fetchAll(
   { MetaData }: StoredProvider,
   plane: { policies(): Promise<Policy[]>; apis(ids: readonly string[]): Promise<ReadonlyMap<string, ApiFacts>> },
 ): Promise<Fetched> {
-  const wanted = new Set(MetaData.PoliciesTags);
-  const tagged = (policy: Policy) => wanted.size === 0 || policy.tags?.some(tag => wanted.has(tag));
-  const policies = (await plane.policies()).filter(policy => policyIdOf(policy) && tagged(policy));
+  const tags = new Set(MetaData.PoliciesTags);
+  const hasWantedTag = (policy: Policy) => tags.size === 0 || policy.tags?.some(tag => tags.has(tag));
+  const policies = (await plane.policies()).filter(policy => policyIdOf(policy) && hasWantedTag(policy));
   const products = policies.filter(isProductPolicy);
   const apiIds = new Set(products.flatMap(policy => Object.keys(rightsOf(policy))));
   return { products, plans: policies.filter(isPlanPolicy), apis: await plane.apis([...apiIds]) };
@@ -60,33 +60,33 @@ async function fetchAll(
 const isOffered = (policy: Policy) => stateOf(policy) === 'active';
 
 /** Pairs what is known with what was found, by the id keys name the policy by. */
-function matched<Doc extends { ReferenceID: string }>(known: readonly Doc[], policies: readonly Policy[]) {
+function matchByPolicy<Doc extends { ReferenceID: string }>(docs: readonly Doc[], policies: readonly Policy[]) {
   const byId = new Map(policies.map(policy => [policyIdOf(policy), policy]));
-  const had = new Set(known.map(doc => doc.ReferenceID));
+  const knownIds = new Set(docs.map(doc => doc.ReferenceID));
   return {
-    kept: known.filter(doc => doc.ReferenceID !== '').map(doc => ({ doc, policy: byId.get(doc.ReferenceID) })),
-    fresh: policies.filter(policy => !had.has(policyIdOf(policy))),
+    existing: docs.filter(doc => doc.ReferenceID !== '').map(doc => ({ doc, policy: byId.get(doc.ReferenceID) })),
+    fresh: policies.filter(policy => !knownIds.has(policyIdOf(policy))),
   };
 }
 
-async function takeProducts(ProviderID: number, { products: policies, apis }: Fetched, tools: SyncTools) {
+async function importProducts(ProviderID: number, { products: policies, apis }: Fetched, tools: SyncTools) {
   const { portal, clock } = tools;
-  const { kept, fresh } = matched(await portal.products.ofProvider(ProviderID), policies);
-  const learnt = (policy: Policy, before: StoredProduct | undefined) => ({
-    ...fromPolicy(policy),
-    APIDetails: detailsOf(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
+  const { existing, fresh } = matchByPolicy(await portal.products.ofProvider(ProviderID), policies);
+  const readProduct = (policy: Policy, before: StoredProduct | undefined) => ({
+    ...fromProductPolicy(policy),
+    APIDetails: buildApiDetails(Object.keys(rightsOf(policy)), apis, before?.APIDetails),
     Hidden: !isOffered(policy),
   });
-  for (const { doc, policy } of kept)
+  for (const { doc, policy } of existing)
     await portal.products.change(doc.ID, it =>
-      touched(it, policy ? { ...it, ...learnt(policy, it) } : { ...it, Hidden: true }, clock.now()),
+      updateIfChanged(it, policy ? { ...it, ...readProduct(policy, it) } : { ...it, Hidden: true }, clock.now()),
     );
   for (const policy of fresh) {
     const now = clock.now();
-    const Path = await portal.products.freePath(policy.name ?? '', now);
+    const Path = await portal.products.findFreePath(policy.name ?? '', now);
     await portal.products.insert({
-      ...newProduct,
-      ...learnt(policy, undefined),
+      ...defaultProduct,
+      ...readProduct(policy, undefined),
       CID: createSortableId(now),
       Path,
       ProviderID,
@@ -96,22 +96,29 @@ async function takeProducts(ProviderID: number, { products: policies, apis }: Fe
   }
 }
 
-async function takePlans(ProviderID: number, { plans: policies }: Fetched, tools: SyncTools) {
+async function importPlans(ProviderID: number, { plans: policies }: Fetched, tools: SyncTools) {
   const { portal, clock } = tools;
-  const { kept, fresh } = matched(await portal.plans.ofProvider(ProviderID), policies);
-  const learnt = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
-  for (const { doc, policy } of kept)
+  const { existing, fresh } = matchByPolicy(await portal.plans.ofProvider(ProviderID), policies);
+  const readPlan = (policy: Policy) => ({ ...fromPlanPolicy(policy), Hidden: !isOffered(policy) });
+  for (const { doc, policy } of existing)
     await portal.plans.change(
       doc.ID,
-      (it): StoredPlan => touched(it, policy ? { ...it, ...learnt(policy) } : { ...it, Hidden: true }, clock.now()),
+      (it): StoredPlan =>
+        updateIfChanged(it, policy ? { ...it, ...readPlan(policy) } : { ...it, Hidden: true }, clock.now()),
     );
   for (const policy of fresh) {
     const now = clock.now();
     const dates = { CreatedAt: now, UpdatedAt: now };
-    await portal.plans.insert({ ...newPlan, ...learnt(policy), CID: createSortableId(now), ProviderID, ...dates });
+    await portal.plans.insert({
+      ...defaultPlan,
+      ...readPlan(policy),
+      CID: createSortableId(now),
+      ProviderID,
+      ...dates,
+    });
   }
 }
 
 /** An object that stayed the same keeps its date. */
-const touched = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
+const updateIfChanged = <Doc extends { UpdatedAt: number }>(before: Doc, after: Doc, now: number): Doc =>
   JSON.stringify(before) === JSON.stringify(after) ? before : { ...after, UpdatedAt: now };

@@ -3,10 +3,10 @@ import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
-import { ok, okAnswer, pageQuery } from '../shapes.ts';
+import { okResponse, okStatus, portalPageQuery } from '../shapes.ts';
 import { problem } from './problems.ts';
-import { changedProfile, newProfile, profileRow } from './rules.ts';
-import { Profile, ProfileChange, ProfileRow, ProfileWrite, shownProfile } from './schema.ts';
+import { applyProfileChange, createProfile, toProfileRow } from './rules.ts';
+import { Profile, ProfileChange, ProfileRow, ProfileWrite, toProfileView } from './schema.ts';
 import type { SsoProfileStore } from './store.ts';
 
 export interface SsoProfileTools {
@@ -25,11 +25,11 @@ export const listSsoProfiles = operation({
   method: 'GET',
   path: '/portal-api/sso_profiles',
   about: 'Lists the ways to sign in through others, newest first, with the addresses where signing in begins and ends.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(ProfileRow),
   async handle({ query }, { ssoProfiles, settings }: SsoProfileTools) {
     const fallback = `http://${settings['portal.host']}:${settings['portal.port']}`;
-    return (await ssoProfiles.page(query)).map(profile => profileRow(profile, fallback));
+    return (await ssoProfiles.page(query)).map(profile => toProfileRow(profile, fallback));
   },
 });
 
@@ -44,10 +44,10 @@ export const createSsoProfile = operation({
   status: 201,
   problems: [problem.id_taken],
   async handle({ actor, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
-    const profile = newProfile(body, { name: actor.name, nowMs: clock.now() });
+    const profile = createProfile(body, { name: actor.name, nowMs: clock.now() });
     audit(profile.ID);
     await ssoProfiles.insert(profile);
-    return shownProfile(profile);
+    return toProfileView(profile);
   },
 });
 
@@ -61,7 +61,7 @@ export const getSsoProfile = operation({
   returns: Profile,
   problems: [portalProblem.not_found],
   async handle({ params: { profile_id } }, { ssoProfiles }: SsoProfileTools) {
-    return shownProfile(present(await ssoProfiles.get(profile_id), what));
+    return toProfileView(present(await ssoProfiles.get(profile_id), what));
   },
 });
 
@@ -78,8 +78,8 @@ export const updateSsoProfile = operation({
   async handle({ actor, params: { profile_id }, body, audit }, { ssoProfiles, clock }: SsoProfileTools) {
     audit(profile_id);
     const author = { name: actor.name, nowMs: clock.now() };
-    const changed = await ssoProfiles.change(profile_id, it => changedProfile(it, body, author));
-    return shownProfile(present(changed, what));
+    const changed = await ssoProfiles.change(profile_id, it => applyProfileChange(it, body, author));
+    return toProfileView(present(changed, what));
   },
 });
 
@@ -90,12 +90,12 @@ export const deleteSsoProfile = operation({
   path: '/portal-api/sso_profiles/{profile_id}',
   about: 'Removes a way to sign in; people who came through it stay.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [portalProblem.not_found],
   async handle({ params: { profile_id }, audit }, { ssoProfiles }: SsoProfileTools) {
     audit(profile_id);
     if (!(await ssoProfiles.remove(profile_id))) throw portalProblem.not_found({ detail: { what } });
-    return ok;
+    return okStatus;
   },
 });
 

@@ -1,7 +1,7 @@
 import { invalid, type ValidationError } from '#operations/validation-error.ts';
-import { shownTime, slugOf, withoutSlashes } from '../shapes.ts';
+import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
-import { unmasked } from './secrets.ts';
+import { restoreMaskedSecrets } from './secrets.ts';
 
 /** Who makes or changes a profile, and when. */
 export interface Author {
@@ -10,19 +10,19 @@ export interface Author {
 }
 
 /** A profile of what a caller sent; refused with every reason at once when it could never sign anybody in. */
-export function newProfile(write: ProfileWrite, { name, nowMs }: Author): SsoProfile {
+export function createProfile(write: ProfileWrite, { name, nowMs }: Author): SsoProfile {
   const profile: SsoProfile = {
     Name: write.Name,
     ActionType: write.ActionType,
     ProviderName: write.ProviderName,
-    ID: write.ID ?? slugOf(write.Name),
+    ID: write.ID ?? toSlug(write.Name),
     OrgID: write.OrgID ?? '0',
     MatchedPolicyID: write.MatchedPolicyID ?? '',
     Type: write.Type ?? typeOfProvider[write.ProviderName],
     CustomEmailField: write.CustomEmailField ?? '',
     CustomUserIDField: write.CustomUserIDField ?? '',
-    ProviderConfig: unmasked(write.ProviderConfig ?? {}, undefined, 'ProviderConfig'),
-    IdentityHandlerConfig: unmasked(write.IdentityHandlerConfig ?? {}, undefined, 'IdentityHandlerConfig'),
+    ProviderConfig: restoreMaskedSecrets(write.ProviderConfig ?? {}, undefined, 'ProviderConfig'),
+    IdentityHandlerConfig: restoreMaskedSecrets(write.IdentityHandlerConfig ?? {}, undefined, 'IdentityHandlerConfig'),
     ProviderConstraintsDomain: write.ProviderConstraintsDomain ?? '',
     ProviderConstraintsGroup: write.ProviderConstraintsGroup ?? '',
     ReturnURL: write.ReturnURL ?? '',
@@ -35,34 +35,34 @@ export function newProfile(write: ProfileWrite, { name, nowMs }: Author): SsoPro
     UpdatedAt: nowMs,
     UpdatedBy: name,
   };
-  refuseUseless(profile);
+  validateProfile(profile);
   return profile;
 }
 
 /** The profile with what a caller sent in it. Its ID is part of addresses others have noted, so it stays. */
-export function changedProfile(stored: SsoProfile, change: ProfileChange, { name, nowMs }: Author): SsoProfile {
+export function applyProfileChange(stored: SsoProfile, change: ProfileChange, { name, nowMs }: Author): SsoProfile {
   const { ID: _kept, ProviderConfig, IdentityHandlerConfig, ...rest } = change;
   const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== null));
   const profile: SsoProfile = {
     ...stored,
     ...sent,
     ProviderConfig: ProviderConfig
-      ? unmasked(ProviderConfig, stored.ProviderConfig, 'ProviderConfig')
+      ? restoreMaskedSecrets(ProviderConfig, stored.ProviderConfig, 'ProviderConfig')
       : stored.ProviderConfig,
     IdentityHandlerConfig: IdentityHandlerConfig
-      ? unmasked(IdentityHandlerConfig, stored.IdentityHandlerConfig, 'IdentityHandlerConfig')
+      ? restoreMaskedSecrets(IdentityHandlerConfig, stored.IdentityHandlerConfig, 'IdentityHandlerConfig')
       : stored.IdentityHandlerConfig,
     UpdatedAt: nowMs,
     UpdatedBy: name,
   };
   if (change.ProviderName && !change.Type) profile.Type = typeOfProvider[change.ProviderName];
-  refuseUseless(profile);
+  validateProfile(profile);
   return profile;
 }
 
 const providerSegment = /^[\w-]{1,64}$/;
 
-function refuseUseless({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): void {
+function validateProfile({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): void {
   const faults: ValidationError[] = [];
   if (ID === '') faults.push({ path: 'ID', message: 'is needed, since none can be made from this Name' });
   const type = typeOfProvider[ProviderName];
@@ -70,33 +70,33 @@ function refuseUseless({ ID, Type, ProviderName, ProviderConfig }: SsoProfile): 
   const { UseProviders } = ProviderConfig;
   if (UseProviders !== undefined && UseProviders !== null && !Array.isArray(UseProviders))
     faults.push({ path: 'ProviderConfig.UseProviders', message: 'must be a list' });
-  for (const [place, name] of socialNames(ProviderConfig).entries())
+  for (const [place, name] of socialProviderNames(ProviderConfig).entries())
     if (typeof name !== 'string' || !providerSegment.test(name))
       faults.push({ path: `ProviderConfig.UseProviders[${place}].Name`, message: 'must be letters, digits, _ or -' });
   if (faults.length > 0) throw invalid(faults);
 }
 
-function socialNames({ UseProviders }: SsoProfile['ProviderConfig']): unknown[] {
+function socialProviderNames({ UseProviders }: SsoProfile['ProviderConfig']): unknown[] {
   if (!Array.isArray(UseProviders)) return [];
   return UseProviders.map(it => (typeof it === 'object' && it !== null && !Array.isArray(it) ? it.Name : undefined));
 }
 
 /** The last part of the address where signing in begins. */
-function segmentOf({ ProviderName, ProviderConfig }: SsoProfile): string {
+function loginSegment({ ProviderName, ProviderConfig }: SsoProfile): string {
   const fixed = { SAMLProvider: 'saml', ADProvider: 'ldap', ProxyProvider: 'proxy', SocialProvider: undefined };
-  return fixed[ProviderName] ?? String(socialNames(ProviderConfig)[0] ?? 'openid-connect');
+  return fixed[ProviderName] ?? String(socialProviderNames(ProviderConfig)[0] ?? 'openid-connect');
 }
 
 /** Where people reach the portal, as the profile says; `fallback` where it says nothing. */
 function portalUrl({ ProviderConfig, ReturnURL }: SsoProfile, fallback: string): string {
   for (const base of [ProviderConfig.CallbackBaseURL, ProviderConfig.SAMLBaseURL])
-    if (typeof base === 'string' && URL.canParse(base)) return withoutSlashes(base);
+    if (typeof base === 'string' && URL.canParse(base)) return trimSlashes(base);
   return URL.canParse(ReturnURL) ? new URL(ReturnURL).origin : fallback;
 }
 
-export function profileRow(profile: SsoProfile, fallbackUrl: string) {
+export function toProfileRow(profile: SsoProfile, fallbackUrl: string) {
   const { ID, Name, ActionType, UpdatedAt, UpdatedBy } = profile;
-  const SelectedProviderType = segmentOf(profile);
+  const SelectedProviderType = loginSegment(profile);
   const LoginURL = `${portalUrl(profile, fallbackUrl)}/tib/auth/${ID}/${SelectedProviderType}`;
   const RedirectURL = `${LoginURL}/callback`;
   return {
@@ -106,7 +106,7 @@ export function profileRow(profile: SsoProfile, fallbackUrl: string) {
     LoginURL,
     RedirectURL,
     SelectedProviderType,
-    UpdatedAt: shownTime(UpdatedAt),
+    UpdatedAt: formatOptionalTime(UpdatedAt),
     UpdatedBy,
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base/json.ts';
-import { lenientBool, line, requiredLine } from '../shapes.ts';
-import { masked } from './secrets.ts';
+import { lenientBool, nonEmptyText, shortText } from '../shapes.ts';
+import { maskSecrets } from './secrets.ts';
 
 /** How people sign in to the portal through somebody who already knows them. */
 
@@ -31,22 +31,22 @@ const groupMapping = z.record(
 );
 
 const texts = {
-  OrgID: line().nullish(),
-  MatchedPolicyID: line().nullish(),
-  CustomEmailField: line().nullish(),
-  CustomUserIDField: line().nullish(),
-  ProviderConstraintsDomain: line().nullish(),
-  ProviderConstraintsGroup: line().nullish(),
-  ReturnURL: line(2048).nullish(),
-  DefaultUserGroupID: line().nullish(),
-  CustomUserGroupField: line().nullish(),
-  UserGroupSeparator: line().nullish(),
+  OrgID: shortText().nullish(),
+  MatchedPolicyID: shortText().nullish(),
+  CustomEmailField: shortText().nullish(),
+  CustomUserIDField: shortText().nullish(),
+  ProviderConstraintsDomain: shortText().nullish(),
+  ProviderConstraintsGroup: shortText().nullish(),
+  ReturnURL: shortText(2048).nullish(),
+  DefaultUserGroupID: shortText().nullish(),
+  CustomUserGroupField: shortText().nullish(),
+  UserGroupSeparator: shortText().nullish(),
 };
 
 export const ProfileWrite = z.object({
   ...texts,
   ID: profileId.nullish(),
-  Name: requiredLine(),
+  Name: nonEmptyText(),
   ActionType: oneOf(actionTypes),
   Type: oneOf(types).nullish(),
   ProviderName: oneOf(providerNames),
@@ -58,13 +58,13 @@ export const ProfileWrite = z.object({
 export type ProfileWrite = z.output<typeof ProfileWrite>;
 
 export const ProfileChange = ProfileWrite.extend({
-  Name: requiredLine().nullish(),
+  Name: nonEmptyText().nullish(),
   ActionType: oneOf(actionTypes).nullish(),
   ProviderName: oneOf(providerNames).nullish(),
 });
 export type ProfileChange = z.output<typeof ProfileChange>;
 
-const shownConfig = z.record(z.string(), z.unknown());
+const configView = z.record(z.string(), z.unknown());
 export const Profile = z.object({
   ID: z.string(),
   Name: z.string(),
@@ -75,8 +75,8 @@ export const Profile = z.object({
   ProviderName: z.enum(providerNames),
   CustomEmailField: z.string(),
   CustomUserIDField: z.string(),
-  ProviderConfig: shownConfig,
-  IdentityHandlerConfig: shownConfig,
+  ProviderConfig: configView,
+  IdentityHandlerConfig: configView,
   ProviderConstraintsDomain: z.string(),
   ProviderConstraintsGroup: z.string(),
   ReturnURL: z.string(),
@@ -108,11 +108,11 @@ export const ProfileRow = z.object({
 });
 
 /** As others see it: never a secret. */
-export function shownProfile(profile: SsoProfile): z.input<typeof Profile> {
-  const { CreatedAt: _created, UpdatedAt: _updated, UpdatedBy: _by, ...shown } = profile;
+export function toProfileView(profile: SsoProfile): z.input<typeof Profile> {
+  const { CreatedAt: _created, UpdatedAt: _updated, UpdatedBy: _by, ...view } = profile;
   return {
-    ...shown,
-    ProviderConfig: masked(profile.ProviderConfig),
-    IdentityHandlerConfig: masked(profile.IdentityHandlerConfig),
+    ...view,
+    ProviderConfig: maskSecrets(profile.ProviderConfig),
+    IdentityHandlerConfig: maskSecrets(profile.IdentityHandlerConfig),
   };
 }

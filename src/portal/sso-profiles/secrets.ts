@@ -13,23 +13,23 @@ const addressName = /(url|server|port|host)$/i;
 type JsonObject = { [name: string]: Json };
 type Path = readonly (string | number)[];
 /** Says what to put in the place of a secret: `name` of `holder`, with what is known of the same holder elsewhere. */
-type Change = (holder: JsonObject, name: string, other: JsonObject | undefined, path: Path) => Json;
+type SecretTransform = (holder: JsonObject, name: string, other: JsonObject | undefined, path: Path) => Json;
 
 /** Walks an object, and another one of its kind beside it, and changes every secret of the first. */
-function mapSecrets(value: Json, change: Change, other?: Json, path: Path = []): Json {
+function mapSecrets(value: Json, change: SecretTransform, other?: Json, path: Path = []): Json {
   if (Array.isArray(value))
-    return value.map((item, place) => mapSecrets(item, change, counterpart(item, place, other), [...path, place]));
+    return value.map((item, place) => mapSecrets(item, change, findCounterpart(item, place, other), [...path, place]));
   if (!isObject(value)) return value;
-  const beside = isObject(other) ? other : undefined;
+  const otherObject = isObject(other) ? other : undefined;
   const members = Object.entries(value).map(([name, member]) => {
     const here = [...path, name];
-    if (secretName.test(name)) return [name, change(value, name, beside, here)];
-    return [name, mapSecrets(member, change, beside && own(beside, name), here)];
+    if (secretName.test(name)) return [name, change(value, name, otherObject, here)];
+    return [name, mapSecrets(member, change, otherObject && getOwn(otherObject, name), here)];
   });
   return Object.fromEntries(members) as JsonObject;
 }
 
-const own = (value: JsonObject, name: string): Json | undefined =>
+const getOwn = (value: JsonObject, name: string): Json | undefined =>
   Object.hasOwn(value, name) ? value[name] : undefined;
 
 const isObject = (value: Json | undefined): value is JsonObject =>
@@ -39,7 +39,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
  * The item of another list that is the same thing. Providers have a `Name`, and a `Key` where two share one; by place
  * alone, removing the first would hand its secret to the second.
  */
-function counterpart(item: Json, place: number, other: Json | undefined): Json | undefined {
+function findCounterpart(item: Json, place: number, other: Json | undefined): Json | undefined {
   if (!Array.isArray(other)) return undefined;
   if (!isObject(item) || item.Name === undefined) return other[place];
   const namesakes = other.filter(it => isObject(it) && it.Name === item.Name);
@@ -49,28 +49,29 @@ function counterpart(item: Json, place: number, other: Json | undefined): Json |
 }
 
 /** Secrets as `change` makes them: sealed, opened. */
-export const changedSecrets = (value: JsonObject, change: (text: string) => string): JsonObject =>
+export const transformSecrets = (value: JsonObject, change: (text: string) => string): JsonObject =>
   mapSecrets(value, (holder, name) => {
     const secret = holder[name]!;
     return typeof secret === 'string' && secret !== '' ? change(secret) : secret;
   }) as JsonObject;
 
-export const masked = (value: JsonObject): JsonObject => changedSecrets(value, () => mask);
+export const maskSecrets = (value: JsonObject): JsonObject => transformSecrets(value, () => mask);
 
 /** What a caller sent at `path`, with the stored secret wherever it sent the mask. */
-export function unmasked(sent: JsonObject, stored: JsonObject | undefined, path: string): JsonObject {
+export function restoreMaskedSecrets(sent: JsonObject, stored: JsonObject | undefined, path: string): JsonObject {
   const faults: ValidationError[] = [];
   const whole = mapSecrets(
     sent,
     (holder, name, other, at) => {
       const fault = (message: string) => faults.push({ path: pathText([path, ...at]), message });
       const secret = holder[name]!;
-      const kept = other && own(other, name);
+      const storedSecret = other && getOwn(other, name);
       if (typeof secret !== 'string') fault('must be text');
       if (secret !== mask) return secret;
-      if (typeof kept !== 'string') fault('is masked, and no secret is stored for it: send the secret itself');
-      else if (movedMember(holder, other!)) fault(`must be sent again when ${movedMember(holder, other!)} changes`);
-      return kept ?? secret;
+      if (typeof storedSecret !== 'string') fault('is masked, and no secret is stored for it: send the secret itself');
+      else if (findChangedAddress(holder, other!))
+        fault(`must be sent again when ${findChangedAddress(holder, other!)} changes`);
+      return storedSecret ?? secret;
     },
     stored,
   );
@@ -79,5 +80,5 @@ export function unmasked(sent: JsonObject, stored: JsonObject | undefined, path:
 }
 
 /** A stored secret is never shown to an address its owner did not give it for. */
-const movedMember = (holder: JsonObject, other: JsonObject): string | undefined =>
-  Object.keys(holder).find(name => addressName.test(name) && holder[name] !== own(other, name));
+const findChangedAddress = (holder: JsonObject, other: JsonObject): string | undefined =>
+  Object.keys(holder).find(name => addressName.test(name) && holder[name] !== getOwn(other, name));

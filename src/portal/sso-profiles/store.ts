@@ -1,41 +1,41 @@
 import type { Vault } from '#base/vault.ts';
 import { createCollection } from '#storage/collection.ts';
 import type { Records } from '#storage/records.ts';
-import { capped, type PageQuery, pageAsked } from '../shapes.ts';
+import { applyLimit, type PortalPageQuery, toPageRequest } from '../shapes.ts';
 import { problem } from './problems.ts';
 import type { SsoProfile } from './schema.ts';
-import { changedSecrets } from './secrets.ts';
+import { transformSecrets } from './secrets.ts';
 
-export type SsoProfileStore = ReturnType<typeof ssoProfileStore>;
+export type SsoProfileStore = ReturnType<typeof createSsoProfileStore>;
 
 const purpose = 'sso profile secret';
 
 /** Secrets inside the configurations are sealed one by one; profiles come out with them opened. */
-export function ssoProfileStore(records: Records, vault: Vault) {
+export function createSsoProfileStore(records: Records, vault: Vault) {
   const profiles = createCollection<'portal_sso_profiles', SsoProfile>(
     records,
     'portal_sso_profiles',
     it => ({ id: it.ID, created_at: it.CreatedAt }),
     problem.id_taken,
   );
-  const each = (change: (text: string) => string) => (profile: SsoProfile) => ({
+  const mapConfigs = (change: (text: string) => string) => (profile: SsoProfile) => ({
     ...profile,
-    ProviderConfig: changedSecrets(profile.ProviderConfig, change),
-    IdentityHandlerConfig: changedSecrets(profile.IdentityHandlerConfig, change),
+    ProviderConfig: transformSecrets(profile.ProviderConfig, change),
+    IdentityHandlerConfig: transformSecrets(profile.IdentityHandlerConfig, change),
   });
-  const sealed = each(text => vault.seal(text, purpose));
-  const opened = each(text => vault.open(text, purpose));
-  const maybe = (profile: SsoProfile | undefined) => profile && opened(profile);
+  const seal = mapConfigs(text => vault.seal(text, purpose));
+  const open = mapConfigs(text => vault.open(text, purpose));
+  const openMaybe = (profile: SsoProfile | undefined) => profile && open(profile);
 
   return {
-    get: async (id: string) => maybe(await profiles.find({ id })),
-    async page(query: PageQuery): Promise<SsoProfile[]> {
-      const { items } = await profiles.page({ order: ['-created_at', '-id'] }, pageAsked(query));
-      return capped(items, query).map(opened);
+    get: async (id: string) => openMaybe(await profiles.find({ id })),
+    async page(query: PortalPageQuery): Promise<SsoProfile[]> {
+      const { items } = await profiles.page({ order: ['-created_at', '-id'] }, toPageRequest(query));
+      return applyLimit(items, query).map(open);
     },
-    insert: (profile: SsoProfile) => profiles.insert(sealed(profile)),
+    insert: (profile: SsoProfile) => profiles.insert(seal(profile)),
     change: async (id: string, change: (profile: SsoProfile) => SsoProfile) =>
-      maybe(await profiles.change({ id }, it => sealed(change(opened(it))))),
+      openMaybe(await profiles.change({ id }, it => seal(change(open(it))))),
     remove: (id: string) => profiles.remove({ id }),
   };
 }

@@ -4,13 +4,13 @@ import { findPasswordFaults, hashPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
 import { invalid } from '#operations/validation-error.ts';
-import { oneOf } from '../join-table-store.ts';
-import { defaultOrganisationId, shownTeam, Team } from '../organisations/schema.ts';
+import { partnersOf } from '../join-table-store.ts';
+import { defaultOrganisationId, Team, toTeamView } from '../organisations/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
-import { pageQuery, portalId, type Reference, shownTime } from '../shapes.ts';
+import { formatOptionalTime, portalId, portalPageQuery, type Reference } from '../shapes.ts';
 import { portalMessages } from '../webhooks/notify.ts';
-import { isPortalAdmin, type StoredPortalUser, UserRow, UserWrite, userRow } from './schema.ts';
+import { isPortalAdmin, PortalUserWrite, type StoredPortalUser, toUserRow, UserRow } from './schema.ts';
 
 const declared = { surface: 'portal', noun: 'portal users', permission: 'secret' } as const;
 type Tools = Pick<PortalTools, 'portal'>;
@@ -26,24 +26,24 @@ const User = UserRow.extend({
   UpdatedAt: z.string(),
 });
 
-async function shown(
+async function loadUserView(
   user: StoredPortalUser,
   { portal: { teams, organisations } }: Tools,
 ): Promise<z.input<typeof User>> {
-  const own = await teams.byIds(oneOf(await teams.members.holding([user.ID]), user.ID));
-  const members = await teams.members.of([...own.keys()]);
+  const teamsOfUser = await teams.byIds(partnersOf(await teams.members.leftOf([user.ID]), user.ID));
+  const members = await teams.members.rightOf([...teamsOfUser.keys()]);
   const organisation = user.OrganisationID === 0 ? undefined : await organisations.get(user.OrganisationID);
   return {
-    ...userRow(user),
+    ...toUserRow(user),
     CID: user.CID,
     // Nobody's token is shown: the portal's own is an installation secret.
     JWTToken: '',
     APITokenCreatedAt: '',
     Organisation: organisation?.Name ?? '',
     ResetPassword: user.ResetPassword,
-    Teams: [...own.values()].map(team => shownTeam(team, oneOf(members, team.ID))),
-    CreatedAt: shownTime(user.CreatedAt),
-    UpdatedAt: shownTime(user.UpdatedAt),
+    Teams: [...teamsOfUser.values()].map(team => toTeamView(team, partnersOf(members, team.ID))),
+    CreatedAt: formatOptionalTime(user.CreatedAt),
+    UpdatedAt: formatOptionalTime(user.UpdatedAt),
   };
 }
 
@@ -53,14 +53,14 @@ export const listPortalUsers = operation({
   method: 'GET',
   path: '/portal-api/users',
   about: 'Lists the people who may sign in to the portal, newest first.',
-  query: pageQuery,
+  query: portalPageQuery,
   returns: z.array(UserRow),
   async handle({ query }, { portal }: Tools) {
-    return (await portal.users.page(query)).map(userRow);
+    return (await portal.users.page(query)).map(toUserRow);
   },
 });
 
-async function passwordHash(password: string | undefined, settings: Settings): Promise<string> {
+async function hashCheckedPassword(password: string | undefined, settings: Settings): Promise<string> {
   if (!password) return '';
   const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
   if (faults.length > 0)
@@ -69,10 +69,10 @@ async function passwordHash(password: string | undefined, settings: Settings): P
 }
 
 /** The teams of a new user: those named, all of the user's own organisation, or the one that holds everybody. */
-async function teamsOf(named: readonly Reference[], organisationId: number, { portal: { teams } }: Tools) {
+async function resolveTeams(references: readonly Reference[], organisationId: number, { portal: { teams } }: Tools) {
   if (organisationId === 0) return [];
   const own = await teams.ofOrganisation(organisationId);
-  const chosen = named.map((it, place) => {
+  const chosen = references.map((it, place) => {
     const team = own.find(({ ID, CID, Name }) => it === ID || it === CID || it === Name);
     if (!team)
       throw invalid([{ path: `Teams[${place}]`, message: `there is no team ${it} in organisation ${organisationId}` }]);
@@ -87,7 +87,7 @@ export const createPortalUser = operation({
   method: 'POST',
   path: '/portal-api/users',
   about: 'Makes a user of the portal: in the default organisation and its default team unless told otherwise.',
-  body: UserWrite,
+  body: PortalUserWrite,
   returns: User,
   problems: [problem.user_exists, problem.bad_password],
   async handle({ body, audit }, tools: Pick<PortalTools, 'portal' | 'clock' | 'settings' | 'records'>) {
@@ -96,7 +96,7 @@ export const createPortalUser = operation({
     const OrganisationID = isPortalAdmin(Role) ? 0 : body.OrganisationID || defaultOrganisationId;
     if (OrganisationID !== 0 && !(await portal.organisations.get(OrganisationID)))
       throw invalid([{ path: 'OrganisationID', message: `there is no organisation ${OrganisationID}` }]);
-    const teams = await teamsOf(body.Teams ?? [], OrganisationID, tools);
+    const teams = await resolveTeams(body.Teams ?? [], OrganisationID, tools);
     const now = clock.now();
     const user = {
       CID: body.CID ?? createSortableId(now),
@@ -107,19 +107,19 @@ export const createPortalUser = operation({
       OrganisationID,
       Role,
       Provider: body.Provider ?? 'password',
-      Password: await passwordHash(body.Password, settings),
+      Password: await hashCheckedPassword(body.Password, settings),
       ResetPassword: body.ResetPassword ?? false,
       CreatedAt: now,
       UpdatedAt: now,
     };
-    const made = await records.write(async () => {
+    const created = await records.write(async () => {
       const inserted = await portal.users.insert(user);
-      await portal.teams.members.setHolding(inserted.ID, teams);
-      await portal.tell('UserRegistered', portalMessages.user(inserted));
+      await portal.teams.members.setLeftOf(inserted.ID, teams);
+      await portal.notify('UserRegistered', portalMessages.user(inserted));
       return inserted;
     });
-    audit(String(made.ID));
-    return shown(made, tools);
+    audit(String(created.ID));
+    return loadUserView(created, tools);
   },
 });
 
@@ -133,7 +133,7 @@ export const getPortalUser = operation({
   returns: User,
   problems: [problem.not_found],
   async handle({ params }, tools: Tools) {
-    return shown(present(await tools.portal.users.get(params.user_id), 'User'), tools);
+    return loadUserView(present(await tools.portal.users.get(params.user_id), 'User'), tools);
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { chosenCid, lenientBool, lenientInt, line, orNothing, references } from '../shapes.ts';
+import { chosenCid, lenientBool, lenientInt, optionalMember, references, shortText } from '../shapes.ts';
 
 /** Somebody who signs in to the portal: an app developer, or an administrator who stands above organisations. */
 export const userRoles = ['super-admin', 'provider-admin', 'consumer-admin', 'consumer-team-member'] as const;
@@ -8,25 +8,25 @@ export type UserRole = (typeof userRoles)[number];
 export const isPortalAdmin = (role: UserRole) => role === 'super-admin' || role === 'provider-admin';
 
 const writable = z.object({
-  CID: orNothing(chosenCid),
+  CID: optionalMember(chosenCid),
   Email: z
     .string()
     .trim()
     .toLowerCase()
     .max(254)
     .pipe(z.email({ error: 'must be an e-mail address' })),
-  First: orNothing(line(100)),
-  Last: orNothing(line(100)),
-  Active: orNothing(lenientBool),
-  OrganisationID: orNothing(lenientInt),
-  Role: orNothing(z.enum(userRoles)),
-  Provider: orNothing(z.enum(['password'])),
-  Password: orNothing(z.string().max(1024)),
-  ResetPassword: orNothing(lenientBool),
-  Teams: orNothing(references),
+  First: optionalMember(shortText(100)),
+  Last: optionalMember(shortText(100)),
+  Active: optionalMember(lenientBool),
+  OrganisationID: optionalMember(lenientInt),
+  Role: optionalMember(z.enum(userRoles)),
+  Provider: optionalMember(z.enum(['password'])),
+  Password: optionalMember(z.string().max(1024)),
+  ResetPassword: optionalMember(lenientBool),
+  Teams: optionalMember(references),
 });
-export const UserWrite = readOnlyMembers(writable, ['ID']);
-export type UserWrite = z.output<typeof UserWrite>;
+export const PortalUserWrite = readOnlyMembers(writable, ['ID']);
+export type PortalUserWrite = z.output<typeof PortalUserWrite>;
 
 export interface StoredPortalUser {
   ID: number;
@@ -58,7 +58,7 @@ export const UserRow = z.object({
 });
 
 /** As everybody sees a user: never the password. */
-export const userRow = (user: StoredPortalUser): z.output<typeof UserRow> => ({
+export const toUserRow = (user: StoredPortalUser): z.output<typeof UserRow> => ({
   ID: user.ID,
   Active: user.Active,
   Email: user.Email,

@@ -1,10 +1,10 @@
 import type { Records } from '#storage/records.ts';
-import { numberedStore } from '../numbered-store.ts';
+import { createNumberedStore } from '../numbered-store.ts';
 import { problem } from '../problems.ts';
 import type { StoredPortalUser } from './schema.ts';
 
-export function portalUserStore(records: Records) {
-  const users = numberedStore<'portal_users', StoredPortalUser>(
+export function createPortalUserStore(records: Records) {
+  const users = createNumberedStore<'portal_users', StoredPortalUser>(
     records,
     'portal_users',
     it => ({ cid: it.CID, organisation_id: it.OrganisationID, email: it.Email }),
@@ -12,7 +12,7 @@ export function portalUserStore(records: Records) {
   );
   return {
     ...users,
-    byEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
+    findByEmail: (email: string) => users.rows.find({ email: email.toLowerCase() }),
     ofOrganisation: (organisationId: number) => users.all({ organisation_id: organisationId }),
   };
 }

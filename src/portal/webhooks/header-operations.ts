@@ -2,32 +2,32 @@ import { z } from 'zod';
 import { maxHeaders } from '#events/webhook-shapes.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
-import { capped, numberedId, ok, okAnswer, pageQuery } from '../shapes.ts';
+import { applyLimit, numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
 import type { WebhookTools } from './operations.ts';
 import { problem } from './problems.ts';
 import {
-  HeaderChange,
-  HeaderRow,
-  HeaderShown,
-  HeaderWrite,
-  headerRow,
-  shownHeader,
+  toHeaderRow,
+  toHeaderView,
   type Webhook,
   type WebhookHeader,
+  WebhookHeaderChange,
+  WebhookHeaderRow,
+  WebhookHeaderView,
+  WebhookHeaderWrite,
 } from './schema.ts';
 
 const params = z.object({ webhook_id: numberedId });
 const headerParams = params.extend({ header_id: numberedId });
 const declared = { surface: 'portal', noun: 'webhooks', permission: 'secret' } as const;
 
-const headerOf = ({ Headers }: Webhook, id: number): WebhookHeader =>
+const requireHeader = ({ Headers }: Webhook, id: number): WebhookHeader =>
   present(
     Headers.find(({ ID }) => ID === id),
     'Header',
   );
 
 /** A call carries each name once, whatever its capitals. */
-function refuseTwin(others: readonly WebhookHeader[], name: string): void {
+function refuseDuplicate(others: readonly WebhookHeader[], name: string): void {
   if (others.some(({ Name }) => Name.toLowerCase() === name.toLowerCase())) throw problem.header_taken();
 }
 
@@ -38,13 +38,13 @@ export const listWebhookHeaders = operation({
   path: '/portal-api/webhooks/{webhook_id}/headers',
   about: 'Lists the headers a webhook sends.',
   params,
-  query: pageQuery,
-  returns: z.array(HeaderRow),
+  query: portalPageQuery,
+  returns: z.array(WebhookHeaderRow),
   problems: [portalProblem.not_found],
   async handle({ params: { webhook_id }, query }, { portalWebhooks }: WebhookTools) {
     const { Headers } = present(await portalWebhooks.get(webhook_id), 'Webhook');
     const start = (query.page - 1) * query.per_page;
-    return capped(Headers.slice(start, start + query.per_page), query).map(headerRow);
+    return applyLimit(Headers.slice(start, start + query.per_page), query).map(toHeaderRow);
   },
 });
 
@@ -55,21 +55,21 @@ export const createWebhookHeader = operation({
   path: '/portal-api/webhooks/{webhook_id}/headers',
   about: 'Adds a header to what a webhook sends.',
   params,
-  body: HeaderWrite,
-  returns: HeaderShown,
+  body: WebhookHeaderWrite,
+  returns: WebhookHeaderView,
   status: 201,
   problems: [portalProblem.unknown, problem.header_taken, problem.too_many_headers],
   async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
-      refuseTwin(hook.Headers, body.Name);
+      refuseDuplicate(hook.Headers, body.Name);
       if (hook.Headers.length >= maxHeaders) throw problem.too_many_headers({ detail: { most: maxHeaders } });
       const HeaderCount = hook.HeaderCount + 1;
       const Headers = [...hook.Headers, { ...body, ID: HeaderCount }];
       return { ...hook, Headers, HeaderCount, UpdatedAt: clock.now() };
     });
     const { Headers } = present(changed, 'Webhook', 'unknown');
-    return shownHeader(Headers.at(-1)!, webhook_id);
+    return toHeaderView(Headers.at(-1)!, webhook_id);
   },
 });
 
@@ -80,11 +80,11 @@ export const getWebhookHeader = operation({
   path: '/portal-api/webhooks/{webhook_id}/headers/{header_id}',
   about: 'Reads one header of a webhook.',
   params: headerParams,
-  returns: HeaderShown,
+  returns: WebhookHeaderView,
   problems: [portalProblem.not_found],
   async handle({ params: { webhook_id, header_id } }, { portalWebhooks }: WebhookTools) {
     const hook = present(await portalWebhooks.get(webhook_id), 'Webhook');
-    return shownHeader(headerOf(hook, header_id), webhook_id);
+    return toHeaderView(requireHeader(hook, header_id), webhook_id);
   },
 });
 
@@ -95,20 +95,20 @@ export const updateWebhookHeader = operation({
   path: '/portal-api/webhooks/{webhook_id}/headers/{header_id}',
   about: 'Changes a header of a webhook; what is not sent stays.',
   params: headerParams,
-  body: HeaderChange,
-  returns: HeaderShown,
+  body: WebhookHeaderChange,
+  returns: WebhookHeaderView,
   problems: [portalProblem.not_found, problem.header_taken],
   async handle({ params: { webhook_id, header_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
-      const { ID, Name, Value } = headerOf(hook, header_id);
+      const { ID, Name, Value } = requireHeader(hook, header_id);
       const next = { ID, Name: body.Name ?? Name, Value: body.Value ?? Value };
       const others = hook.Headers.filter(header => header.ID !== ID);
-      refuseTwin(others, next.Name);
+      refuseDuplicate(others, next.Name);
       const Headers = hook.Headers.map(header => (header.ID === ID ? next : header));
       return { ...hook, Headers, UpdatedAt: clock.now() };
     });
-    return shownHeader(headerOf(present(changed, 'Webhook'), header_id), webhook_id);
+    return toHeaderView(requireHeader(present(changed, 'Webhook'), header_id), webhook_id);
   },
 });
 
@@ -119,16 +119,16 @@ export const deleteWebhookHeader = operation({
   path: '/portal-api/webhooks/{webhook_id}/headers/{header_id}',
   about: 'Takes a header away from what a webhook sends.',
   params: headerParams,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [portalProblem.not_found],
   async handle({ params: { webhook_id, header_id }, audit }, { portalWebhooks, clock }: WebhookTools) {
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
-      const { ID } = headerOf(hook, header_id);
+      const { ID } = requireHeader(hook, header_id);
       return { ...hook, Headers: hook.Headers.filter(header => header.ID !== ID), UpdatedAt: clock.now() };
     });
     present(changed, 'Webhook');
-    return ok;
+    return okStatus;
   },
 });
 

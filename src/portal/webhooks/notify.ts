@@ -6,12 +6,12 @@ import type { DeliveryStore, NewDelivery } from '#events/deliveries/store.ts';
 import { headersPurpose } from '#events/webhook-handler.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import type { StoredApp } from '../apps/schema.ts';
-import type { StoredOrganisation } from '../organisations/schema.ts';
+import type { StoredPortalOrganisation } from '../organisations/schema.ts';
 import type { StoredPortalUser } from '../users/schema.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
 import type { PortalWebhookStore } from './store.ts';
 
-export interface TellingOptions {
+export interface PortalNotifierOptions {
   readonly webhooks: Pick<PortalWebhookStore, 'wanting'>;
   readonly deliveries: Pick<DeliveryStore, 'add'>;
   readonly vault: Pick<Vault, 'seal'>;
@@ -34,7 +34,11 @@ export const portalMessages = {
     CustomAttributes: [],
   }),
   app: (it: StoredApp) => ({ ID: it.ID, Name: it.Name, UserID: it.UserID, CreatedAt: formatIsoTime(it.CreatedAt) }),
-  organisation: (it: StoredOrganisation) => ({ ID: it.ID, Name: it.Name, CreatedAt: formatIsoTime(it.CreatedAt) }),
+  organisation: (it: StoredPortalOrganisation) => ({
+    ID: it.ID,
+    Name: it.Name,
+    CreatedAt: formatIsoTime(it.CreatedAt),
+  }),
   accessRequest: (it: StoredAccessRequest) => ({
     ID: it.ID,
     AppID: it.AppID,
@@ -60,8 +64,8 @@ export const portalMessages = {
  * Tells the portal's webhooks what happened, through the queue of all webhooks. Inside a write the calls are written with
  * what they tell of: neither is there without the other.
  */
-export function portalTelling({ webhooks, deliveries, vault, clock, settings }: TellingOptions) {
-  const deliveryOf = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {
+export function createPortalNotifier({ webhooks, deliveries, vault, clock, settings }: PortalNotifierOptions) {
+  const buildDelivery = (hook: Webhook, event: PortalEvent, payload: string): NewDelivery => {
     const headers = Object.fromEntries(hook.Headers.map(({ Name, Value }) => [Name, Value]));
     return {
       orgId: '',
@@ -85,12 +89,12 @@ export function portalTelling({ webhooks, deliveries, vault, clock, settings }: 
   };
 
   return async (event: PortalEvent, message: object): Promise<void> => {
-    const wanting = await webhooks.wanting(event);
-    if (wanting.length === 0) return;
+    const subscribers = await webhooks.wanting(event);
+    if (subscribers.length === 0) return;
     const nowMs = clock.now();
     const payload = JSON.stringify({ Event: event, Message: message, Timestamp: formatIsoTime(nowMs) });
     await deliveries.add(
-      wanting.map(hook => deliveryOf(hook, event, payload)),
+      subscribers.map(hook => buildDelivery(hook, event, payload)),
       nowMs,
       settings['events.queue'],
     );

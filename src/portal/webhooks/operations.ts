@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
 import { present, problem } from '../problems.ts';
-import { numberedId, ok, okAnswer, pageQuery } from '../shapes.ts';
-import { defaultTimeoutSeconds, shownWebhook, WebhookChange, WebhookShown, WebhookWrite } from './schema.ts';
+import { numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
+import { defaultTimeoutSeconds, toWebhookView, WebhookChange, WebhookView, WebhookWrite } from './schema.ts';
 import type { PortalWebhookStore } from './store.ts';
 
 export interface WebhookTools {
@@ -20,10 +20,10 @@ export const listWebhooks = operation({
   method: 'GET',
   path: '/portal-api/webhooks',
   about: 'Lists who is told of the portal’s events, newest first.',
-  query: pageQuery,
-  returns: z.array(WebhookShown),
+  query: portalPageQuery,
+  returns: z.array(WebhookView),
   async handle({ query }, { portalWebhooks }: WebhookTools) {
-    return (await portalWebhooks.page(query)).map(shownWebhook);
+    return (await portalWebhooks.page(query)).map(toWebhookView);
   },
 });
 
@@ -34,7 +34,7 @@ export const createWebhook = operation({
   path: '/portal-api/webhooks',
   about: 'Has a URL called whenever one of the named events happens.',
   body: WebhookWrite,
-  returns: WebhookShown,
+  returns: WebhookView,
   status: 201,
   async handle({ body, audit }, { portalWebhooks, clock }: WebhookTools) {
     const now = clock.now();
@@ -50,7 +50,7 @@ export const createWebhook = operation({
       UpdatedAt: now,
     });
     audit(String(hook.ID));
-    return shownWebhook(hook);
+    return toWebhookView(hook);
   },
 });
 
@@ -61,10 +61,10 @@ export const getWebhook = operation({
   path: '/portal-api/webhooks/{webhook_id}',
   about: 'Reads one webhook with the headers it sends.',
   params,
-  returns: WebhookShown,
+  returns: WebhookView,
   problems: [problem.not_found],
   async handle({ params: { webhook_id } }, { portalWebhooks }: WebhookTools) {
-    return shownWebhook(present(await portalWebhooks.get(webhook_id), 'Webhook'));
+    return toWebhookView(present(await portalWebhooks.get(webhook_id), 'Webhook'));
   },
 });
 
@@ -76,7 +76,7 @@ export const updateWebhook = operation({
   about: 'Changes a webhook; what is not sent stays. Its headers have operations of their own.',
   params,
   body: WebhookChange,
-  returns: WebhookShown,
+  returns: WebhookView,
   problems: [problem.unknown],
   async handle({ params: { webhook_id }, body, audit }, { portalWebhooks, clock }: WebhookTools) {
     audit(String(webhook_id));
@@ -89,7 +89,7 @@ export const updateWebhook = operation({
       Events: body.Events ?? it.Events,
       UpdatedAt: clock.now(),
     }));
-    return shownWebhook(present(changed, 'Webhook', 'unknown'));
+    return toWebhookView(present(changed, 'Webhook', 'unknown'));
   },
 });
 
@@ -100,12 +100,12 @@ export const deleteWebhook = operation({
   path: '/portal-api/webhooks/{webhook_id}',
   about: 'Removes a webhook and its headers.',
   params,
-  returns: okAnswer,
+  returns: okResponse,
   problems: [problem.not_found],
   async handle({ params: { webhook_id }, audit }, { portalWebhooks }: WebhookTools) {
     audit(String(webhook_id));
     if (!(await portalWebhooks.remove(webhook_id))) throw problem.not_found({ detail: { what: 'Webhook' } });
-    return ok;
+    return okStatus;
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { headerName, headerValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
-import { intBetween, requiredLine, shownTime } from '../shapes.ts';
+import { formatOptionalTime, intBetween, nonEmptyText } from '../shapes.ts';
 
 /** Everything the portal tells others about. */
 export const portalEvents = [
@@ -34,7 +34,7 @@ const timeoutSeconds = intBetween(0, 300);
 export const defaultTimeoutSeconds = 10;
 
 const writable = z.object({
-  Name: requiredLine(),
+  Name: nonEmptyText(),
   URL: webhookUrl,
   Method: method,
   Timeout: timeoutSeconds.nullish(),
@@ -44,13 +44,13 @@ const writable = z.object({
 const readOnly = ['ID', 'Headers', 'CreatedAt', 'UpdatedAt'];
 export const WebhookWrite = readOnlyMembers(writable, readOnly);
 export const WebhookChange = readOnlyMembers(
-  writable.extend({ Name: requiredLine().nullish(), URL: webhookUrl.nullish(), Method: method.nullish() }),
+  writable.extend({ Name: nonEmptyText().nullish(), URL: webhookUrl.nullish(), Method: method.nullish() }),
   readOnly,
 );
 
 const readOnlyOfHeader = ['ID', 'WebhookID'];
-export const HeaderWrite = readOnlyMembers(z.object({ Name: headerName, Value: headerValue }), readOnlyOfHeader);
-export const HeaderChange = readOnlyMembers(
+export const WebhookHeaderWrite = readOnlyMembers(z.object({ Name: headerName, Value: headerValue }), readOnlyOfHeader);
+export const WebhookHeaderChange = readOnlyMembers(
   z.object({ Name: headerName.nullish(), Value: headerValue.nullish() }),
   readOnlyOfHeader,
 );
@@ -76,31 +76,31 @@ export interface Webhook {
 }
 
 const text = z.string().regex(/^\d+$/);
-export const HeaderRow = z.object({ ID: text, Name: z.string(), Value: z.string() });
-export const HeaderShown = HeaderRow.extend({ WebhookID: text });
+export const WebhookHeaderRow = z.object({ ID: text, Name: z.string(), Value: z.string() });
+export const WebhookHeaderView = WebhookHeaderRow.extend({ WebhookID: text });
 
-export const WebhookShown = z.object({
+export const WebhookView = z.object({
   ID: text,
   Name: z.string(),
   URL: z.string(),
   Method: z.string(),
   Timeout: z.int(),
-  Headers: z.array(HeaderRow),
+  Headers: z.array(WebhookHeaderRow),
   Events: z.array(z.string()),
   CreatedAt: z.string(),
   UpdatedAt: z.string(),
 });
 
-export const headerRow = ({ ID, Name, Value }: WebhookHeader) => ({ ID: String(ID), Name, Value });
-export const shownHeader = (header: WebhookHeader, webhookId: number) => ({
-  ...headerRow(header),
+export const toHeaderRow = ({ ID, Name, Value }: WebhookHeader) => ({ ID: String(ID), Name, Value });
+export const toHeaderView = (header: WebhookHeader, webhookId: number) => ({
+  ...toHeaderRow(header),
   WebhookID: String(webhookId),
 });
 
-export const shownWebhook = ({ HeaderCount: _count, ...hook }: Webhook): z.input<typeof WebhookShown> => ({
+export const toWebhookView = ({ HeaderCount: _count, ...hook }: Webhook): z.input<typeof WebhookView> => ({
   ...hook,
   ID: String(hook.ID),
-  Headers: hook.Headers.map(headerRow),
-  CreatedAt: shownTime(hook.CreatedAt),
-  UpdatedAt: shownTime(hook.UpdatedAt),
+  Headers: hook.Headers.map(toHeaderRow),
+  CreatedAt: formatOptionalTime(hook.CreatedAt),
+  UpdatedAt: formatOptionalTime(hook.UpdatedAt),
 });

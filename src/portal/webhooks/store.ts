@@ -1,37 +1,37 @@
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
-import { numberedStore } from '../numbered-store.ts';
-import type { PageQuery } from '../shapes.ts';
+import { createNumberedStore } from '../numbered-store.ts';
+import type { PortalPageQuery } from '../shapes.ts';
 import type { PortalEvent, Webhook } from './schema.ts';
 
-export type PortalWebhookStore = ReturnType<typeof portalWebhookStore>;
+export type PortalWebhookStore = ReturnType<typeof createPortalWebhookStore>;
 
 type StoredWebhook = Omit<Webhook, 'Headers'> & { SealedHeaders: string };
 
 const purpose = 'portal webhook headers';
 
 /** Headers often carry a credential, so they are sealed. */
-export function portalWebhookStore(records: Records, vault: Vault) {
-  const webhooks = numberedStore<'portal_webhooks', StoredWebhook>(records, 'portal_webhooks', () => ({}));
-  const sealed = ({ Headers, ...hook }: Webhook): StoredWebhook => ({
+export function createPortalWebhookStore(records: Records, vault: Vault) {
+  const webhooks = createNumberedStore<'portal_webhooks', StoredWebhook>(records, 'portal_webhooks', () => ({}));
+  const seal = ({ Headers, ...hook }: Webhook): StoredWebhook => ({
     ...hook,
     SealedHeaders: vault.seal(JSON.stringify(Headers), purpose),
   });
-  const opened = ({ SealedHeaders, ...hook }: StoredWebhook): Webhook => ({
+  const open = ({ SealedHeaders, ...hook }: StoredWebhook): Webhook => ({
     ...hook,
     Headers: JSON.parse(vault.open(SealedHeaders, purpose)) as Webhook['Headers'],
   });
-  const maybe = (hook: StoredWebhook | undefined) => hook && opened(hook);
+  const openMaybe = (hook: StoredWebhook | undefined) => hook && open(hook);
 
   return {
-    get: async (id: number) => maybe(await webhooks.get(id)),
+    get: async (id: number) => openMaybe(await webhooks.get(id)),
     /** Those that want to hear of an event, oldest first. */
     wanting: async (event: PortalEvent) =>
-      (await webhooks.all()).filter(({ Events }) => Events.includes(event)).map(opened),
-    page: async (query: PageQuery) => (await webhooks.page(query)).map(opened),
-    insert: async (hook: Omit<Webhook, 'ID'>) => opened(await webhooks.insert(sealed({ ...hook, ID: 0 }))),
+      (await webhooks.all()).filter(({ Events }) => Events.includes(event)).map(open),
+    page: async (query: PortalPageQuery) => (await webhooks.page(query)).map(open),
+    insert: async (hook: Omit<Webhook, 'ID'>) => open(await webhooks.insert(seal({ ...hook, ID: 0 }))),
     change: async (id: number, change: (hook: Webhook) => Webhook) =>
-      maybe(await webhooks.change(id, it => sealed(change(opened(it))))),
+      openMaybe(await webhooks.change(id, it => seal(change(open(it))))),
     remove: (id: number) => webhooks.remove(id),
   };
 }
