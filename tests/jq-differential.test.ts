@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { compileJq, JqFault, jqText } from '#languages/jq/jq.ts';
+import { compileJq, JqError, stringifyJqResult } from '#languages/jq/jq.ts';
 import { jqProgram } from '../tools/services.ts';
 import { deviations } from './jq/deviations.ts';
 import { filters, values } from './jq/generated.ts';
@@ -38,7 +38,7 @@ function askOriginal(pairs: readonly Pair[]): unknown[][] {
 const askOurs = ({ input, filter }: Pair): unknown[] =>
   compileJq(observed(filter))
     .run(JSON.parse(input))
-    .map(it => JSON.parse(jqText(it)) as unknown);
+    .map(it => JSON.parse(stringifyJqResult(it)) as unknown);
 
 /** What may differ anywhere: the sign of zero, the last digit of a function of numbers, how messages show objects. */
 function comparable(value: unknown): unknown {
@@ -97,7 +97,7 @@ describe('jq compared with the original', () => {
       try {
         compileJq(args === '' ? word : `${word}(${args})`);
       } catch (error) {
-        assert.ok(error instanceof JqFault);
+        assert.ok(error instanceof JqError);
         assert.match(error.message, /is not offered: /, name);
       }
     }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { Lru } from '#base/lru.ts';
-import { templatePath } from '#languages/go-template/file.ts';
+import { resolveTemplatePath } from '#languages/go-template/file.ts';
 import { compileTemplate, type Template } from '#languages/go-template/template.ts';
 import { defaultBody, eventObject, type Happened } from './payload.ts';
 
@@ -14,7 +14,7 @@ const json = 'application/json';
 const templatesKept = 500;
 /** A webhook is told what happened, not sent a document. */
 const payloadBytes = 262_144;
-const bounds = { steps: 20_000, outputBytes: payloadBytes, depth: 20 };
+const bounds = { maxSteps: 20_000, maxBytes: payloadBytes, maxDepth: 20 };
 
 /** A template is written where it is used, or is the name of a file. No file is called like a template. */
 export const isTemplateText = (text: string): boolean => text.includes('{{') || /^\s*[{[]/.test(text);
@@ -31,13 +31,13 @@ export function bodyTemplates(directory: string) {
   function templateOf(key: string, source: () => string): Template {
     const known = compiled.get(key);
     if (known) return known;
-    const made = compileTemplate(source(), { escaping: htmlSafe });
+    const made = compileTemplate(source(), { escape: htmlSafe });
     compiled.set(key, made);
     return made;
   }
 
   function fromFile(name: string): Template {
-    const path = templatePath(directory, name);
+    const path = resolveTemplatePath(directory, name);
     // A file that changes is read again.
     return templateOf(`${path}\n${statSync(path).mtimeMs}`, () => readFileSync(path, 'utf8'));
   }

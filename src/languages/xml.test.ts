@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseXml, writeXml, XmlFault, type XmlMap, xmlSource } from './xml.ts';
+import { decodeXml, parseXml, writeXml, XmlError, type XmlMap } from './xml.ts';
 
 /** Without prototypes, which comparisons would tell apart. */
 const plain = (source: string) => JSON.parse(JSON.stringify(parseXml(source))) as unknown;
@@ -58,7 +58,7 @@ test('what is not XML, or more than is read, is refused', () => {
   for (const [source, why] of faults)
     assert.throws(
       () => parseXml(source),
-      error => error instanceof XmlFault && why.test(error.message),
+      error => error instanceof XmlError && why.test(error.message),
       source,
     );
 });
@@ -93,7 +93,7 @@ test('what is written with line breaks and tabs is read back the same', () => {
 });
 
 test('depth and number of parts are bounded', () => {
-  const bound = (error: unknown) => error instanceof XmlFault && error.isBound;
+  const bound = (error: unknown) => error instanceof XmlError && error.isLimitExceeded;
   assert.throws(() => parseXml('<a>'.repeat(1_000_000)), bound);
   assert.throws(() => parseXml(`<a>${'<b/>'.repeat(200_000)}</a>`), bound);
   const attributes = Array.from({ length: 200_000 }, (_, at) => `b${at}="1"`).join(' ');
@@ -107,12 +107,12 @@ test('names that objects give a meaning of their own are names like others', () 
 });
 
 test('bytes are read in the encoding that they say', () => {
-  assert.equal(xmlSource(Buffer.from('<a>é</a>')), '<a>é</a>');
+  assert.equal(decodeXml(Buffer.from('<a>é</a>')), '<a>é</a>');
   const latin = Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'latin1');
-  assert.match(xmlSource(latin), /<a>é<\/a>/);
-  assert.match(xmlSource(Buffer.from('\ufeff<a>é</a>', 'utf16le')), /<a>é<\/a>/);
-  assert.throws(() => xmlSource(Buffer.from([0x3c, 0xff, 0x3e])), XmlFault);
-  assert.throws(() => xmlSource(Buffer.from('<?xml version="1.0" encoding="nope"?><a/>')), XmlFault);
+  assert.match(decodeXml(latin), /<a>é<\/a>/);
+  assert.match(decodeXml(Buffer.from('\ufeff<a>é</a>', 'utf16le')), /<a>é<\/a>/);
+  assert.throws(() => decodeXml(Buffer.from([0x3c, 0xff, 0x3e])), XmlError);
+  assert.throws(() => decodeXml(Buffer.from('<?xml version="1.0" encoding="nope"?><a/>')), XmlError);
 });
 
 test('maps become elements: one is the root, several stand in a document', () => {
@@ -133,9 +133,9 @@ test('maps become elements: one is the root, several stand in a document', () =>
 
 test('what is not a name is never written as one', () => {
   for (const name of ['a b', '1', '', 'a><script', '#x', 'a="1"'])
-    assert.throws(() => writeXml({ root: { [name]: 'x' } }), XmlFault, name);
-  assert.throws(() => writeXml({ root: { '-a b': 'x' } }), XmlFault);
-  assert.throws(() => writeXml({ root: { '-a': {} } }), XmlFault);
+    assert.throws(() => writeXml({ root: { [name]: 'x' } }), XmlError, name);
+  assert.throws(() => writeXml({ root: { '-a b': 'x' } }), XmlError);
+  assert.throws(() => writeXml({ root: { '-a': {} } }), XmlError);
 });
 
 test('what is written is read back the same', () => {

@@ -3,68 +3,68 @@
  * that holds nothing but text is that text, and elements of one name are a list. Prefixes of namespaces are left away.
  * There are no entities but the five of the language, and no document types: they are how XML is made to explode.
  */
-export class XmlFault extends Error {
-  readonly isBound: boolean;
+export class XmlError extends Error {
+  readonly isLimitExceeded: boolean;
 
-  constructor(what: string, isBound = false) {
+  constructor(what: string, isLimitExceeded = false) {
     super(what);
     this.name = 'XmlFault';
-    this.isBound = isBound;
+    this.isLimitExceeded = isLimitExceeded;
   }
 }
 
 export interface XmlBounds {
-  readonly depth: number;
+  readonly maxDepth: number;
   /** Elements and attributes. */
-  readonly parts: number;
+  readonly maxParts: number;
 }
 
 export type XmlMap = Record<string, unknown>;
 
-const defaultBounds: XmlBounds = { depth: 100, parts: 100_000 };
+const defaultBounds: XmlBounds = { maxDepth: 100, maxParts: 100_000 };
 const name = /[\p{L}_][\p{L}\p{N}\-._·]*(?::[\p{L}_][\p{L}\p{N}\-._·]*)?/uy;
 const attribute = /\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
 const space = /[ \t\r\n]*/y;
 /** What no document may hold (XML 1.0, 2.2). */
-const forbidden = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const forbiddenCharacter = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', apos: "'", quot: '"' };
 
 /** Bytes as text, in the encoding that they say. */
-export function xmlSource(bytes: Uint8Array): string {
+export function decodeXml(bytes: Uint8Array): string {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 200)).toString('latin1');
   const marked = start.startsWith('\xff\xfe') ? 'utf-16le' : start.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
   const declared = /^(?:\xef\xbb\xbf)?<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)["']/.exec(start)?.[1];
   try {
     return new TextDecoder(marked ?? declared ?? 'utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new XmlFault('its characters cannot be read');
+    throw new XmlError('its characters cannot be read');
   }
 }
 
-interface Open {
-  readonly written: string;
+interface OpenElement {
+  readonly qualifiedName: string;
   readonly members: XmlMap;
   text: string;
 }
 
 export function parseXml(source: string, bounds: Partial<XmlBounds> = {}): XmlMap {
-  const unwanted = forbidden.exec(source);
+  const unwanted = forbiddenCharacter.exec(source);
   if (unwanted) {
     const code = unwanted[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
-    throw new XmlFault(`character U+${code} at ${unwanted.index} is not allowed`);
+    throw new XmlError(`character U+${code} at ${unwanted.index} is not allowed`);
   }
   // Line ends are one line feed, whatever they are written with (XML 1.0, 2.11).
   const plain = source.startsWith('\ufeff') ? source.slice(1) : source;
   const lines = plain.includes('\r') ? plain.replaceAll(/\r\n?/g, '\n') : plain;
-  return new Reader(lines, { ...defaultBounds, ...bounds }).document();
+  return new XmlReader(lines, { ...defaultBounds, ...bounds }).document();
 }
 
 /** Reads from left to right, without recursion. A class, for the place it is at. */
-class Reader {
+class XmlReader {
   readonly #source: string;
   readonly #bounds: XmlBounds;
-  readonly #open: Open[] = [];
-  readonly #root: Open = { written: '', members: newMap(), text: '' };
+  readonly #open: OpenElement[] = [];
+  readonly #root: OpenElement = { qualifiedName: '', members: newMap(), text: '' };
   #at = 0;
   #parts = 0;
 
@@ -83,20 +83,20 @@ class Reader {
       this.#markup();
     }
     const unclosed = this.#open.at(-1);
-    if (unclosed) throw new XmlFault(`element ${unclosed.written} is not closed`);
-    if (Object.keys(this.#root.members).length === 0) throw new XmlFault('it holds no element');
+    if (unclosed) throw new XmlError(`element ${unclosed.qualifiedName} is not closed`);
+    if (Object.keys(this.#root.members).length === 0) throw new XmlError('it holds no element');
     return this.#root.members;
   }
 
-  get #inside(): Open {
+  get #inside(): OpenElement {
     return this.#open.at(-1) ?? this.#root;
   }
 
   #text(raw: string): void {
     if (trimBlanks(raw) === '') return;
-    if (this.#open.length === 0) throw new XmlFault('text outside the root element');
-    if (raw.includes(']]>')) throw new XmlFault('"]]>" stands outside a CDATA section');
-    this.#inside.text += trimBlanks(decoded(raw));
+    if (this.#open.length === 0) throw new XmlError('text outside the root element');
+    if (raw.includes(']]>')) throw new XmlError('"]]>" stands outside a CDATA section');
+    this.#inside.text += trimBlanks(decodeEntities(raw));
   }
 
   #markup(): void {
@@ -105,7 +105,7 @@ class Reader {
     if (source.startsWith('<?', this.#at)) return this.#skip('?>', 'processing instruction');
     if (source.startsWith('<!--', this.#at)) return this.#comment();
     if (source.startsWith('<![CDATA[', this.#at)) return this.#literal();
-    if (source.startsWith('<!', this.#at)) throw new XmlFault('document types are not read');
+    if (source.startsWith('<!', this.#at)) throw new XmlError('document types are not read');
     this.#element();
   }
 
@@ -114,19 +114,19 @@ class Reader {
     this.#at = start - 2;
     this.#skip('-->', 'comment');
     if (this.#source.indexOf('--', start) !== this.#at - '-->'.length)
-      throw new XmlFault('"--" stands inside a comment');
+      throw new XmlError('"--" stands inside a comment');
   }
 
   #skip(end: string, what: string): void {
     const found = this.#source.indexOf(end, this.#at + 2);
-    if (found < 0) throw new XmlFault(`a ${what} is not closed`);
+    if (found < 0) throw new XmlError(`a ${what} is not closed`);
     this.#at = found + end.length;
   }
 
   #literal(): void {
     const start = this.#at + '<![CDATA['.length;
     this.#skip(']]>', 'CDATA section');
-    if (this.#open.length === 0) throw new XmlFault('text outside the root element');
+    if (this.#open.length === 0) throw new XmlError('text outside the root element');
     this.#inside.text += this.#source.slice(start, this.#at - ']]>'.length);
   }
 
@@ -139,20 +139,20 @@ class Reader {
 
   #name(): string {
     const found = this.#match(name)?.[0];
-    if (found === undefined) throw new XmlFault(`a name is expected at character ${this.#at}`);
+    if (found === undefined) throw new XmlError(`a name is expected at character ${this.#at}`);
     return found;
   }
 
   #count(): void {
-    if (++this.#parts > this.#bounds.parts) throw new XmlFault(`more than ${this.#bounds.parts} parts`, true);
+    if (++this.#parts > this.#bounds.maxParts) throw new XmlError(`more than ${this.#bounds.maxParts} parts`, true);
   }
 
   #element(): void {
     if (this.#open.length === 0 && Object.keys(this.#root.members).length > 0)
-      throw new XmlFault('more than one root element');
+      throw new XmlError('more than one root element');
     this.#at++;
     this.#count();
-    const element: Open = { written: this.#name(), members: newMap(), text: '' };
+    const element: OpenElement = { qualifiedName: this.#name(), members: newMap(), text: '' };
     const attributes = new Set<string>();
     for (;;) {
       const spaced = this.#match(space)![0] !== '';
@@ -161,36 +161,36 @@ class Reader {
         return this.#keep(element);
       }
       if (this.#source[this.#at] === '>') break;
-      if (!spaced) throw new XmlFault(`unexpected character in element ${element.written}`);
+      if (!spaced) throw new XmlError(`unexpected character in element ${element.qualifiedName}`);
       this.#attribute(element.members, attributes);
     }
     this.#at++;
-    if (this.#open.push(element) > this.#bounds.depth)
-      throw new XmlFault(`nested deeper than ${this.#bounds.depth} levels`, true);
+    if (this.#open.push(element) > this.#bounds.maxDepth)
+      throw new XmlError(`nested deeper than ${this.#bounds.maxDepth} levels`, true);
   }
 
   #attribute(members: XmlMap, others: Set<string>): void {
     this.#count();
     const written = this.#name();
     const found = this.#match(attribute);
-    if (!found) throw new XmlFault(`attribute ${written} has no quoted value`);
-    if (others.has(written)) throw new XmlFault(`attribute ${written} stands twice`);
+    if (!found) throw new XmlError(`attribute ${written} has no quoted value`);
+    if (others.has(written)) throw new XmlError(`attribute ${written} stands twice`);
     others.add(written);
     // Two names may differ in their prefix alone; then the last counts. White space is blanks (XML 1.0, 3.3.3).
-    members[`-${localName(written)}`] = decoded((found[1] ?? found[2]!).replaceAll(/[\t\n]/g, ' '));
+    members[`-${localName(written)}`] = decodeEntities((found[1] ?? found[2]!).replaceAll(/[\t\n]/g, ' '));
   }
 
   #close(): void {
     this.#at += 2;
     const written = this.#name();
     this.#match(space);
-    if (this.#source[this.#at++] !== '>') throw new XmlFault(`unexpected character at the end of ${written}`);
+    if (this.#source[this.#at++] !== '>') throw new XmlError(`unexpected character at the end of ${written}`);
     const element = this.#open.pop();
-    if (element?.written !== written) throw new XmlFault(`unexpected end of ${written}`);
+    if (element?.qualifiedName !== written) throw new XmlError(`unexpected end of ${written}`);
     this.#keep(element);
   }
 
-  #keep({ written, members, text }: Open): void {
+  #keep({ qualifiedName: written, members, text }: OpenElement): void {
     const key = localName(written);
     const into = this.#inside.members;
     let value: unknown = text;
@@ -218,13 +218,13 @@ const isBlank = (code: number) => code === 0x20 || (code >= 9 && code <= 13 && c
 const newMap = (): XmlMap => Object.create(null) as XmlMap;
 const localName = (written: string) => written.slice(written.indexOf(':') + 1);
 
-function decoded(raw: string): string {
+function decodeEntities(raw: string): string {
   if (!raw.includes('&')) return raw;
   return raw.replaceAll(/&(?:#x([\da-fA-F]{1,6})|#(\d{1,7})|(\w{1,10}))?;?/g, (whole, hex, decimal, named) => {
     const known = named && whole.endsWith(';') ? entities[named] : undefined;
     if (known !== undefined) return known;
     const code = hex ? Number.parseInt(hex, 16) : decimal ? Number(decimal) : 0;
-    if (!whole.endsWith(';') || !isCharacter(code)) throw new XmlFault('an entity nobody knows');
+    if (!whole.endsWith(';') || !isCharacter(code)) throw new XmlError('an entity nobody knows');
     return String.fromCodePoint(code);
   });
 }
@@ -238,7 +238,7 @@ const isCharacter = (code: number) =>
   (code > 0xffff && code <= 0x10ffff);
 
 /** Told of every part that is written, and how deep it is: who writes what others made can stop there. */
-export type Paying = (depth: number, characters: number) => void;
+export type ChargeXml = (depth: number, characters: number) => void;
 
 const wholeName = new RegExp(`^${name.source}$`, 'u');
 const escapes: Readonly<Record<string, string>> = {
@@ -251,34 +251,34 @@ const escapes: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 };
 /** What XML cannot hold at all is shown as a character that stands for such. */
-const escapedText = (text: string) =>
+const escapeText = (text: string) =>
   text
     .toWellFormed()
     .replaceAll(/[&<>"'\r]/g, it => escapes[it]!)
     .replaceAll(/(?![\t\n\r])\p{Cc}|[\ufffe\uffff]/gu, it => (it >= '\x7f' && it <= '\x9f' ? it : '\ufffd'));
 
 /** Line breaks and tabs would be read as blanks. */
-const escapedAttribute = (text: string) => escapedText(text).replaceAll('\n', '&#xA;').replaceAll('\t', '&#x9;');
+const escapeAttribute = (text: string) => escapeText(text).replaceAll('\n', '&#xA;').replaceAll('\t', '&#x9;');
 
 /** One element of that name alone is the root; anything else is put into `doc`. */
-export function writeXml(value: XmlMap, pay: Paying = () => undefined): string {
+export function writeXml(value: XmlMap, charge: ChargeXml = () => undefined): string {
   const [first, ...others] = Object.entries(value);
   const isRoot =
     first && others.length === 0 && /^[^-#]/.test(first[0]) && !(Array.isArray(first[1]) && first[1].length > 0);
   const parts: string[] = [];
-  if (isRoot) writeElement(first[0], first[1], parts, pay, 0);
-  else writeElement('doc', value, parts, pay, 0);
+  if (isRoot) writeElement(first[0], first[1], parts, charge, 0);
+  else writeElement('doc', value, parts, charge, 0);
   return parts.join('');
 }
 
-function writeElement(name: string, value: unknown, parts: string[], pay: Paying, depth: number): void {
-  if (!wholeName.test(name)) throw new XmlFault(`${JSON.stringify(name.slice(0, 100))} is not a name`);
+function writeElement(name: string, value: unknown, parts: string[], charge: ChargeXml, depth: number): void {
+  if (!wholeName.test(name)) throw new XmlError(`${JSON.stringify(name.slice(0, 100))} is not a name`);
   if (Array.isArray(value) && value.length > 0) {
-    for (const it of value) writeElement(name, it, parts, pay, depth + 1);
+    for (const it of value) writeElement(name, it, parts, charge, depth + 1);
     return;
   }
   const add = (part: string) => {
-    pay(depth, part.length);
+    charge(depth, part.length);
     parts.push(part);
   };
   const inside = isMap(value)
@@ -288,13 +288,13 @@ function writeElement(name: string, value: unknown, parts: string[], pay: Paying
       : [['#text', value] as const];
   add(`<${name}`);
   for (const [key, it] of inside)
-    if (key.startsWith('-')) add(` ${attributeName(key)}="${escapedAttribute(scalarText(it))}"`);
+    if (key.startsWith('-')) add(` ${toAttributeName(key)}="${escapeAttribute(formatScalar(it))}"`);
   const content = inside.filter(([key, it]) => !key.startsWith('-') && !(key === '#text' && it === ''));
   if (content.length === 0) return add('/>');
   add('>');
   for (const [key, it] of content) {
-    if (key === '#text') add(escapedText(scalarText(it)));
-    else writeElement(key, it, parts, pay, depth + 1);
+    if (key === '#text') add(escapeText(formatScalar(it)));
+    else writeElement(key, it, parts, charge, depth + 1);
   }
   add(`</${name}>`);
 }
@@ -302,15 +302,15 @@ function writeElement(name: string, value: unknown, parts: string[], pay: Paying
 const isMap = (value: unknown): value is XmlMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
-function attributeName(key: string): string {
+function toAttributeName(key: string): string {
   const written = key.slice(1);
-  if (!wholeName.test(written)) throw new XmlFault(`${JSON.stringify(written.slice(0, 100))} is not a name`);
+  if (!wholeName.test(written)) throw new XmlError(`${JSON.stringify(written.slice(0, 100))} is not a name`);
   return written;
 }
 
-function scalarText(value: unknown): string {
+function formatScalar(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString();
-  if (typeof value === 'object') throw new XmlFault('an attribute or a text holds one value only');
+  if (typeof value === 'object') throw new XmlError('an attribute or a text holds one value only');
   return String(value);
 }

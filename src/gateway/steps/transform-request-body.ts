@@ -1,4 +1,4 @@
-import { queryText } from '#languages/go-template/functions/print.ts';
+import { escapeQuery } from '#languages/go-template/functions/print.ts';
 import { noBytes } from '../http/body.ts';
 import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -34,7 +34,7 @@ function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepH
 
   function fail(call: Exchange, { path }: BodyTransform, error: Fault | Packed): StepResult {
     services.log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'request body transform failed');
-    const isBound = !(error instanceof Packed) && error.isBound;
+    const isBound = !(error instanceof Packed) && error.isLimitExceeded;
     if (passesFailures && !isBound) return undefined;
     if (!(error instanceof Packed || error instanceof BodyUnreadable))
       return refuse(call, isBound ? 'request_transform_bound' : 'request_transform_failed');
@@ -84,4 +84,4 @@ function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepH
 
 /** A value can begin nothing new; an address stays one. */
 const escaped = (value: string) =>
-  value.startsWith('http') ? encodeURI(value.toWellFormed()).replaceAll("'", '%27') : queryText(value);
+  value.startsWith('http') ? encodeURI(value.toWellFormed()).replaceAll("'", '%27') : escapeQuery(value);

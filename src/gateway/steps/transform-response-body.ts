@@ -34,7 +34,7 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks 
 
   function fail(call: Exchange, response: GatewayResponse, { path }: BodyTransform, error: Fault | Packed): void {
     log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
-    if (!(error instanceof Packed) && error.isBound) return become(call, response, 'response_transform_bound');
+    if (!(error instanceof Packed) && error.isLimitExceeded) return become(call, response, 'response_transform_bound');
     if (isLenient) return;
     if (!(error instanceof Packed || error instanceof BodyUnreadable))
       return become(call, response, 'response_transform_failed');
@@ -108,7 +108,7 @@ function readLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): Bo
   try {
     return bodyData(bytes, format, maxValues);
   } catch (error) {
-    if (error instanceof BodyUnreadable && !error.isBound) return {};
+    if (error instanceof BodyUnreadable && !error.isLimitExceeded) return {};
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import type { Json } from '#base/json.ts';
 import { isZeroValue } from '#base/json-tree.ts';
 import { isUtf8ContentType } from '#base/media-type.ts';
-import { faultsText } from '#languages/json-schema/error-text.ts';
-import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
-import { readJson } from '#languages/json-schema/json-body.ts';
+import { formatViolations } from '#languages/json-schema/error-text.ts';
+import { InvalidSchema } from '#languages/json-schema/invalid-schema.ts';
+import { parseJsonBody } from '#languages/json-schema/json-body.ts';
 import { schemaOf, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
@@ -51,11 +51,11 @@ function checkBody(
 ): GatewayResponse | undefined {
   if (!isUtf8ContentType(call.headers.get('content-type') ?? ''))
     return refuse(call, 'json_unreadable', { detail: 'it is not UTF-8' });
-  const read = readJson(bytes, maxValues);
+  const read = parseJsonBody(bytes, maxValues);
   if ('fault' in read) return refuse(call, 'json_unreadable', { detail: read.fault });
   const faults = validate!(read.value);
   if (faults.length === 0) return undefined;
-  const refused = refuse(call, 'json_invalid', { detail: faultsText(faults, '(root)') });
+  const refused = refuse(call, 'json_invalid', { detail: formatViolations(faults, '(root)') });
   refused.status = status;
   return refused;
 }
@@ -65,7 +65,7 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
   try {
     return schemaOf(schema);
   } catch (error) {
-    if (error instanceof Unreadable)
+    if (error instanceof InvalidSchema)
       throw new ApiCompileError(`the schema of ${path} cannot be read: ${error.message}`);
     throw error;
   }
@@ -74,7 +74,7 @@ function compileSchema(path: string, schema: Json | undefined): Validate | undef
 /** The form in which schemas are kept; they count where they are not there in the clear. */
 function decodeSchema(path: string, base64: string): Json | undefined {
   if (base64 === '') return undefined;
-  const read = readJson(Buffer.from(base64, 'base64'));
+  const read = parseJsonBody(Buffer.from(base64, 'base64'));
   if ('fault' in read) throw new ApiCompileError(`the schema of ${path} cannot be read: ${read.fault}`);
   return read.value;
 }

@@ -1,5 +1,5 @@
-import { faultsText } from '#languages/json-schema/error-text.ts';
-import { Exhausted, Run } from '#languages/json-schema/run.ts';
+import { formatViolations } from '#languages/json-schema/error-text.ts';
+import { BudgetExceeded, ValidationRun } from '#languages/json-schema/run.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -65,19 +65,19 @@ function validate(
   made: RequestValidators,
   bytes: Buffer,
 ): GatewayResponse | undefined {
-  const run = new Run();
+  const run = new ValidationRun();
   try {
     const places = readSources(call, found);
     for (const check of made.parameters) check(places, run);
     made.body?.(bytes, call.headers, run);
   } catch (error) {
-    if (!(error instanceof Exhausted)) throw error;
+    if (!(error instanceof BudgetExceeded)) throw error;
     run.path.length = 0;
-    run.quiet = 0;
-    run.fault(error.message);
+    run.silentDepth = 0;
+    run.report(error.message);
   }
-  if (run.faults.length === 0) return undefined;
-  const refused = refuse(call, 'request_invalid', { detail: faultsText(run.faults, 'call') });
+  if (run.violations.length === 0) return undefined;
+  const refused = refuse(call, 'request_invalid', { detail: formatViolations(run.violations, 'call') });
   refused.status = made.status;
   return refused;
 }

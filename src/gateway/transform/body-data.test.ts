@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { BodyUnreadable, bodyData } from './body-data.ts';
 
 const read = (text: string, maxValues = 1000) => bodyData(Buffer.from(text), 'json', maxValues);
-const isBound = (error: unknown) => error instanceof BodyUnreadable && error.isBound;
+const isBound = (error: unknown) => error instanceof BodyUnreadable && error.isLimitExceeded;
 
 test('long whole numbers stay exact, up to a bound of digits', () => {
   assert.equal(read('{"a": 12345678901234567890}').a, 12345678901234567890n);

@@ -1,17 +1,17 @@
 import { canExceedValues, findJsonExcess } from '#base/json-scan.ts';
-import { parseXml, XmlFault, xmlSource } from '#languages/xml.ts';
+import { decodeXml, parseXml, XmlError } from '#languages/xml.ts';
 
 export type BodyFormat = 'json' | 'xml';
 export type BodyData = Record<string, unknown>;
 
 /** The body cannot be parsed. `isBound` tells one that exceeds a bound from one that is malformed. */
 export class BodyUnreadable extends Error {
-  readonly isBound: boolean;
+  readonly isLimitExceeded: boolean;
 
-  constructor(reason: string, isBound = false) {
+  constructor(reason: string, isLimitExceeded = false) {
     super(reason);
     this.name = 'BodyUnreadable';
-    this.isBound = isBound;
+    this.isLimitExceeded = isLimitExceeded;
   }
 }
 
@@ -26,9 +26,10 @@ export function bodyData(bytes: Buffer, format: BodyFormat, maxValues: number): 
 
 function readXml(bytes: Buffer, maxValues: number): BodyData {
   try {
-    return parseXml(xmlSource(bytes), { parts: maxValues });
+    return parseXml(decodeXml(bytes), { maxParts: maxValues });
   } catch (error) {
-    if (error instanceof XmlFault) throw new BodyUnreadable(`the body is not XML: ${error.message}`, error.isBound);
+    if (error instanceof XmlError)
+      throw new BodyUnreadable(`the body is not XML: ${error.message}`, error.isLimitExceeded);
     throw error;
   }
 }

@@ -1,8 +1,8 @@
-import { TemplateFault } from '#languages/go-template/error.ts';
-import { templateFile } from '#languages/go-template/file.ts';
+import { TemplateError } from '#languages/go-template/error.ts';
+import { readTemplateFile } from '#languages/go-template/file.ts';
 import { compileTemplate, type Template, type TemplateOptions } from '#languages/go-template/template.ts';
-import { JqFault } from '#languages/jq/jq.ts';
-import { XmlFault } from '#languages/xml.ts';
+import { JqError } from '#languages/jq/jq.ts';
+import { XmlError } from '#languages/xml.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -28,11 +28,11 @@ export interface BodyTransform {
 }
 
 /** Errors of a template or filter, or of a body for it. `isBound` tells those that exceed a bound. */
-export type Fault = TemplateFault | XmlFault | JqFault | BodyUnreadable;
+export type Fault = TemplateError | XmlError | JqError | BodyUnreadable;
 export const isFault = (error: unknown): error is Fault =>
-  error instanceof TemplateFault ||
-  error instanceof XmlFault ||
-  error instanceof JqFault ||
+  error instanceof TemplateError ||
+  error instanceof XmlError ||
+  error instanceof JqError ||
   error instanceof BodyUnreadable;
 
 /** How a template comes by what it shows of a body. */
@@ -43,7 +43,7 @@ export function bodyTransforms(
   wishes: readonly Wish[],
   { model, version, services }: StepContext,
   read: Read,
-  texts?: TemplateOptions['texts'],
+  texts?: TemplateOptions['parseText'],
 ): EndpointMatcher<BodyTransform> | undefined {
   const maxValues = services.settings['gateway.body_values'];
   const showsContext = model.contextVariables.enabled;
@@ -61,9 +61,9 @@ export function bodyTransforms(
 }
 
 function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
-  const bounds = { steps: settings['templates.steps'], outputBytes: settings['gateway.held_body_bytes'] };
+  const bounds = { maxSteps: settings['templates.steps'], maxBytes: settings['gateway.held_body_bytes'] };
   // A session is shared by the calls of its key: a template that changes maps gets its own.
-  const shown: <T>(value: T) => T = template.changesData ? structuredClone : value => value;
+  const shown: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
   return (call: Exchange, body: BodyData): Buffer => {
     // These names are ours: a caller that sends them would speak for the gateway.
     delete body._gw_meta;
@@ -74,11 +74,11 @@ function writing(template: Template, showsSession: boolean, showsContext: boolea
   };
 }
 
-function templateOf({ path, mode, source }: Wish, { settings }: StepServices, texts: TemplateOptions['texts']) {
+function templateOf({ path, mode, source }: Wish, { settings }: StepServices, texts: TemplateOptions['parseText']) {
   if (source === '') throw new ApiCompileError(`the body transform of ${path} has no template`);
   try {
-    const text = mode === 'file' ? templateFile(settings['templates.directory'], source) : decoded(source);
-    return compileTemplate(text, texts ? { texts } : {});
+    const text = mode === 'file' ? readTemplateFile(settings['templates.directory'], source) : decoded(source);
+    return compileTemplate(text, texts ? { parseText: texts } : {});
   } catch (error) {
     if (isFault(error)) throw new ApiCompileError(`the body template of ${path} cannot be read: ${error.message}`);
     throw error;
@@ -87,7 +87,7 @@ function templateOf({ path, mode, source }: Wish, { settings }: StepServices, te
 
 function decoded(source: string): string {
   const coded = source.replaceAll(/\s+/g, '');
-  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateFault('it is not base64');
+  if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateError('it is not base64');
   return Buffer.from(coded, 'base64').toString();
 }
 

@@ -1,5 +1,5 @@
 import { tokenPattern } from '#base/http-syntax.ts';
-import { compileJq, type Jq, type JqBounds, JqFault, jqText } from '#languages/jq/jq.ts';
+import { compileJq, type Jq, type JqBounds, JqError, stringifyJqResult } from '#languages/jq/jq.ts';
 import { framing, type HeaderList } from '../http/headers.ts';
 import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -30,7 +30,12 @@ export function jqTransforms(
   { model, version, services }: StepContext,
 ): EndpointMatcher<BodyTransform> | undefined {
   const { settings } = services;
-  const bounds = { steps: settings['templates.steps'], outputs: 1, depth, bytes: settings['gateway.held_body_bytes'] };
+  const bounds = {
+    maxSteps: settings['templates.steps'],
+    maxOutputs: 1,
+    depth,
+    maxBytes: settings['gateway.held_body_bytes'],
+  };
   const maxValues = settings['gateway.body_values'];
   const isLenient = direction === 'response' && settings['transforms.on_failure'] === 'pass';
   const showsContext = model.contextVariables.enabled;
@@ -44,7 +49,7 @@ export function jqTransforms(
         if (showsContext && call.context) seen._gw_context = call.context;
         if (direction === 'response') seen._gw_response_headers = listed(headers);
         const result = resultOf(filter, seen, bounds);
-        const text = jqText(result.body, bounds);
+        const text = stringifyJqResult(result.body, bounds);
         const changes = headersOf(result.rewrite_headers);
         if (showsContext) changeContext(call, result.gw_context);
         for (const [name, value] of changes) headers.set(name, value);
@@ -61,7 +66,7 @@ function filterOf(path: string, source: string): Jq {
   try {
     return compileJq(source);
   } catch (error) {
-    if (error instanceof JqFault)
+    if (error instanceof JqError)
       throw new ApiCompileError(`the jq filter of ${path} cannot be read: ${error.message}`, { cause: error });
     throw error;
   }
@@ -73,7 +78,7 @@ function readBody(bytes: Buffer, maxValues: number, isLenient: boolean): unknown
     return readJsonBody(bytes, maxValues);
   } catch (error) {
     // The filter sees null, and its result is sent, not the body.
-    if (isLenient && error instanceof BodyUnreadable && !error.isBound) return null;
+    if (isLenient && error instanceof BodyUnreadable && !error.isLimitExceeded) return null;
     throw error;
   }
 }
@@ -93,17 +98,17 @@ const isBag = (value: unknown): value is Bag => typeof value === 'object' && val
 
 function resultOf(filter: Jq, seen: Bag, bounds: JqBounds): Bag {
   const [result] = filter.run(seen, bounds);
-  if (!isBag(result) || !Object.hasOwn(result, 'body')) throw new JqFault('the filter gave no object with a body');
+  if (!isBag(result) || !Object.hasOwn(result, 'body')) throw new JqError('the filter gave no object with a body');
   return result;
 }
 
 function headersOf(wanted: unknown): (readonly [name: string, value: string])[] {
   if (wanted === null || wanted === undefined) return [];
-  if (!isBag(wanted)) throw new JqFault('rewrite_headers is not an object');
+  if (!isBag(wanted)) throw new JqError('rewrite_headers is not an object');
   return Object.entries(wanted).map(([name, value]) => {
     if (!tokenPattern.test(name) || framing.has(name.toLowerCase()))
-      throw new JqFault('a header of this name cannot be set');
-    if (typeof value !== 'string') throw new JqFault(`the header ${name} is not a text`);
+      throw new JqError('a header of this name cannot be set');
+    if (typeof value !== 'string') throw new JqError(`the header ${name} is not a text`);
     return [name, escapeHeaderValue(value)] as const;
   });
 }

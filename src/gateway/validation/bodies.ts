@@ -1,7 +1,7 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, isUtf8ContentType, parseMediaType } from '#base/media-type.ts';
-import { readJson } from '#languages/json-schema/json-body.ts';
-import type { Check, Run } from '#languages/json-schema/run.ts';
+import { parseJsonBody } from '#languages/json-schema/json-body.ts';
+import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion } from './coercion.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -17,14 +17,14 @@ import {
 } from './styles.ts';
 
 /** Tells the run what is wrong with a body; whether nothing is. */
-export type BodyValidator = (bytes: Buffer, headers: HeaderList, run: Run) => boolean;
+export type BodyValidator = (bytes: Buffer, headers: HeaderList, run: ValidationRun) => boolean;
 
 type BodyReader = (bytes: Buffer, contentType: string) => { value: unknown } | { fault: string };
 
 interface MediaValidator {
   /** Undefined where being there is all that is asked. */
   readonly read: BodyReader | undefined;
-  readonly check: Check;
+  readonly check: SchemaCheck;
 }
 
 /** Undefined where an operation says nothing of bodies. */
@@ -57,21 +57,21 @@ export function compileBodyValidator(
       return reportError(run, 'header.Content-Type', 'must be in UTF-8 where bodies are checked');
     const read = media.read(bytes, contentType);
     if ('fault' in read) return reportError(run, 'body', read.fault);
-    return run.below('body', media.check, read.value);
+    return run.checkBelow('body', media.check, read.value);
   };
 }
 
 const isIdentityEncoded = (headers: HeaderList) =>
   headers.all('content-encoding').every(it => it.trim().toLowerCase() === 'identity');
 
-function reportError(run: Run, place: string, message: string): false {
+function reportError(run: ValidationRun, place: string, message: string): false {
   run.path.push(place);
-  run.fault(message);
+  run.report(message);
   run.path.pop();
   return false;
 }
 
-const acceptAny: Check = () => true;
+const acceptAny: SchemaCheck = () => true;
 
 function compileMedia(type: string, media: JsonObject, document: OpenApiDocument, maxValues: number): MediaValidator {
   const bare = parseMediaType(type);
@@ -86,7 +86,7 @@ function compileMedia(type: string, media: JsonObject, document: OpenApiDocument
 }
 
 function readJsonMedia(bytes: Buffer, maxValues: number): ReturnType<BodyReader> {
-  const read = readJson(bytes, maxValues);
+  const read = parseJsonBody(bytes, maxValues);
   return 'fault' in read ? { fault: `cannot be read: ${read.fault}` } : read;
 }
 
@@ -159,7 +159,7 @@ function compileField(schema: unknown, encoding: JsonObject, document: OpenApiDo
   const readPart = (part: FormPart, maxPartValues: number): unknown => {
     const declared = typeof encoding.contentType === 'string' ? parseMediaType(encoding.contentType) : '';
     if (isJsonType(part.type || declared) || (isObject && part.type === '')) {
-      const read = readJson(part.bytes, maxPartValues);
+      const read = parseJsonBody(part.bytes, maxPartValues);
       return 'fault' in read ? part.bytes.toString() : read.value;
     }
     // Of a file only its length can be checked: a character for every byte.

@@ -1,4 +1,4 @@
-import { type Check, Run } from '#languages/json-schema/run.ts';
+import { type SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { OpenApiDocument } from './document.ts';
 import { readSchemaInfo, type SchemaInfo } from './schema-info.ts';
 
@@ -41,7 +41,7 @@ const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Trying one reading of a short text. */
 const maxTrialSteps = 10_000;
 
-function compilePrimitive(types: ReadonlySet<string>, check: Check): (text: string) => unknown {
+function compilePrimitive(types: ReadonlySet<string>, check: SchemaCheck): (text: string) => unknown {
   const any = types.size === 0;
   const number = any || types.has('number') || types.has('integer');
   const boolean = any || types.has('boolean');
@@ -53,7 +53,7 @@ function compilePrimitive(types: ReadonlySet<string>, check: Check): (text: stri
     if (types.has('null') && (text === '' || text === 'null')) readings.push(null);
     if (string || readings.length === 0) readings.push(text);
     if (readings.length === 1) return readings[0];
-    const fitting = readings.find(reading => new Run(maxTrialSteps).quietly(check, reading));
+    const fitting = readings.find(reading => new ValidationRun(maxTrialSteps).checkSilently(check, reading));
     return fitting === undefined ? readings[0] : fitting;
   };
 }

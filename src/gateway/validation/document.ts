@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
-import { type Compiler, compilerOf } from '#languages/json-schema/compile.ts';
+import { createSchemaCompiler, type SchemaCompiler } from '#languages/json-schema/compile.ts';
 import { openApiDialect } from '#languages/json-schema/dialects.ts';
-import { Unreadable } from '#languages/json-schema/invalid-schema.ts';
+import { InvalidSchema } from '#languages/json-schema/invalid-schema.ts';
 import { documentBase } from '#languages/json-schema/references.ts';
-import type { Check } from '#languages/json-schema/run.ts';
+import type { SchemaCheck } from '#languages/json-schema/run.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 
 /** The OpenAPI part of a definition, with references inside it followed. Nothing outside it is ever read. */
@@ -11,20 +11,20 @@ export interface OpenApiDocument {
   readonly root: Readonly<JsonObject>;
   /** The object a value is or refers to. */
   dereference(value: unknown): JsonObject;
-  compileSchema(schema: unknown): Check;
+  compileSchema(schema: unknown): SchemaCheck;
 }
 
 const maxReferenceHops = 20;
 
 export function compileOpenApiDocument(root: Readonly<JsonObject>): OpenApiDocument {
-  const compiler: Compiler = compilerOf(root, openApiDialect(root.openapi));
+  const compiler: SchemaCompiler = createSchemaCompiler(root, openApiDialect(root.openapi));
   return {
     root,
-    compileSchema: compiler.at,
+    compileSchema: compiler.compile,
     dereference(value) {
       let found = value;
       for (let hops = 0; isObject(found) && typeof found.$ref === 'string'; hops++) {
-        if (hops >= maxReferenceHops) throw new Unreadable(`${JSON.stringify(found.$ref)} refers to itself`);
+        if (hops >= maxReferenceHops) throw new InvalidSchema(`${JSON.stringify(found.$ref)} refers to itself`);
         found = compiler.references.find(found.$ref, documentBase).schema;
       }
       return objectOrEmpty(found);
@@ -37,7 +37,8 @@ export function rejectUnreadable<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
-    if (error instanceof Unreadable) throw new ApiCompileError(`the OpenAPI document cannot be read: ${error.message}`);
+    if (error instanceof InvalidSchema)
+      throw new ApiCompileError(`the OpenAPI document cannot be read: ${error.message}`);
     throw error;
   }
 }

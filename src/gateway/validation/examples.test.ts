@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
-import { Run } from '#languages/json-schema/run.ts';
+import { ValidationRun } from '#languages/json-schema/run.ts';
 import { compileOpenApiDocument } from './document.ts';
 import { generateExample } from './examples.ts';
 
@@ -53,7 +53,7 @@ test('what is made fits the schema it is made for', () => {
     const document = compileOpenApiDocument({ openapi: '3.1.0' });
     if (JSON.stringify(schema).includes('"exclusiveMinimum":true')) continue;
     assert.ok(
-      document.compileSchema(schema)(generateExample(schema, document), new Run(), undefined),
+      document.compileSchema(schema)(generateExample(schema, document), new ValidationRun(), undefined),
       JSON.stringify(schema),
     );
   }

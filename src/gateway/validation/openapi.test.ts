@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject } from '#base/json-tree.ts';
-import { faultsText } from '#languages/json-schema/error-text.ts';
-import { Run } from '#languages/json-schema/run.ts';
+import { formatViolations } from '#languages/json-schema/error-text.ts';
+import { ValidationRun } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
 import { compileBodyValidator } from './bodies.ts';
 import { compileOpenApiDocument } from './document.ts';
@@ -24,10 +24,10 @@ interface Sent {
 }
 
 function faults(parameter: JsonObject, { path = {}, query = '', headers = [], cookie = '' }: Sent): string {
-  const run = new Run();
+  const run = new ValidationRun();
   const check = compileParameterValidator({ name: 'p', ...parameter }, document);
   check({ path, query: parseQueryPairs(query), headers: new HeaderList(headers), cookies: cookiesOf(cookie) }, run);
-  return faultsText(run.faults, '');
+  return formatViolations(run.violations, '');
 }
 
 const id = { $ref: '#/components/schemas/Id' };
@@ -225,13 +225,13 @@ const headersOf = (type: string | undefined): string[] => {
 };
 
 const body = (content: JsonObject, type: string | undefined, text: string, more: JsonObject = {}) => {
-  const run = new Run();
+  const run = new ValidationRun();
   compileBodyValidator({ requestBody: { content, ...more } }, document, 200_000)!(
     Buffer.from(text),
     new HeaderList(headersOf(type)),
     run,
   );
-  return faultsText(run.faults, '');
+  return formatViolations(run.violations, '');
 };
 const form = {
   schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' }, all: ids, at: point } },
@@ -380,9 +380,9 @@ describe('bodies', () => {
 
 test('3.0 and 3.1 read the same words as each of them means them', () => {
   const said = (openapi: string, schema: JsonObject, value: unknown) => {
-    const run = new Run();
+    const run = new ValidationRun();
     compileOpenApiDocument({ openapi }).compileSchema(schema)(value, run, undefined);
-    return run.faults.length === 0;
+    return run.violations.length === 0;
   };
   assert.ok(said('3.0.3', { type: 'string', nullable: true, enum: ['a'] }, null));
   assert.ok(!said('3.1.0', { type: 'string', nullable: true }, null));
@@ -400,9 +400,9 @@ test('a discriminator says which alternative is meant', () => {
     discriminator: { propertyName: 'kind', mapping: { puss: '#/components/schemas/Cat' } },
   });
   const said = (value: unknown) => {
-    const run = new Run();
+    const run = new ValidationRun();
     check(value, run, undefined);
-    return faultsText(run.faults, 'it');
+    return formatViolations(run.violations, 'it');
   };
   assert.equal(said({ kind: 'puss', lives: 9, tricks: 1 }), '');
   assert.equal(said({ kind: 'Dog' }), 'it: tricks is required');

@@ -1,6 +1,6 @@
 import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { compareSpecificity, listOperations } from '#definition/endpoints/paths.ts';
-import { Exhausted, Run } from '#languages/json-schema/run.ts';
+import { BudgetExceeded, ValidationRun } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
 import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -148,11 +148,11 @@ const noHeaders = new HeaderList();
 const noPairs = new Map<string, string[]>();
 
 function areAllValid(checks: readonly ParameterValidator[], path: ParameterSources['path']): boolean {
-  const run = new Run();
+  const run = new ValidationRun();
   try {
     return checks.every(check => check({ path, query: noPairs, headers: noHeaders, cookies: noPairs }, run));
   } catch (error) {
-    if (error instanceof Exhausted) return false;
+    if (error instanceof BudgetExceeded) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { arrayOrEmpty, type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { isJsonType, parseMediaType } from '#base/media-type.ts';
-import { readJson } from '#languages/json-schema/json-body.ts';
-import type { Check, Run } from '#languages/json-schema/run.ts';
+import { parseJsonBody } from '#languages/json-schema/json-body.ts';
+import type { SchemaCheck, ValidationRun } from '#languages/json-schema/run.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { type Coercion, compileCoercion, type SerializedValue } from './coercion.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -27,7 +27,7 @@ export interface ParameterSources {
 }
 
 /** Tells the run what is wrong with one parameter; whether nothing is. */
-export type ParameterValidator = (places: ParameterSources, run: Run) => boolean;
+export type ParameterValidator = (places: ParameterSources, run: ValidationRun) => boolean;
 
 const defaultStyles: Readonly<Record<string, string>> = {
   path: 'simple',
@@ -62,22 +62,22 @@ export function compileParameterValidator(it: JsonObject, document: OpenApiDocum
     return holds;
   };
 
-  function validate(places: ParameterSources, run: Run): boolean {
+  function validate(places: ParameterSources, run: ValidationRun): boolean {
     let found: { value: unknown } | undefined;
     try {
       found = read(places);
     } catch (error) {
-      if (error instanceof InvalidSerialization) return run.fault(error.message);
+      if (error instanceof InvalidSerialization) return run.report(error.message);
       throw error;
     }
-    if (found === undefined) return required ? run.fault('is required') : true;
+    if (found === undefined) return required ? run.report('is required') : true;
     return check(found.value, run, undefined);
   }
 }
 
 interface ParameterReader {
   read(places: ParameterSources): { value: unknown } | undefined;
-  check: Check;
+  check: SchemaCheck;
 }
 
 function compileStyled(it: JsonObject, document: OpenApiDocument): ParameterReader {
@@ -140,7 +140,7 @@ function compileContent(it: JsonObject, document: OpenApiDocument): ParameterRea
       const written = readRaw(it.in as string, places, how.name);
       if (written === undefined) return undefined;
       if (!isJson) return { value: written };
-      const read = readJson(Buffer.from(written));
+      const read = parseJsonBody(Buffer.from(written));
       if ('fault' in read) throw new InvalidSerialization(`cannot be read: ${read.fault}`);
       return read;
     },

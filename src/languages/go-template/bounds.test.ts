@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { TemplateFault } from './error.ts';
+import { TemplateError } from './error.ts';
 import { compileTemplate } from './template.ts';
 
-const isBound = (error: unknown) => error instanceof TemplateFault && error.isBound;
+const isBound = (error: unknown) => error instanceof TemplateError && error.isLimitExceeded;
 
 /** The fewest steps with which the template renders. */
 function countSteps(source: string, data: unknown): number {
   const template = compileTemplate(source);
   const renders = (steps: number) => {
     try {
-      template.render(data, { steps });
+      template.render(data, { maxSteps: steps });
       return true;
     } catch (error) {
       if (isBound(error)) return false;

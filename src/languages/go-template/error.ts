@@ -2,17 +2,17 @@
  * A template that cannot be read, or could not be rendered. `isBound` tells a template that asked for too much from one that
  * is merely wrong for its data.
  */
-export class TemplateFault extends Error {
+export class TemplateError extends Error {
   /** Counted from one; 0 where no place is known. */
   readonly line: number;
-  readonly what: string;
-  readonly isBound: boolean;
+  readonly reason: string;
+  readonly isLimitExceeded: boolean;
 
-  constructor(what: string, line = 0, isBound = false) {
-    super(line > 0 ? `line ${line}: ${what}` : what);
+  constructor(reason: string, line = 0, isLimitExceeded = false) {
+    super(line > 0 ? `line ${line}: ${reason}` : reason);
     this.name = 'TemplateFault';
-    this.what = what;
+    this.reason = reason;
     this.line = line;
-    this.isBound = isBound;
+    this.isLimitExceeded = isLimitExceeded;
   }
 }

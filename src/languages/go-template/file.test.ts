@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { templateFile } from './file.ts';
+import { readTemplateFile } from './file.ts';
 
 const outside = mkdtempSync(join(tmpdir(), 'gw-templates-'));
 const directory = join(outside, 'inside');
@@ -15,12 +15,12 @@ writeFileSync(join(directory, 'more', 'b.tmpl'), 'B');
 symlinkSync(join(outside, 'secret'), join(directory, 'link'));
 
 test('files below the directory are read, and no others', () => {
-  assert.equal(templateFile(directory, 'a.tmpl'), 'A');
-  assert.equal(templateFile(directory, './more/b.tmpl'), 'B');
-  assert.equal(templateFile(directory, join(directory, 'a.tmpl')), 'A');
+  assert.equal(readTemplateFile(directory, 'a.tmpl'), 'A');
+  assert.equal(readTemplateFile(directory, './more/b.tmpl'), 'B');
+  assert.equal(readTemplateFile(directory, join(directory, 'a.tmpl')), 'A');
   for (const name of ['../secret', 'more/../../secret', 'link', join(outside, 'secret'), '.', ''])
-    assert.throws(() => templateFile(directory, name), /is not below templates\.directory/, name);
-  assert.throws(() => templateFile(directory, 'missing'), /missing cannot be read: ENOENT/);
-  assert.throws(() => templateFile(directory, 'more'), /more is not a file/);
-  assert.throws(() => templateFile('', 'a.tmpl'), /names no directory/);
+    assert.throws(() => readTemplateFile(directory, name), /is not below templates\.directory/, name);
+  assert.throws(() => readTemplateFile(directory, 'missing'), /missing cannot be read: ENOENT/);
+  assert.throws(() => readTemplateFile(directory, 'more'), /more is not a file/);
+  assert.throws(() => readTemplateFile('', 'a.tmpl'), /names no directory/);
 });

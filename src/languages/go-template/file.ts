@@ -1,31 +1,31 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { TemplateFault } from './error.ts';
+import { TemplateError } from './error.ts';
 
 /** The text of a template file. */
-export function templateFile(directory: string, name: string): string {
-  const path = templatePath(directory, name);
-  return attempted(name, () => readFileSync(path, 'utf8'));
+export function readTemplateFile(directory: string, name: string): string {
+  const path = resolveTemplatePath(directory, name);
+  return rethrowFileErrors(name, () => readFileSync(path, 'utf8'));
 }
 
 /** Where a template file is. Only files below the directory are, whatever links say; an empty one holds none. */
-export function templatePath(directory: string, name: string): string {
-  if (directory === '') throw new TemplateFault(`${name} is a file, and templates.directory names no directory`);
-  return attempted(name, () => {
+export function resolveTemplatePath(directory: string, name: string): string {
+  if (directory === '') throw new TemplateError(`${name} is a file, and templates.directory names no directory`);
+  return rethrowFileErrors(name, () => {
     const root = realpathSync(directory);
     const path = realpathSync(resolve(root, name));
-    if (!path.startsWith(root + sep)) throw new TemplateFault(`the file ${name} is not below templates.directory`);
-    if (!statSync(path).isFile()) throw new TemplateFault(`${name} is not a file`);
+    if (!path.startsWith(root + sep)) throw new TemplateError(`the file ${name} is not below templates.directory`);
+    if (!statSync(path).isFile()) throw new TemplateError(`${name} is not a file`);
     return path;
   });
 }
 
-function attempted<T>(name: string, work: () => T): T {
+function rethrowFileErrors<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw new TemplateFault(`the file ${name} cannot be read: ${code}`);
+    throw new TemplateError(`the file ${name} cannot be read: ${code}`);
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { TemplateFault } from './error.ts';
+import { TemplateError } from './error.ts';
 import { functionTable } from './functions/table.ts';
 import { compileTemplate } from './template.ts';
 
@@ -11,11 +11,11 @@ function onlyFaults(run: () => unknown, about: string): void {
   try {
     run();
   } catch (error) {
-    assert.ok(error instanceof TemplateFault, `${about}: ${(error as Error).stack}`);
+    assert.ok(error instanceof TemplateError, `${about}: ${(error as Error).stack}`);
   }
 }
 
-const bounds = { steps: 3000, outputBytes: 20_000, depth: 20 };
+const bounds = { maxSteps: 3000, maxBytes: 20_000, maxDepth: 20 };
 const words = [
   ...['{{', '}}', '{{-', '-}}', '{{if ', '{{else}}', '{{else if ', '{{end}}', '{{range ', '{{with ', '{{define "a"}}'],
   ...[

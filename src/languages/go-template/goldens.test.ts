@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { parseXml, XmlFault } from '../xml.ts';
-import { TemplateFault } from './error.ts';
+import { parseXml, XmlError } from '../xml.ts';
+import { TemplateError } from './error.ts';
 import { functionTable } from './functions/table.ts';
 import { compileTemplate } from './template.ts';
 
@@ -25,7 +25,7 @@ function render({ template, data: own, xml }: Golden): string | undefined {
   try {
     return compileTemplate(template).render(xml === undefined ? structuredClone(own ?? data) : parseXml(xml));
   } catch (error) {
-    if (error instanceof TemplateFault || error instanceof XmlFault) return undefined;
+    if (error instanceof TemplateError || error instanceof XmlError) return undefined;
     throw error;
   }
 }

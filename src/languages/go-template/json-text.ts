@@ -1,7 +1,7 @@
-import { type Budget, PaidText } from './budget.ts';
-import { TemplateFault } from './error.ts';
-import { layoutText } from './layout.ts';
-import { isMap, isNothing, numberText, sortedNames } from './values.ts';
+import { BudgetedText, type TemplateBudget } from './budget.ts';
+import { TemplateError } from './error.ts';
+import { formatLayout } from './layout.ts';
+import { isMap, isNil, printNumber, sortNames } from './values.ts';
 
 export interface JsonStyle {
   /** Blanks for each level; none for everything on one line. */
@@ -22,9 +22,9 @@ const htmlEscapes: Readonly<Record<string, string>> = {
  * JSON with the members of maps in order. Walked here rather than by the engine, because values that templates make may
  * hold themselves, or one part many times over: every member is paid for.
  */
-export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget: Budget): string {
-  const paid = new PaidText(budget);
-  const add = (part: string) => paid.add(part);
+export function marshalJson(value: unknown, { indent, forHtml }: JsonStyle, budget: TemplateBudget): string {
+  const out = new BudgetedText(budget);
+  const add = (part: string) => out.add(part);
   const string = (plain: string) => {
     const written = JSON.stringify(plain);
     // Also without HTML, line separators are escaped: JavaScript once took them for ends of lines.
@@ -39,12 +39,12 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
 
   function write(it: unknown, depth: number): void {
     budget.visit(depth);
-    if (isNothing(it)) return add('null');
+    if (isNil(it)) return add('null');
     if (typeof it === 'string') return string(it);
     if (typeof it === 'boolean') return add(String(it));
-    if (typeof it === 'number' && !Number.isFinite(it)) throw new TemplateFault(`${numberText(it)} is not JSON`);
+    if (typeof it === 'number' && !Number.isFinite(it)) throw new TemplateError(`${printNumber(it)} is not JSON`);
     if (typeof it === 'number' || typeof it === 'bigint') return add(String(it));
-    if (it instanceof Date) return string(layoutText(it, '2006-01-02T15:04:05.999Z07:00', 'UTC'));
+    if (it instanceof Date) return string(formatLayout(it, '2006-01-02T15:04:05.999Z07:00', 'UTC'));
     return Array.isArray(it) ? writeList(it, depth) : writeMap(it, depth);
   }
 
@@ -61,8 +61,8 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
   }
 
   function writeMap(it: unknown, depth: number): void {
-    if (!isMap(it)) throw new TemplateFault(`${typeof it} is not JSON`);
-    const names = sortedNames(it, budget);
+    if (!isMap(it)) throw new TemplateError(`${typeof it} is not JSON`);
+    const names = sortNames(it, budget);
     if (names.length === 0) return add('{}');
     add('{');
     for (const [at, name] of names.entries()) {
@@ -77,5 +77,5 @@ export function jsonText(value: unknown, { indent, forHtml }: JsonStyle, budget:
   }
 
   write(value, 0);
-  return paid.toString();
+  return out.toString();
 }

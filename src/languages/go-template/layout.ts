@@ -15,7 +15,7 @@ const tokens = new RegExp(
 
 const months = 'January February March April May June July August September October November December'.split(' ');
 const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
-const two = (value: number) => String(value).padStart(2, '0');
+const padTwo = (value: number) => String(value).padStart(2, '0');
 
 interface Zoned {
   /** Shifted so that its UTC parts are those of the zone. */
@@ -25,12 +25,12 @@ interface Zoned {
   readonly at: Date;
 }
 
-const mostZones = 64;
-const formats = new Lru<string, Intl.DateTimeFormat | null>(mostZones);
+const maxCachedZones = 64;
+const zoneFormats = new Lru<string, Intl.DateTimeFormat | null>(maxCachedZones);
 
 /** Undefined where there is no such zone. */
-export function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
-  let format = formats.get(zone);
+export function findZoneFormat(zone: string): Intl.DateTimeFormat | undefined {
+  let format = zoneFormats.get(zone);
   if (format === undefined) {
     try {
       format = new Intl.DateTimeFormat('en-US', {
@@ -47,13 +47,13 @@ export function zoneFormat(zone: string): Intl.DateTimeFormat | undefined {
     } catch {
       format = null;
     }
-    formats.set(zone, format);
+    zoneFormats.set(zone, format);
   }
   return format ?? undefined;
 }
 
-function zoned(at: Date, zone: string): Zoned {
-  const format = zone === 'UTC' ? undefined : zoneFormat(zone);
+function toZoned(at: Date, zone: string): Zoned {
+  const format = zone === 'UTC' ? undefined : findZoneFormat(zone);
   if (!format) return { local: at, offsetMinutes: 0, name: 'UTC', at };
   const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]));
   const part = (name: string) => Number(parts[name]);
@@ -65,13 +65,13 @@ function zoned(at: Date, zone: string): Zoned {
   return { local, offsetMinutes, name: nameZone(zone, offsetMinutes), at };
 }
 
-export function layoutText(at: Date, layout: string, zone: string): string {
+export function formatLayout(at: Date, layout: string, zone: string): string {
   if (Number.isNaN(at.getTime())) return '0001-01-01';
-  const it = zoned(at, zone);
-  return layout.replaceAll(tokens, token => written(token, it));
+  const it = toZoned(at, zone);
+  return layout.replaceAll(tokens, token => formatToken(token, it));
 }
 
-function written(token: string, { local, offsetMinutes, name }: Zoned): string {
+function formatToken(token: string, { local, offsetMinutes, name }: Zoned): string {
   const hour = local.getUTCHours();
   switch (token) {
     case 'January':
@@ -87,13 +87,13 @@ function written(token: string, { local, offsetMinutes, name }: Zoned): string {
     case '2006':
       return String(local.getUTCFullYear()).padStart(4, '0');
     case '06':
-      return two(local.getUTCFullYear() % 100);
+      return padTwo(local.getUTCFullYear() % 100);
     case '01':
-      return two(local.getUTCMonth() + 1);
+      return padTwo(local.getUTCMonth() + 1);
     case '1':
       return String(local.getUTCMonth() + 1);
     case '02':
-      return two(local.getUTCDate());
+      return padTwo(local.getUTCDate());
     case '_2':
       return String(local.getUTCDate()).padStart(2);
     case '2':
@@ -103,9 +103,9 @@ function written(token: string, { local, offsetMinutes, name }: Zoned): string {
     case '002':
       return String(dayOfYear(local)).padStart(3, '0');
     case '15':
-      return two(hour);
+      return padTwo(hour);
     case '03':
-      return two(hour % 12 || 12);
+      return padTwo(hour % 12 || 12);
     case '3':
       return String(hour % 12 || 12);
     case 'PM':
@@ -113,18 +113,18 @@ function written(token: string, { local, offsetMinutes, name }: Zoned): string {
     case 'pm':
       return hour < 12 ? 'am' : 'pm';
     default:
-      return smaller(token, local, offsetMinutes);
+      return formatSmallToken(token, local, offsetMinutes);
   }
 }
 
-function smaller(token: string, local: Date, offsetMinutes: number): string {
+function formatSmallToken(token: string, local: Date, offsetMinutes: number): string {
   switch (token) {
     case '04':
-      return two(local.getUTCMinutes());
+      return padTwo(local.getUTCMinutes());
     case '4':
       return String(local.getUTCMinutes());
     case '05':
-      return two(local.getUTCSeconds());
+      return padTwo(local.getUTCSeconds());
     case '5':
       return String(local.getUTCSeconds());
   }
@@ -140,9 +140,9 @@ function smaller(token: string, local: Date, offsetMinutes: number): string {
   const size = Math.abs(offsetMinutes);
   const sign = offsetMinutes < 0 ? '-' : '+';
   const joint = token.includes(':') ? ':' : '';
-  const minutes = token.length > 3 ? joint + two(size % 60) : '';
+  const minutes = token.length > 3 ? joint + padTwo(size % 60) : '';
   const seconds = token.length > 6 ? `${joint}00` : '';
-  return `${sign}${two(Math.floor(size / 60))}${minutes}${seconds}`;
+  return `${sign}${padTwo(Math.floor(size / 60))}${minutes}${seconds}`;
 }
 
 const dayOfYear = (local: Date) =>
@@ -150,7 +150,7 @@ const dayOfYear = (local: Date) =>
 
 const shortNames = (names: readonly string[]) => names.map(name => name.slice(0, 3));
 
-const readers: readonly [RegExp, string, string][] = [
+const tokenParsers: readonly [RegExp, string, string][] = [
   [/^January$/, `(${months.join('|')})`, 'month-name'],
   [/^Jan$/, `(${shortNames(months).join('|')})`, 'month-name'],
   [/^Monday$/, `(${days.join('|')})`, 'skip'],
@@ -177,23 +177,23 @@ const readers: readonly [RegExp, string, string][] = [
 ];
 
 /** Reads a time written after the layout; undefined where it is not. */
-export function layoutTime(layout: string, text: string): Date | undefined {
+export function parseLayout(layout: string, text: string): Date | undefined {
   const names: string[] = [];
   let source = '';
   let from = 0;
   for (const { 0: token, index } of layout.matchAll(tokens)) {
-    const [, pattern, name] = readers.find(([which]) => which.test(token))!;
+    const [, pattern, name] = tokenParsers.find(([which]) => which.test(token))!;
     names.push(name);
-    source += quotedPattern(layout.slice(from, index)) + pattern;
+    source += escapeRegex(layout.slice(from, index)) + pattern;
     from = index + token.length;
   }
-  const found = new RegExp(`^${source}${quotedPattern(layout.slice(from))}$`).exec(text);
-  return found ? assembled(new Map(names.map((name, at) => [name, found[at + 1] ?? '']))) : undefined;
+  const found = new RegExp(`^${source}${escapeRegex(layout.slice(from))}$`).exec(text);
+  return found ? assembleTime(new Map(names.map((name, at) => [name, found[at + 1] ?? '']))) : undefined;
 }
 
-const quotedPattern = (plain: string) => plain.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+const escapeRegex = (plain: string) => plain.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-function assembled(parts: ReadonlyMap<string, string>): Date | undefined {
+function assembleTime(parts: ReadonlyMap<string, string>): Date | undefined {
   const number = (name: string, otherwise: number) => (parts.has(name) ? Number(parts.get(name)) : otherwise);
   const named = parts.get('month-name')?.slice(0, 3).toLowerCase();
   const month = named ? months.findIndex(it => it.slice(0, 3).toLowerCase() === named) : number('month', 1) - 1;

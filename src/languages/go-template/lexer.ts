@@ -1,11 +1,11 @@
-import { TemplateFault } from './error.ts';
-import { characterOf, numberOf, textOf } from './literals.ts';
+import { TemplateError } from './error.ts';
+import { parseCharacter, parseNumber, unquote } from './literals.ts';
 
 /**
  * Text between actions, and the words of actions. `field` and `variable` carry their name without the leading mark; the
  * variable `$` has an empty one.
  */
-export type TokenKind =
+export type TemplateTokenKind =
   | 'text'
   | 'open'
   | 'close'
@@ -18,8 +18,8 @@ export type TokenKind =
   | 'mark'
   | 'end';
 
-export interface Token {
-  readonly kind: TokenKind;
+export interface TemplateToken {
+  readonly kind: TemplateTokenKind;
   /** A number only for numbers. */
   readonly value: string | number | bigint;
   readonly line: number;
@@ -30,7 +30,7 @@ export interface Token {
 const [left, right] = ['{{', '}}'];
 const space = /[ \t\r\n]+/y;
 const comment = /\/\*[\s\S]*?\*\//y;
-const words: readonly [TokenKind | 'raw' | 'character', RegExp][] = [
+const words: readonly [TemplateTokenKind | 'raw' | 'character', RegExp][] = [
   ['string', /"(?:[^"\\\n]|\\.)*"/y],
   ['raw', /`[^`]*`/y],
   ['character', /'(?:[^'\\\n]|\\.)+'/y],
@@ -47,13 +47,13 @@ const words: readonly [TokenKind | 'raw' | 'character', RegExp][] = [
 /** What may stand right behind a word: anything else runs into it. */
 const boundary = /[\s.,|:=()]|\}\}|$/y;
 
-export function tokensOf(source: string): Token[] {
-  const tokens: Token[] = [];
+export function tokenizeTemplate(source: string): TemplateToken[] {
+  const tokens: TemplateToken[] = [];
   let at = 0;
   let line = 1;
   let trimsNext = false;
 
-  const push = (kind: TokenKind, value: string | number | bigint = '', spaced = false) =>
+  const push = (kind: TemplateTokenKind, value: string | number | bigint = '', spaced = false) =>
     tokens.push({ kind, value, line, spaced });
   const advance = (to: number) => {
     for (; at < to; at++) if (source[at] === '\n') line++;
@@ -64,19 +64,19 @@ export function tokensOf(source: string): Token[] {
   };
   const closesTrimmed = () => /^[ \t\r\n]-\}\}/.test(source.slice(at, at + 4));
 
-  function text(): void {
+  function readText(): void {
     const end = source.indexOf(left, at);
     const to = end < 0 ? source.length : end;
     let words = source.slice(at, to);
     if (trimsNext) words = words.replace(/^[ \t\r\n]+/, '');
-    if (end >= 0 && /^-[ \t\r\n]/.test(source.slice(end + 2, end + 4))) words = withoutTrailingSpace(words);
+    if (end >= 0 && /^-[ \t\r\n]/.test(source.slice(end + 2, end + 4))) words = trimTrailingSpace(words);
     if (words !== '') push('text', words);
     trimsNext = false;
     advance(to);
   }
 
   /** True when the action ends here. */
-  function closed(): boolean {
+  function readClose(): boolean {
     const trimmed = closesTrimmed();
     if (!trimmed && !source.startsWith(right, at)) return false;
     push('close');
@@ -85,36 +85,40 @@ export function tokensOf(source: string): Token[] {
     return true;
   }
 
-  function commented(): boolean {
+  function readComment(): boolean {
     const found = match(comment);
     if (found === undefined) {
-      if (source.startsWith('/*', at)) throw new TemplateFault('unclosed comment', line);
+      if (source.startsWith('/*', at)) throw new TemplateError('unclosed comment', line);
       return false;
     }
     advance(at + found.length);
     trimsNext = closesTrimmed();
     if (!trimsNext && !source.startsWith(right, at))
-      throw new TemplateFault('comment ends before closing delimiter', line);
+      throw new TemplateError('comment ends before closing delimiter', line);
     advance(at + (trimsNext ? 4 : 2));
     return true;
   }
 
-  function word(spaced: boolean): void {
+  function readWord(spaced: boolean): void {
     for (const [kind, pattern] of words) {
       const found = match(pattern);
       if (found === undefined) continue;
-      const value = meantBy(kind, found, line);
-      push(typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TokenKind), value, spaced);
+      const value = toTokenValue(kind, found, line);
+      push(
+        typeof value !== 'string' ? 'number' : kind === 'raw' ? 'string' : (kind as TemplateTokenKind),
+        value,
+        spaced,
+      );
       advance(at + found.length);
       boundary.lastIndex = at;
-      if (kind !== 'mark' && kind !== 'dot' && !boundary.test(source)) throw unexpected(source, at, line);
+      if (kind !== 'mark' && kind !== 'dot' && !boundary.test(source)) throw createUnexpectedError(source, at, line);
       return;
     }
-    if (/["`']/.test(source[at] ?? '')) throw new TemplateFault('unterminated quoted string', line);
-    throw unexpected(source, at, line);
+    if (/["`']/.test(source[at] ?? '')) throw new TemplateError('unterminated quoted string', line);
+    throw createUnexpectedError(source, at, line);
   }
 
-  function action(): void {
+  function readAction(): void {
     const trims = /^-[ \t\r\n]/.test(source.slice(at + 2, at + 4));
     const start = at + (trims ? 3 : 2);
     const inside = at;
@@ -123,48 +127,52 @@ export function tokensOf(source: string): Token[] {
     const behind = trims ? (match(space)?.length ?? 0) : 0;
     if (source.startsWith('/*', at + behind)) {
       advance(at + behind);
-      if (commented()) return;
+      if (readComment()) return;
     }
     push('open', '', inside > 0);
     for (;;) {
-      if (closed()) return;
+      if (readClose()) return;
       const gap = match(space);
       if (gap) {
         const last = at + gap.length - 1;
         // The last space belongs to a closing mark that trims.
         advance(source.startsWith('-}}', last + 1) ? last : last + 1);
-        if (closed()) return;
+        if (readClose()) return;
       }
-      if (at >= source.length) throw new TemplateFault('unclosed action', line);
-      word(gap !== undefined);
+      if (at >= source.length) throw new TemplateError('unclosed action', line);
+      readWord(gap !== undefined);
     }
   }
 
   while (at < source.length) {
-    text();
-    if (at < source.length) action();
+    readText();
+    if (at < source.length) readAction();
   }
   push('end');
   return tokens;
 }
 
 /** By hand, from the back: a pattern anchored at the end would try every space before it. */
-function withoutTrailingSpace(text: string): string {
+function trimTrailingSpace(text: string): string {
   let end = text.length;
   while (end > 0 && ' \t\r\n'.includes(text[end - 1]!)) end--;
   return text.slice(0, end);
 }
 
-function meantBy(kind: TokenKind | 'raw' | 'character', found: string, line: number): string | number | bigint {
+function toTokenValue(
+  kind: TemplateTokenKind | 'raw' | 'character',
+  found: string,
+  line: number,
+): string | number | bigint {
   switch (kind) {
     case 'string':
-      return textOf(found, line);
+      return unquote(found, line);
     case 'raw':
       return found.slice(1, -1).replaceAll('\r', '');
     case 'character':
-      return characterOf(found, line);
+      return parseCharacter(found, line);
     case 'number':
-      return numberOf(found, line);
+      return parseNumber(found, line);
     case 'field':
     case 'variable':
       return found.slice(1);
@@ -173,7 +181,7 @@ function meantBy(kind: TokenKind | 'raw' | 'character', found: string, line: num
   }
 }
 
-function unexpected(source: string, at: number, line: number): TemplateFault {
+function createUnexpectedError(source: string, at: number, line: number): TemplateError {
   const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
-  return new TemplateFault(`unexpected ${JSON.stringify(character)} in an action`, line);
+  return new TemplateError(`unexpected ${JSON.stringify(character)} in an action`, line);
 }

@@ -1,4 +1,4 @@
-import type { Fn } from './functions/fn.ts';
+import type { TemplateFunction } from './functions/fn.ts';
 
 /** What a template is read into. Variables are places on a stack, found once, when the template is read. */
 export type Operand =
@@ -8,17 +8,17 @@ export type Operand =
   | { readonly kind: 'variable'; readonly slot: number; readonly names: readonly string[]; readonly line: number }
   | { readonly kind: 'chain'; readonly of: Operand; readonly names: readonly string[]; readonly line: number }
   | { readonly kind: 'pipe'; readonly pipe: Pipe }
-  | Call;
+  | FunctionCall;
 
 /** A place in the text between actions that is filled in with whatever the rendering is about. */
-export type Filling = (about: unknown) => string;
+export type Substitute = (about: unknown) => string;
 /** Takes text between actions apart: what stays, and what is filled in. */
-export type Texts = (text: string) => readonly (string | Filling)[];
+export type ParseText = (text: string) => readonly (string | Substitute)[];
 
-export interface Call {
+export interface FunctionCall {
   readonly kind: 'call';
   readonly name: string;
-  readonly fn: Fn;
+  readonly fn: TemplateFunction;
   readonly args: readonly Operand[];
   readonly line: number;
 }
@@ -30,14 +30,19 @@ export interface Pipe {
   readonly line: number;
 }
 
-export type Node =
+export type TemplateNode =
   | { readonly kind: 'text'; readonly text: string; readonly bytes: number }
-  | { readonly kind: 'filled'; readonly fill: Filling }
+  | { readonly kind: 'filled'; readonly substitute: Substitute }
   | { readonly kind: 'action'; readonly pipe: Pipe }
-  | { readonly kind: 'if' | 'with'; readonly pipe: Pipe; readonly body: List; readonly otherwise: List | undefined }
-  | { readonly kind: 'range'; readonly pipe: Pipe; readonly body: List; readonly otherwise: List | undefined }
+  | {
+      readonly kind: 'if' | 'with';
+      readonly pipe: Pipe;
+      readonly body: NodeList;
+      readonly otherwise: NodeList | undefined;
+    }
+  | { readonly kind: 'range'; readonly pipe: Pipe; readonly body: NodeList; readonly otherwise: NodeList | undefined }
   | { readonly kind: 'template'; readonly name: string; readonly pipe: Pipe | undefined; readonly line: number }
   | { readonly kind: 'break' }
   | { readonly kind: 'continue' };
 
-export type List = readonly Node[];
+export type NodeList = readonly TemplateNode[];

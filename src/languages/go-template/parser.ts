@@ -1,44 +1,48 @@
-import { TemplateFault } from './error.ts';
-import type { Fn } from './functions/fn.ts';
-import { type Token, type TokenKind, tokensOf } from './lexer.ts';
-import type { List, Node, Operand, Pipe, Texts } from './nodes.ts';
+import { TemplateError } from './error.ts';
+import type { TemplateFunction } from './functions/fn.ts';
+import { type TemplateToken, type TemplateTokenKind, tokenizeTemplate } from './lexer.ts';
+import type { NodeList, Operand, ParseText, Pipe, TemplateNode } from './nodes.ts';
 
-export interface Parsed {
+export interface ParsedTemplate {
   /** The named parts of a source; the whole itself has an empty name. */
-  readonly definitions: ReadonlyMap<string, Definition>;
+  readonly definitions: ReadonlyMap<string, TemplateDefinition>;
   /** Names of the functions it calls. */
   readonly calls: ReadonlySet<string>;
 }
 
-export interface Definition {
-  readonly body: List;
+export interface TemplateDefinition {
+  readonly body: NodeList;
   /** How many variables can be alive at once. */
   readonly slots: number;
 }
 
 /** Structures and parentheses that may be open at once. */
-const deepest = 200;
-const longestSource = 1024 * 1024;
+const maxNesting = 200;
+const maxSourceCharacters = 1024 * 1024;
 /** Variables in reach at once: each use looks through them. */
 const maxVariables = 1000;
 
 /** Why a list ended: at `end`, at `else` (whose condition may follow), or with the source. */
 type Ending = 'end' | 'else' | 'source';
 
-export function parse(source: string, functions: ReadonlyMap<string, Fn>, texts?: Texts): Parsed {
-  if (source.length > longestSource) throw new TemplateFault(`longer than ${longestSource} characters`);
-  const parser = new Parser(tokensOf(source), functions, texts);
+export function parseTemplate(
+  source: string,
+  functions: ReadonlyMap<string, TemplateFunction>,
+  texts?: ParseText,
+): ParsedTemplate {
+  if (source.length > maxSourceCharacters) throw new TemplateError(`longer than ${maxSourceCharacters} characters`);
+  const parser = new Parser(tokenizeTemplate(source), functions, texts);
   parser.whole();
   return parser;
 }
 
 /** Reads tokens from left to right. A class, for the place it is at. */
-class Parser implements Parsed {
-  readonly definitions = new Map<string, Definition>();
+class Parser implements ParsedTemplate {
+  readonly definitions = new Map<string, TemplateDefinition>();
   readonly calls = new Set<string>();
-  readonly #tokens: readonly Token[];
-  readonly #functions: ReadonlyMap<string, Fn>;
-  readonly #texts: Texts | undefined;
+  readonly #tokens: readonly TemplateToken[];
+  readonly #functions: ReadonlyMap<string, TemplateFunction>;
+  readonly #texts: ParseText | undefined;
   /** Parts that are asked for, to be there when everything has been read. */
   readonly #asked: { readonly name: string; readonly line: number }[] = [];
   #at = 0;
@@ -48,7 +52,11 @@ class Parser implements Parsed {
   #variables: string[] = [''];
   #slots = 1;
 
-  constructor(tokens: readonly Token[], functions: ReadonlyMap<string, Fn>, texts: Texts | undefined) {
+  constructor(
+    tokens: readonly TemplateToken[],
+    functions: ReadonlyMap<string, TemplateFunction>,
+    texts: ParseText | undefined,
+  ) {
     this.#tokens = tokens;
     this.#texts = texts;
     this.#functions = functions;
@@ -59,38 +67,38 @@ class Parser implements Parsed {
     if (ending !== 'source') throw this.#fault(`unexpected {{${ending}}}`);
     this.definitions.set('', { body, slots: this.#slots });
     const missing = this.#asked.find(({ name }) => !this.definitions.has(name));
-    if (missing) throw new TemplateFault(`template "${missing.name}" not defined`, missing.line);
+    if (missing) throw new TemplateError(`template "${missing.name}" not defined`, missing.line);
   }
 
-  get #next(): Token {
+  get #next(): TemplateToken {
     return this.#tokens[this.#at]!;
   }
 
-  #is(kind: TokenKind, value?: string): boolean {
+  #is(kind: TemplateTokenKind, value?: string): boolean {
     const { kind: given, value: written } = this.#next;
     return given === kind && (value === undefined || written === value);
   }
 
-  #take(kind: TokenKind, value?: string): Token | undefined {
+  #take(kind: TemplateTokenKind, value?: string): TemplateToken | undefined {
     return this.#is(kind, value) ? this.#tokens[this.#at++] : undefined;
   }
 
-  #need(kind: TokenKind, where: string): Token {
+  #need(kind: TemplateTokenKind, where: string): TemplateToken {
     return this.#take(kind) ?? this.#unexpected(where);
   }
 
-  #fault(what: string): TemplateFault {
-    return new TemplateFault(what, this.#next.line);
+  #fault(what: string): TemplateError {
+    return new TemplateError(what, this.#next.line);
   }
 
   #unexpected(where: string): never {
     const { kind, value } = this.#next;
-    const found = kind === 'close' ? '}}' : kind === 'end' ? 'end of the template' : shown(value);
+    const found = kind === 'close' ? '}}' : kind === 'end' ? 'end of the template' : formatTokenValue(value);
     throw this.#fault(`unexpected ${found} in ${where}`);
   }
 
   #deeper<T>(read: () => T): T {
-    if (++this.#depth > deepest) throw this.#fault(`nested deeper than ${deepest} levels`);
+    if (++this.#depth > maxNesting) throw this.#fault(`nested deeper than ${maxNesting} levels`);
     const found = read();
     this.#depth--;
     return found;
@@ -104,8 +112,8 @@ class Parser implements Parsed {
     return found;
   }
 
-  #list(isTop = false): { body: List; ending: Ending } {
-    const body: Node[] = [];
+  #list(isTop = false): { body: NodeList; ending: Ending } {
+    const body: TemplateNode[] = [];
     for (;;) {
       const { kind, value } = this.#next;
       if (kind === 'end') return { body, ending: 'source' };
@@ -124,16 +132,16 @@ class Parser implements Parsed {
     }
   }
 
-  #text(text: string): Node[] {
+  #text(text: string): TemplateNode[] {
     const parts = this.#texts?.(text) ?? [text];
     return parts.map(part =>
       typeof part === 'string'
         ? { kind: 'text', text: part, bytes: Buffer.byteLength(part) }
-        : { kind: 'filled', fill: part },
+        : { kind: 'filled', substitute: part },
     );
   }
 
-  #action(word: string, isTop: boolean): Node | undefined {
+  #action(word: string, isTop: boolean): TemplateNode | undefined {
     switch (word) {
       case 'if':
       case 'with':
@@ -161,7 +169,7 @@ class Parser implements Parsed {
     }
   }
 
-  #leave(kind: 'break' | 'continue'): Node {
+  #leave(kind: 'break' | 'continue'): TemplateNode {
     if (this.#loops === 0) throw this.#fault(`{{${kind}}} outside {{range}}`);
     this.#at++;
     this.#need('close', kind);
@@ -169,7 +177,7 @@ class Parser implements Parsed {
   }
 
   /** `if`, `with` and `range`, whose word has been read. */
-  #control(kind: 'if' | 'with' | 'range'): Node {
+  #control(kind: 'if' | 'with' | 'range'): TemplateNode {
     const pipe = this.#pipe(kind, kind === 'range' ? 2 : 1);
     this.#need('close', kind);
     if (kind === 'range') this.#loops++;
@@ -182,7 +190,7 @@ class Parser implements Parsed {
   }
 
   /** Behind `else`: another condition, which shares our `end`, or a list of its own. */
-  #otherwise(kind: 'if' | 'with' | 'range'): List {
+  #otherwise(kind: 'if' | 'with' | 'range'): NodeList {
     if (kind !== 'range' && this.#is('word', kind)) {
       this.#at++;
       return [this.#scoped(() => this.#control(kind))];
@@ -205,7 +213,7 @@ class Parser implements Parsed {
     this.#part(name, 'define');
   }
 
-  #block(): Node {
+  #block(): TemplateNode {
     const { line } = this.#next;
     const name = this.#named('block');
     const pipe = this.#pipe('block clause');
@@ -228,7 +236,7 @@ class Parser implements Parsed {
     this.#loops = outside.loops;
   }
 
-  #template(): Node {
+  #template(): TemplateNode {
     const { line } = this.#next;
     const name = this.#named('template');
     const pipe = this.#is('close') ? undefined : this.#pipe('template clause');
@@ -299,8 +307,8 @@ class Parser implements Parsed {
       args.push(this.#operand(where));
     }
     if (first.kind === 'call' && name === first.name) return { ...first, args };
-    if (args.length > 0) throw new TemplateFault("can't give argument to non-function", line);
-    if (isFirst && name === 'nil') throw new TemplateFault('nil is not a command', line);
+    if (args.length > 0) throw new TemplateError("can't give argument to non-function", line);
+    if (isFirst && name === 'nil') throw new TemplateError('nil is not a command', line);
     return first;
   }
 
@@ -317,7 +325,7 @@ class Parser implements Parsed {
       case 'dot':
         return { kind: 'field', names, line };
       case 'literal':
-        throw this.#fault(`unexpected . after ${shown(term.value)}`);
+        throw this.#fault(`unexpected . after ${formatTokenValue(term.value)}`);
       default:
         return { kind: 'chain', of: term, names, line };
     }
@@ -368,7 +376,7 @@ class Parser implements Parsed {
   }
 }
 
-const shown = (value: unknown) => (typeof value === 'string' ? JSON.stringify(value) : String(value));
+const formatTokenValue = (value: unknown) => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
 const constants: Readonly<Record<string, unknown>> = Object.assign(Object.create(null), {
   true: true,

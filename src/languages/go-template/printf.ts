@@ -1,10 +1,10 @@
-import type { Budget } from './budget.ts';
+import type { TemplateBudget } from './budget.ts';
 import { formatFloat } from './float-text.ts';
-import { isPrintable, quoted } from './quoting.ts';
-import { isMap, isNothing, isNumber, numberText, printed, sortedNames, typeName } from './values.ts';
+import { isPrintable, quoteGoString } from './quoting.ts';
+import { isMap, isNil, isNumber, printNumber, printValue, sortNames, typeName } from './values.ts';
 
 /** Wider fields are not believed. */
-const widest = 1_000_000;
+const maxFieldWidth = 1_000_000;
 const index = '(?:\\[([^\\]]{0,10})\\])?';
 const directive = new RegExp(`%([+\\-# 0]*)${index}(\\*|\\d+)?(?:(\\.)${index}(\\*|\\d+)?)?${index}([\\s\\S])?`, 'gu');
 
@@ -32,14 +32,14 @@ const plain: Flags = {
 };
 
 /** What `printf` writes. Values that do not suit their verb are shown as such, never an error. */
-export function formatted(format: string, args: readonly unknown[], budget: Budget): string {
+export function sprintf(format: string, args: readonly unknown[], budget: TemplateBudget): string {
   let next = 0;
   let reordered = false;
   let isBadIndex = false;
   let length = 0;
   const take = (): { value: unknown } | undefined =>
     !isBadIndex && next < args.length ? { value: args[next++] } : undefined;
-  const go = (written: string | undefined) => {
+  const selectArgument = (written: string | undefined) => {
     if (written === undefined) return;
     reordered = true;
     const place = /^\d+$/.test(written) ? Number(written) : 0;
@@ -47,20 +47,20 @@ export function formatted(format: string, args: readonly unknown[], budget: Budg
     else next = place - 1;
   };
   /** A width or precision: a number, or the next argument. */
-  const size = (written: string | undefined): number | undefined | 'bad' => {
+  const readSize = (written: string | undefined): number | undefined | 'bad' => {
     if (written === undefined) return undefined;
     const value = written === '*' ? take()?.value : Number(written);
-    return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= widest ? value : 'bad';
+    return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= maxFieldWidth ? value : 'bad';
   };
 
   const text = format.replaceAll(directive, (_whole, ...found: (string | undefined)[]) => {
     const [marks, first, width, point, second, digits, third, verb] = found;
     isBadIndex = false;
-    go(first);
-    const wide = size(width);
-    go(second);
-    const precise = point ? size(digits ?? '0') : undefined;
-    go(third);
+    selectArgument(first);
+    const wide = readSize(width);
+    selectArgument(second);
+    const precise = point ? readSize(digits ?? '0') : undefined;
+    selectArgument(third);
     let start = '';
     if (wide === 'bad') start += '%!(BADWIDTH)';
     if (precise === 'bad') start += '%!(BADPREC)';
@@ -71,16 +71,16 @@ export function formatted(format: string, args: readonly unknown[], budget: Budg
     const columns = typeof wide === 'number' ? wide : 0;
     const flags = readFlags(marks!, verb, columns, typeof precise === 'number' ? precise : undefined);
     budget.spend(1);
-    budget.make(flags.width + (flags.precision ?? 0));
+    budget.reserveText(flags.width + (flags.precision ?? 0));
     const written = start + formatValue(verb, arg.value, flags, budget);
     length += written.length;
-    budget.hold(length);
+    budget.checkTextLength(length);
     return written;
   });
   if (reordered || next >= args.length) return text;
   const extra = args
     .slice(next)
-    .map(it => (isNothing(it) ? '<nil>' : `${typeName(it)}=${formatValue('v', it, plain, budget)}`));
+    .map(it => (isNil(it) ? '<nil>' : `${typeName(it)}=${formatValue('v', it, plain, budget)}`));
   return `${text}%!(EXTRA ${extra.join(', ')})`;
 }
 
@@ -99,25 +99,25 @@ function readFlags(marks: string, verb: string, columns: number, precise: number
 }
 
 /** Fills a field of the width, counted in characters. */
-function pad(text: string, { width, minus, zero }: Flags, budget: Budget): string {
+function pad(text: string, { width, minus, zero }: Flags, budget: TemplateBudget): string {
   if (width === 0) return text;
-  budget.work(Math.min(text.length, width));
+  budget.chargeScan(Math.min(text.length, width));
   const missing = width - [...text.slice(0, 2 * width + 2)].length;
   if (missing <= 0) return text;
   return minus ? text + ' '.repeat(missing) : (zero ? '0' : ' ').repeat(missing) + text;
 }
 
 /** One value under one verb; lists and maps apply the verb to what is in them. */
-function formatValue(verb: string, value: unknown, flags: Flags, budget: Budget, depth = 0): string {
+function formatValue(verb: string, value: unknown, flags: Flags, budget: TemplateBudget, depth = 0): string {
   budget.visit(depth);
   if (verb === 'T') return pad(typeName(value), flags, budget);
-  if (isNothing(value)) {
+  if (isNil(value)) {
     if (depth > 0) return '<nil>';
     return verb === 'v' ? pad('<nil>', flags, budget) : `%!${verb}(<nil>)`;
   }
   const written = formatScalar(verb, value, flags, budget);
   if (written !== undefined) {
-    budget.make(written.length);
+    budget.reserveText(written.length);
     return written;
   }
   if (Array.isArray(value)) return formatList(verb, value, flags, budget, depth);
@@ -125,52 +125,64 @@ function formatValue(verb: string, value: unknown, flags: Flags, budget: Budget,
   return `%!${verb}(${typeName(value)}=${formatValue('v', value, flags, budget, depth)})`;
 }
 
-function formatList(verb: string, items: readonly unknown[], flags: Flags, budget: Budget, depth: number): string {
+function formatList(
+  verb: string,
+  items: readonly unknown[],
+  flags: Flags,
+  budget: TemplateBudget,
+  depth: number,
+): string {
   const inside = items.map(it => formatValue(verb, it, flags, budget, depth + 1));
   return flags.isSource ? `[]interface {}{${inside.join(', ')}}` : `[${inside.join(' ')}]`;
 }
 
-function formatMap(verb: string, of: Record<string, unknown>, flags: Flags, budget: Budget, depth: number): string {
-  const inside = sortedNames(of, budget).map(name => {
+function formatMap(
+  verb: string,
+  of: Record<string, unknown>,
+  flags: Flags,
+  budget: TemplateBudget,
+  depth: number,
+): string {
+  const inside = sortNames(of, budget).map(name => {
     const key = formatValue(verb, name, flags, budget, depth + 1);
     return `${key}:${formatValue(verb, of[name], flags, budget, depth + 1)}`;
   });
   return flags.isSource ? `map[string]interface {}{${inside.join(', ')}}` : `map[${inside.join(' ')}]`;
 }
 
-function formatScalar(verb: string, value: unknown, flags: Flags, budget: Budget): string | undefined {
+function formatScalar(verb: string, value: unknown, flags: Flags, budget: TemplateBudget): string | undefined {
   if (typeof value === 'boolean') return verb === 't' || verb === 'v' ? pad(String(value), flags, budget) : undefined;
   if (typeof value === 'string') {
     const text = formatString(verb, value, flags, budget);
     return text === undefined ? undefined : pad(text, flags, budget);
   }
-  if (value instanceof Date) return verb === 's' || verb === 'v' ? pad(printed(value), flags, budget) : undefined;
+  if (value instanceof Date) return verb === 's' || verb === 'v' ? pad(printValue(value), flags, budget) : undefined;
   return isNumber(value) ? formatNumber(verb, value, flags, budget) : undefined;
 }
 
-function formatNumber(verb: string, value: number | bigint, flags: Flags, budget: Budget): string | undefined {
+function formatNumber(verb: string, value: number | bigint, flags: Flags, budget: TemplateBudget): string | undefined {
   if ('eEfFgG'.includes(verb)) return padFloat(formatReal(verb, Number(value), flags), flags, budget);
   const isWhole = typeof value === 'bigint' || Number.isInteger(value);
   if (verb !== 'v') return isWhole ? formatInteger(verb, BigInt(value), flags, budget) : undefined;
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) return formatInteger('d', BigInt(value), flags, budget);
   const isPlain = flags.precision === undefined || !Number.isFinite(value);
-  return padFloat(isPlain ? numberText(value) : formatReal('g', value, flags), flags, budget);
+  return padFloat(isPlain ? printNumber(value) : formatReal('g', value, flags), flags, budget);
 }
 
-function formatString(verb: string, value: string, flags: Flags, budget: Budget): string | undefined {
+function formatString(verb: string, value: string, flags: Flags, budget: TemplateBudget): string | undefined {
   const { precision, sharp, space, plus } = flags;
   // A character is two units of the engine's text at most.
   const cut = precision === undefined ? value : [...value.slice(0, 2 * precision)].slice(0, precision).join('');
   switch (verb) {
     case 'v':
-      return flags.isSource ? quotePaid(cut, false, budget) : cut;
+      return flags.isSource ? quoteWithinBudget(cut, false, budget) : cut;
     case 's':
       return cut;
     case 'q':
-      return sharp && !/[`\ufeff]|(?!\t)\p{Cc}/u.test(cut) ? `\`${cut}\`` : quotePaid(cut, plus, budget);
+      return sharp && !/[`\ufeff]|(?!\t)\p{Cc}/u.test(cut) ? `\`${cut}\`` : quoteWithinBudget(cut, plus, budget);
     case 'x':
     case 'X': {
-      budget.work(value.length);
+      budget.chargeScan(value.length);
       const bytes = Buffer.from(precision === undefined ? value : value.slice(0, precision)).subarray(0, precision);
       const lead = sharp ? '0x' : '';
       const hex = bytes.toString('hex');
@@ -182,9 +194,9 @@ function formatString(verb: string, value: string, flags: Flags, budget: Budget)
   }
 }
 
-function quotePaid(text: string, isAscii: boolean, budget: Budget): string {
-  budget.work(text.length);
-  return quoted(text, isAscii);
+function quoteWithinBudget(text: string, isAscii: boolean, budget: TemplateBudget): string {
+  budget.chargeScan(text.length);
+  return quoteGoString(text, isAscii);
 }
 
 const bases: Readonly<Record<string, [base: number, prefix: string]>> = {
@@ -196,7 +208,7 @@ const bases: Readonly<Record<string, [base: number, prefix: string]>> = {
   X: [16, '0X'],
 };
 
-function formatInteger(verb: string, value: bigint, flags: Flags, budget: Budget): string | undefined {
+function formatInteger(verb: string, value: bigint, flags: Flags, budget: TemplateBudget): string | undefined {
   const known = bases[verb];
   // Zeros that fill the field stand between sign and digits.
   const unfilled: Flags = { ...flags, zero: false };
@@ -207,7 +219,7 @@ function formatInteger(verb: string, value: bigint, flags: Flags, budget: Budget
     case 'c':
       return pad(character, flags, budget);
     case 'q':
-      return pad(quoted(character, flags.plus, "'"), flags, budget);
+      return pad(quoteGoString(character, flags.plus, "'"), flags, budget);
     case 'U': {
       const written = `U+${value.toString(16).toUpperCase().padStart(4, '0')}`;
       return pad(flags.sharp && isPrintable(character) ? `${written} '${character}'` : written, unfilled, budget);
@@ -228,7 +240,7 @@ function writeInteger(verb: string, [base, prefix]: [number, string], value: big
 }
 
 function formatReal(verb: string, value: number, { precision, sharp }: Flags): string {
-  if (!Number.isFinite(value)) return numberText(value);
+  if (!Number.isFinite(value)) return printNumber(value);
   const small = verb.toLowerCase() as 'e' | 'f' | 'g';
   const size = formatFloat(small, value, precision);
   const text = (value < 0 || Object.is(value, -0) ? '-' : '') + (sharp ? keepZeros(size, small, precision ?? 6) : size);
@@ -243,7 +255,7 @@ function keepZeros(text: string, verb: string, precision: number): string {
   return pointed + (verb === 'g' ? '0'.repeat(Math.max(0, Math.max(1, precision) - significant)) : '') + tail;
 }
 
-function padFloat(text: string, flags: Flags, budget: Budget): string {
+function padFloat(text: string, flags: Flags, budget: TemplateBudget): string {
   const { plus, space, zero, width } = flags;
   const sign = /^[+-]/.exec(text)?.[0] ?? '';
   const size = text.slice(sign.length);

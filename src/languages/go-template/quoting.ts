@@ -23,7 +23,7 @@ function escapeCharacter(it: string, mark: string): string {
 }
 
 /** Text as a constant of the language would be written; with `isAscii` in ASCII alone. */
-export const quoted = (plain: string, isAscii = false, mark = '"'): string =>
+export const quoteGoString = (plain: string, isAscii = false, mark = '"'): string =>
   mark + plain.replaceAll(isAscii ? beyondAscii : unprintable, it => escapeCharacter(it, mark)) + mark;
 
 export const isPrintable = (character: string): boolean => !/^(?! )[\p{Z}\p{C}]/u.test(character);

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.ts';
+import type { TemplateBudget } from './budget.ts';
 
 /** Needles up to this length go to the engine's own search, whose worst case is their length for each character. */
 const maxNativeNeedle = 16;
@@ -7,9 +7,9 @@ const maxNativeNeedle = 16;
  * Substring search in linear time (Knuth–Morris–Pratt): the engine's takes the product of both lengths for some needles,
  * 75 s for 100 kB in 1 MB. Returns the start of the match at or after `from`, or -1.
  */
-export function createSearch(needle: string, budget: Budget): (plain: string, from: number) => number {
+export function createSearch(needle: string, budget: TemplateBudget): (plain: string, from: number) => number {
   if (needle.length <= maxNativeNeedle) return (plain, from) => plain.indexOf(needle, from);
-  budget.work(needle.length);
+  budget.chargeScan(needle.length);
   const fallback = buildFallback(needle);
   return (plain, from) => {
     let matched = 0;
@@ -36,14 +36,19 @@ function buildFallback(needle: string): Int32Array {
   return fallback;
 }
 
-export function includesText(needle: string, plain: string, budget: Budget): boolean {
-  budget.work(plain.length);
+export function includesText(needle: string, plain: string, budget: TemplateBudget): boolean {
+  budget.chargeScan(plain.length);
   return createSearch(needle, budget)(plain, 0) >= 0;
 }
 
 /** Splits into at most `max` parts, the last with what is left; every part costs a step. An empty joint splits characters. */
-export function splitText(joint: string, plain: string, budget: Budget, max = Number.POSITIVE_INFINITY): string[] {
-  budget.work(plain.length);
+export function splitText(
+  joint: string,
+  plain: string,
+  budget: TemplateBudget,
+  max = Number.POSITIVE_INFINITY,
+): string[] {
+  budget.chargeScan(plain.length);
   if (joint === '') return splitCharacters(plain, budget, max);
   const find = createSearch(joint, budget);
   const parts: string[] = [];
@@ -59,7 +64,7 @@ export function splitText(joint: string, plain: string, budget: Budget, max = Nu
   return parts;
 }
 
-function splitCharacters(plain: string, budget: Budget, max: number): string[] {
+function splitCharacters(plain: string, budget: TemplateBudget, max: number): string[] {
   const parts: string[] = [];
   let from = 0;
   while (from < plain.length && parts.length < max - 1) {

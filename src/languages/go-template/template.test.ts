@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TemplateFault } from './error.ts';
-import { htmlText } from './functions/print.ts';
+import { TemplateError } from './error.ts';
+import { escapeHtml } from './functions/print.ts';
 import { compileTemplate } from './template.ts';
 
 const data = () => ({
@@ -40,7 +40,7 @@ function holds(promise: string, cases: readonly Case[]): void {
 const refused = (source: string, what: RegExp, given: unknown = data()) =>
   assert.throws(
     () => rendered(source, given),
-    error => error instanceof TemplateFault && what.test(error.message),
+    error => error instanceof TemplateError && what.test(error.message),
     source,
   );
 
@@ -394,7 +394,7 @@ test('sources that cannot be read say where and why', () => {
   for (const [source, what] of faults)
     assert.throws(
       () => compileTemplate(source),
-      error => error instanceof TemplateFault && what.test(error.message) && error.line > 0,
+      error => error instanceof TemplateError && what.test(error.message) && error.line > 0,
       source,
     );
 });
@@ -475,7 +475,7 @@ test('no template holds up its thread: whatever it asks too much of is over a bo
   for (const source of hostile)
     assert.throws(
       () => rendered(source),
-      error => error instanceof TemplateFault && error.isBound,
+      error => error instanceof TemplateError && error.isLimitExceeded,
       source,
     );
 });
@@ -497,20 +497,20 @@ test('sources nested without end are refused', () => {
 test('bounds are the caller’s to set', () => {
   const template = compileTemplate('{{range until 100}}aaaaaaaaaa{{end}}');
   assert.equal(template.render({}).length, 1000);
-  assert.throws(() => template.render({}, { outputBytes: 999 }), /more than 999 bytes/);
-  assert.throws(() => template.render({}, { steps: 50 }), /more than 50 steps/);
+  assert.throws(() => template.render({}, { maxBytes: 999 }), /more than 999 bytes/);
+  assert.throws(() => template.render({}, { maxSteps: 50 }), /more than 50 steps/);
   assert.throws(
     () =>
       compileTemplate('{{define "t"}}{{if .}}{{template "t" sub . 1}}{{end}}{{end}}{{template "t" 9}}').render(
         {},
-        { depth: 5 },
+        { maxDepth: 5 },
       ),
     /deeper than 5/,
   );
 });
 
 test('output is bounded in bytes, not characters', () => {
-  assert.throws(() => compileTemplate('{{.}}').render('é'.repeat(60), { outputBytes: 100 }), /more than 100 bytes/);
+  assert.throws(() => compileTemplate('{{.}}').render('é'.repeat(60), { maxBytes: 100 }), /more than 100 bytes/);
 });
 
 test('one rendering leaves nothing for the next', () => {
@@ -522,17 +522,17 @@ test('one rendering leaves nothing for the next', () => {
 test('functions may be added, and what is printed may be escaped', () => {
   const functions = { shout: (args: readonly unknown[]) => `${args[0]}!` };
   assert.equal(compileTemplate('{{shout .}}', { functions }).render('a'), 'a!');
-  assert.equal(compileTemplate('<{{.}}>', { escaping: htmlText }).render('<'), '<&lt;>');
+  assert.equal(compileTemplate('<{{.}}>', { escape: escapeHtml }).render('<'), '<&lt;>');
 });
 
 test('places in the text are filled in; nothing that is printed is looked at for them', () => {
   const texts = (text: string) =>
     text.split(/(@)/).map(part => (part === '@' ? (about: unknown) => `<${about}>` : part));
-  const template = compileTemplate('a@{{.}}{{"@"}}@', { texts });
+  const template = compileTemplate('a@{{.}}{{"@"}}@', { parseText: texts });
   assert.equal(template.render('@', {}, 'it'), 'a<it>@@<it>');
 });
 
 test('whether a template may change what it is given is known beforehand', () => {
-  assert.equal(compileTemplate('{{$_ := set . "a" 1}}').changesData, true);
-  assert.equal(compileTemplate('{{.a}}').changesData, false);
+  assert.equal(compileTemplate('{{$_ := set . "a" 1}}').mutatesData, true);
+  assert.equal(compileTemplate('{{.a}}').mutatesData, false);
 });

@@ -1,5 +1,5 @@
-import { Budget, defaultBounds, PaidText } from './budget.ts';
-import { layoutText } from './layout.ts';
+import { BudgetedText, defaultTemplateBounds, TemplateBudget } from './budget.ts';
+import { formatLayout } from './layout.ts';
 
 /**
  * What templates work on: nothing (`undefined` where it is missing, `null` where it is said), truth values, numbers, text,
@@ -11,9 +11,9 @@ export const isMap = (value: unknown): value is Dictionary =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
 /** Only ever an own member, whatever it is called. */
-export const memberOf = (of: Dictionary, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
+export const getOwnMember = (of: Dictionary, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
 
-export const isNothing = (value: unknown): value is null | undefined => value === null || value === undefined;
+export const isNil = (value: unknown): value is null | undefined => value === null || value === undefined;
 export const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';
 
@@ -29,7 +29,7 @@ export function isTrue(value: unknown): boolean {
 }
 
 export function typeName(value: unknown): string {
-  if (isNothing(value)) return '<nil>';
+  if (isNil(value)) return '<nil>';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
@@ -47,14 +47,14 @@ const kinds: Readonly<Record<string, string>> = {
 export const kindName = (value: unknown): string => kinds[typeName(value)] ?? typeName(value);
 
 /** In the order maps are walked and printed. */
-export function sortedNames(of: Dictionary, budget: Budget): string[] {
+export function sortNames(of: Dictionary, budget: TemplateBudget): string[] {
   return sortTexts(Object.keys(of), budget);
 }
 
 const surrogate = /[\ud800-\udfff]/;
 
 /** In the order of code points, in place; the engine's own is that of UTF-16. Pays for comparing them. */
-export function sortTexts(items: string[], budget: Budget): string[] {
+export function sortTexts(items: string[], budget: TemplateBudget): string[] {
   budget.spend(items.length * (1 + (Math.ceil(Math.log2(items.length + 1)) >> 3)));
   return items.some(it => surrogate.test(it)) ? items.sort(compareTexts) : items.sort();
 }
@@ -71,7 +71,7 @@ export function compareTexts(left: string, right: string): number {
 /** Surrogates stand for code points above all that need none. */
 const byCodePoint = (unit: number) => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);
 
-export function numberText(value: number | bigint): string {
+export function printNumber(value: number | bigint): string {
   if (typeof value === 'bigint') return String(value);
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -81,15 +81,15 @@ export function numberText(value: number | bigint): string {
 }
 
 /** As an action prints it inside other text. Lists and maps are walked within the budget: they may hold themselves. */
-export function printed(value: unknown, budget: Budget = new Budget(defaultBounds)): string {
+export function printValue(value: unknown, budget: TemplateBudget = new TemplateBudget(defaultTemplateBounds)): string {
   if (typeof value === 'string') return value;
-  if (typeof value !== 'object' || value === null) return scalarText(value);
-  const paid = new PaidText(budget);
-  printInto(value, part => paid.add(part), budget, 0);
-  return paid.toString();
+  if (typeof value !== 'object' || value === null) return printScalar(value);
+  const out = new BudgetedText(budget);
+  printInto(value, part => out.add(part), budget, 0);
+  return out.toString();
 }
 
-function printInto(value: unknown, add: (part: string) => void, budget: Budget, depth: number): void {
+function printInto(value: unknown, add: (part: string) => void, budget: TemplateBudget, depth: number): void {
   budget.visit(depth);
   if (Array.isArray(value)) {
     add('[');
@@ -99,17 +99,17 @@ function printInto(value: unknown, add: (part: string) => void, budget: Budget, 
     }
     return add(']');
   }
-  if (!isMap(value)) return add(typeof value === 'string' ? value : scalarText(value));
+  if (!isMap(value)) return add(typeof value === 'string' ? value : printScalar(value));
   add('map[');
-  for (const [at, name] of sortedNames(value, budget).entries()) {
+  for (const [at, name] of sortNames(value, budget).entries()) {
     add(at > 0 ? ` ${name}:` : `${name}:`);
     printInto(value[name], add, budget, depth + 1);
   }
   add(']');
 }
 
-function scalarText(value: unknown): string {
-  if (isNumber(value)) return numberText(value);
-  if (value instanceof Date) return layoutText(value, '2006-01-02 15:04:05 -0700 MST', 'UTC');
-  return isNothing(value) ? '<nil>' : String(value);
+function printScalar(value: unknown): string {
+  if (isNumber(value)) return printNumber(value);
+  if (value instanceof Date) return formatLayout(value, '2006-01-02 15:04:05 -0700 MST', 'UTC');
+  return isNil(value) ? '<nil>' : String(value);
 }

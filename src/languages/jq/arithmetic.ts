@@ -1,108 +1,110 @@
-import type { Budget } from './budget.ts';
+import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
-import { copied } from './paths.ts';
-import { compare, isEqual, isMembers, isNumber, kindOf, type Members, shown } from './values.ts';
+import { copyObject } from './paths.ts';
+import { compareValues, describeValue, isEqual, isJqNumber, isJqObject, type JqObject, jqTypeOf } from './values.ts';
 
-type Binary = (left: unknown, right: unknown, budget: Budget) => unknown;
+type Binary = (left: unknown, right: unknown, budget: JqBudget) => unknown;
 
 const both = (left: unknown, right: unknown, are: (value: unknown) => boolean) => are(left) && are(right);
 const isText = (value: unknown): value is string => typeof value === 'string';
-const cannot = (left: unknown, right: unknown, what: string) =>
-  raise(`${shown(left)} and ${shown(right)} cannot be ${what}`);
+const raiseOperandError = (left: unknown, right: unknown, what: string) =>
+  raise(`${describeValue(left)} and ${describeValue(right)} cannot be ${what}`);
 
-function sum(left: unknown, right: unknown, budget: Budget): unknown {
-  if (kindOf(left) === 'null') return right;
-  if (kindOf(right) === 'null') return left;
-  if (both(left, right, isNumber)) return Number(left) + Number(right);
+function add(left: unknown, right: unknown, budget: JqBudget): unknown {
+  if (jqTypeOf(left) === 'null') return right;
+  if (jqTypeOf(right) === 'null') return left;
+  if (both(left, right, isJqNumber)) return Number(left) + Number(right);
   if (isText(left) && isText(right)) {
-    budget.make(left.length + right.length);
+    budget.reserveText(left.length + right.length);
     return left + right;
   }
   if (Array.isArray(left) && Array.isArray(right)) {
-    budget.copy(left.length + right.length);
+    budget.chargeCopy(left.length + right.length);
     return left.concat(right);
   }
-  if (isMembers(left) && isMembers(right)) {
-    const copy = copied(left, budget);
+  if (isJqObject(left) && isJqObject(right)) {
+    const copy = copyObject(left, budget);
     for (const name of Object.keys(right)) copy[name] = right[name];
-    budget.copy(Object.keys(right).length);
+    budget.chargeCopy(Object.keys(right).length);
     return copy;
   }
-  return cannot(left, right, 'added');
+  return raiseOperandError(left, right, 'added');
 }
 
-function difference(left: unknown, right: unknown, budget: Budget): unknown {
-  if (both(left, right, isNumber)) return Number(left) - Number(right);
+function subtract(left: unknown, right: unknown, budget: JqBudget): unknown {
+  if (both(left, right, isJqNumber)) return Number(left) - Number(right);
   if (Array.isArray(left) && Array.isArray(right))
     return left.filter(it => !right.some(other => isEqual(it, other, budget)));
-  return cannot(left, right, 'subtracted');
+  return raiseOperandError(left, right, 'subtracted');
 }
 
-function product(left: unknown, right: unknown, budget: Budget): unknown {
-  if (both(left, right, isNumber)) return Number(left) * Number(right);
-  if (isText(left) && isNumber(right)) return repeated(left, Number(right), budget);
-  if (isText(right) && isNumber(left)) return repeated(right, Number(left), budget);
-  if (isMembers(left) && isMembers(right)) return merged(left, right, budget, 0);
-  return cannot(left, right, 'multiplied');
+function multiply(left: unknown, right: unknown, budget: JqBudget): unknown {
+  if (both(left, right, isJqNumber)) return Number(left) * Number(right);
+  if (isText(left) && isJqNumber(right)) return repeatString(left, Number(right), budget);
+  if (isText(right) && isJqNumber(left)) return repeatString(right, Number(left), budget);
+  if (isJqObject(left) && isJqObject(right)) return mergeDeep(left, right, budget, 0);
+  return raiseOperandError(left, right, 'multiplied');
 }
 
-function repeated(text: string, times: number, budget: Budget): unknown {
+function repeatString(text: string, times: number, budget: JqBudget): unknown {
   if (!(times > 0)) return null;
   const count = Math.max(1, Math.floor(times));
-  budget.make(text.length * count);
+  budget.reserveText(text.length * count);
   return text === '' ? '' : text.repeat(count);
 }
 
-function merged(left: Members, right: Members, budget: Budget, depth: number): Members {
+function mergeDeep(left: JqObject, right: JqObject, budget: JqBudget, depth: number): JqObject {
   budget.visit(depth);
-  const copy = copied(left, budget);
+  const copy = copyObject(left, budget);
   for (const [name, value] of Object.entries(right)) {
     const old = copy[name];
-    copy[name] = isMembers(old) && isMembers(value) ? merged(old, value, budget, depth + 1) : value;
+    copy[name] = isJqObject(old) && isJqObject(value) ? mergeDeep(old, value, budget, depth + 1) : value;
   }
   return copy;
 }
 
-function quotient(left: unknown, right: unknown, budget: Budget): unknown {
-  if (both(left, right, isNumber)) {
+function divide(left: unknown, right: unknown, budget: JqBudget): unknown {
+  if (both(left, right, isJqNumber)) {
     if (Number(right) === 0)
-      return raise(`${shown(left)} and ${shown(right)} cannot be divided because the divisor is zero`);
+      return raise(`${describeValue(left)} and ${describeValue(right)} cannot be divided because the divisor is zero`);
     return Number(left) / Number(right);
   }
-  if (isText(left) && isText(right)) return parts(left, right, budget);
-  return cannot(left, right, 'divided');
+  if (isText(left) && isText(right)) return splitString(left, right, budget);
+  return raiseOperandError(left, right, 'divided');
 }
 
 /** A text in pieces. */
-export function parts(text: string, by: string, budget: Budget): string[] {
-  budget.read(text.length * 2);
+export function splitString(text: string, by: string, budget: JqBudget): string[] {
+  budget.chargeText(text.length * 2);
   if (text === '') return [];
   const found = by === '' ? [...text] : text.split(by);
-  budget.copy(found.length);
+  budget.chargeCopy(found.length);
   return found;
 }
 
-function rest(left: unknown, right: unknown): unknown {
-  if (!both(left, right, isNumber)) return cannot(left, right, 'divided (remainder)');
+function modulo(left: unknown, right: unknown): unknown {
+  if (!both(left, right, isJqNumber)) return raiseOperandError(left, right, 'divided (remainder)');
   const [a, b] = [Math.trunc(Number(left)), Math.abs(Math.trunc(Number(right)))];
   if (Number.isNaN(a) || Number.isNaN(b)) return Number.NaN;
   if (b === 0)
-    return raise(`${shown(left)} and ${shown(right)} cannot be divided (remainder) because the divisor is zero`);
+    return raise(
+      `${describeValue(left)} and ${describeValue(right)} cannot be divided (remainder) because the divisor is zero`,
+    );
   // Nothing is ever less than nothing.
   return Number.isFinite(a) ? a % b || 0 : 0;
 }
 
 /** What stands between two values. */
-export const binaries: Readonly<Record<string, Binary>> = {
-  '+': sum,
-  '-': difference,
-  '*': product,
-  '/': quotient,
-  '%': rest,
+export const binaryOperators: Readonly<Record<string, Binary>> = {
+  '+': add,
+  '-': subtract,
+  '*': multiply,
+  '/': divide,
+  '%': modulo,
   '==': (left, right, budget) => isEqual(left, right, budget),
   '!=': (left, right, budget) => !isEqual(left, right, budget),
-  '<': (left, right, budget) => compare(left, right, budget) < 0,
-  '<=': (left, right, budget) => compare(left, right, budget) <= 0,
-  '>': (left, right, budget) => compare(left, right, budget) > 0,
-  '>=': (left, right, budget) => compare(left, right, budget) >= 0,
+  '<': (left, right, budget) => compareValues(left, right, budget) < 0,
+  '<=': (left, right, budget) => compareValues(left, right, budget) <= 0,
+  '>': (left, right, budget) => compareValues(left, right, budget) > 0,
+  '>=': (left, right, budget) => compareValues(left, right, budget) >= 0,
 };

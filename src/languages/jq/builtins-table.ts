@@ -1,19 +1,19 @@
-import { times } from './functions/dates.ts';
-import { lists } from './functions/lists.ts';
-import { numbers } from './functions/numbers.ts';
-import { objects } from './functions/objects.ts';
-import { texts } from './functions/strings.ts';
-import type { Machine } from './interpreter.ts';
+import { dateBuiltins } from './functions/dates.ts';
+import { arrayBuiltins } from './functions/lists.ts';
+import { numberBuiltins } from './functions/numbers.ts';
+import { objectBuiltins } from './functions/objects.ts';
+import { stringBuiltins } from './functions/strings.ts';
+import type { Interpreter } from './interpreter.ts';
 
 /** A function of values: of what comes in and its arguments, each of which is run for every combination. */
-export type Plain = (machine: Machine, value: unknown, ...args: unknown[]) => unknown;
-export type PlainTable = Readonly<Record<string, Plain>>;
+export type Builtin = (interpreter: Interpreter, value: unknown, ...args: unknown[]) => unknown;
+export type BuiltinTable = Readonly<Record<string, Builtin>>;
 
-export const plains: PlainTable = {
+export const builtins: BuiltinTable = {
   __proto__: null as never,
-  ...lists,
-  ...numbers,
-  ...objects,
-  ...texts,
-  ...times,
+  ...arrayBuiltins,
+  ...numberBuiltins,
+  ...objectBuiltins,
+  ...stringBuiltins,
+  ...dateBuiltins,
 };

@@ -1,29 +1,29 @@
 import { raise } from './error.ts';
-import { type Env, type Machine, shielded } from './interpreter.ts';
-import type { Node, Pattern } from './nodes.ts';
-import { indexed } from './paths.ts';
-import { namesOf } from './scope.ts';
-import { shown } from './values.ts';
+import { catchRuntimeErrors, type Env, type Interpreter } from './interpreter.ts';
+import type { DestructuringPattern, JqNode } from './nodes.ts';
+import { getIndex } from './paths.ts';
+import { listVariables } from './scope.ts';
+import { describeValue } from './values.ts';
 
 /** Takes each value of a filter apart, and goes on with the variables set. */
-export function bound(
-  machine: Machine,
-  source: Node,
-  patterns: readonly Pattern[],
+export function bindPatterns(
+  interpreter: Interpreter,
+  source: JqNode,
+  patterns: readonly DestructuringPattern[],
   env: Env,
   value: unknown,
-  go: (env: Env) => void,
+  next: (env: Env) => void,
 ): void {
   const [only] = patterns;
-  const names = patterns.length > 1 ? patterns.flatMap(namesOf) : [];
-  machine.run(source, env, value, undefined, it => {
-    if (patterns.length === 1) return apart(machine, only!, it, env, go);
+  const names = patterns.length > 1 ? patterns.flatMap(listVariables) : [];
+  interpreter.run(source, env, value, undefined, it => {
+    if (patterns.length === 1) return destructure(interpreter, only!, it, env, next);
     // Of several patterns the first that works counts; variables of the others are nothing.
     const unset = names.reduce((next: Env, name) => ({ name, next, value: null }), env);
     const from = (at: number): void => {
-      const attempt = () => apart(machine, patterns[at]!, it, unset, go);
+      const attempt = () => destructure(interpreter, patterns[at]!, it, unset, next);
       if (at === patterns.length - 1) return attempt();
-      shielded(
+      catchRuntimeErrors(
         attempt,
         () => undefined,
         () => from(at + 1),
@@ -33,26 +33,32 @@ export function bound(
   });
 }
 
-function apart(machine: Machine, pattern: Pattern, value: unknown, env: Env, go: (env: Env) => void): void {
-  const { budget } = machine;
+function destructure(
+  interpreter: Interpreter,
+  pattern: DestructuringPattern,
+  value: unknown,
+  env: Env,
+  next: (env: Env) => void,
+): void {
+  const { budget } = interpreter;
   budget.spend(1);
-  if (pattern.is === 'name') return go({ name: pattern.name, next: env, value });
+  if (pattern.is === 'name') return next({ name: pattern.name, next: env, value });
   if (pattern.is === 'items') {
     const item = (at: number, inner: Env): void => {
-      if (at === pattern.items.length) return go(inner);
-      apart(machine, pattern.items[at]!, indexed(value, at, budget), inner, next => item(at + 1, next));
+      if (at === pattern.items.length) return next(inner);
+      destructure(interpreter, pattern.items[at]!, getIndex(value, at, budget), inner, next => item(at + 1, next));
     };
     return item(0, env);
   }
   const part = (at: number, inner: Env): void => {
-    if (at === pattern.members.length) return go(inner);
+    if (at === pattern.members.length) return next(inner);
     const { key, variable, value: wanted } = pattern.members[at]!;
-    machine.run(key, inner, value, undefined, name => {
-      if (typeof name !== 'string') return raise(`Cannot index ${shown(value)} with ${shown(name)}`);
-      const found = indexed(value, name, budget);
+    interpreter.run(key, inner, value, undefined, name => {
+      if (typeof name !== 'string') return raise(`Cannot index ${describeValue(value)} with ${describeValue(name)}`);
+      const found = getIndex(value, name, budget);
       const named = variable === undefined ? inner : { name: variable, next: inner, value: found };
       if (!wanted) return part(at + 1, named);
-      apart(machine, wanted, found, named, next => part(at + 1, next));
+      destructure(interpreter, wanted, found, named, next => part(at + 1, next));
     });
   };
   part(0, env);

@@ -2,23 +2,23 @@
  * A filter that cannot be read, or could not be run. `isBound` tells a filter that asked for too much from one that is
  * merely wrong for its data.
  */
-export class JqFault extends Error {
+export class JqError extends Error {
   /** Where in the source, counted from one; 0 where no place is known. */
-  readonly place: number;
-  readonly what: string;
-  readonly isBound: boolean;
+  readonly position: number;
+  readonly reason: string;
+  readonly isLimitExceeded: boolean;
 
-  constructor(what: string, place = 0, isBound = false) {
-    super(place > 0 ? `character ${place}: ${what}` : what);
+  constructor(reason: string, position = 0, isLimitExceeded = false) {
+    super(position > 0 ? `character ${position}: ${reason}` : reason);
     this.name = 'JqFault';
-    this.what = what;
-    this.place = place;
-    this.isBound = isBound;
+    this.reason = reason;
+    this.position = position;
+    this.isLimitExceeded = isLimitExceeded;
   }
 }
 
 /** An error of the language, which `try` catches. No Error: nobody reads where in the evaluator it came from. */
-export class Raised {
+export class JqRuntimeError {
   readonly value: unknown;
 
   constructor(value: unknown) {
@@ -27,5 +27,5 @@ export class Raised {
 }
 
 export const raise = (message: string): never => {
-  throw new Raised(message);
+  throw new JqRuntimeError(message);
 };

@@ -1,73 +1,73 @@
-import { binaries } from './arithmetic.ts';
-import { assigned } from './assignments.ts';
-import type { Budget } from './budget.ts';
-import { plains } from './builtins-table.ts';
-import { bound } from './destructuring.ts';
-import { JqFault, Raised, raise } from './error.ts';
-import { formatOf } from './formats.ts';
+import { binaryOperators } from './arithmetic.ts';
+import { assign } from './assignments.ts';
+import type { JqBudget } from './budget.ts';
+import { builtins } from './builtins-table.ts';
+import { bindPatterns } from './destructuring.ts';
+import { JqError, JqRuntimeError, raise } from './error.ts';
+import { findFormat } from './formats.ts';
 import {
-  type Code,
+  type Closure,
+  catchRuntimeErrors,
   type Emit,
   type Env,
-  further,
-  type Machine,
-  off,
-  pathOf,
-  root,
-  shielded,
-  type Trail,
+  extendPath,
+  type Interpreter,
+  type PathNode,
+  rootPath,
+  toPathKeys,
+  withoutPath,
 } from './interpreter.ts';
-import type { Node } from './nodes.ts';
-import { indexed } from './paths.ts';
-import { prelude } from './prelude.ts';
-import { controls } from './special-forms.ts';
-import { isMembers, isNumber, isTrue, type Members, noMembers, shown } from './values.ts';
+import type { JqNode } from './nodes.ts';
+import { getIndex } from './paths.ts';
+import { loadPrelude } from './prelude.ts';
+import { specialForms } from './special-forms.ts';
+import { createJqObject, describeValue, isJqNumber, isJqObject, isTruthy, type JqObject } from './values.ts';
 
 /** What each kind of node gives for one value. */
-type Walk<K extends Node['is'] = Node['is']> = (
-  machine: Machine,
-  node: Extract<Node, { is: K }>,
+type Evaluate<K extends JqNode['is'] = JqNode['is']> = (
+  interpreter: Interpreter,
+  node: Extract<JqNode, { is: K }>,
   env: Env,
   value: unknown,
-  trail: Trail | undefined,
+  path: PathNode | undefined,
   emit: Emit,
 ) => void;
 
-export function machineOf(budget: Budget, nowMs: number): Machine {
-  const machine: Machine = {
+export function createInterpreter(budget: JqBudget, nowMs: number): Interpreter {
+  const interpreter: Interpreter = {
     budget,
     nowMs,
-    run(node, env, value, trail, emit) {
+    run(node, env, value, path, emit) {
       budget.spend(1);
-      budget.nest();
+      budget.enterNode();
       try {
-        (walks[node.is] as Walk<typeof node.is>)(machine, node as never, env, value, trail, emit);
+        (evaluators[node.is] as Evaluate<typeof node.is>)(interpreter, node as never, env, value, path, emit);
       } finally {
-        budget.unnest();
+        budget.leaveNode();
       }
     },
-    all(node, env, value) {
+    collect(node, env, value) {
       const found: unknown[] = [];
-      machine.run(node, env, value, undefined, it => void found.push(it));
+      interpreter.run(node, env, value, undefined, it => void found.push(it));
       return found;
     },
-    paths(node, env, value) {
+    collectPaths(node, env, value) {
       const found: unknown[][] = [];
-      machine.run(node, env, value, root, (it, trail) => {
-        const path = pathOf(trail, it);
-        budget.copy(path.length);
+      interpreter.run(node, env, value, rootPath, (it, trail) => {
+        const path = toPathKeys(trail, it);
+        budget.chargeCopy(path.length);
         found.push(path);
       });
       return found;
     },
   };
-  return machine;
+  return interpreter;
 }
 
 /** Every combination of values for these nodes; the last changes slowest. */
-function combined(
-  machine: Machine,
-  nodes: readonly Node[],
+function forEachCombination(
+  interpreter: Interpreter,
+  nodes: readonly JqNode[],
   env: Env,
   value: unknown,
   use: (values: unknown[]) => void,
@@ -75,7 +75,7 @@ function combined(
   const values: unknown[] = new Array(nodes.length).fill(null);
   const fill = (at: number): void => {
     if (at < 0) return use([...values]);
-    machine.run(nodes[at]!, env, value, undefined, it => {
+    interpreter.run(nodes[at]!, env, value, undefined, it => {
       values[at] = it;
       fill(at - 1);
     });
@@ -83,116 +83,121 @@ function combined(
   fill(nodes.length - 1);
 }
 
-const walks: { readonly [K in Node['is']]: Walk<K> } = {
-  identity: (_machine, _node, _env, value, trail, emit) => emit(value, trail),
-  recurse: (machine, _node, env, value, trail, emit) =>
-    machine.run({ is: 'call', name: 'recurse/0', args: [] }, env, value, trail, emit),
-  literal: (_machine, { value }, _env, _value, trail, emit) => emit(value, off(trail)),
-  variable: (_machine, { name }, env, _value, trail, emit) => emit(found(env, name)!.value, off(trail)),
-  format({ budget }, { name }, _env, value, trail, emit) {
-    emit(formatOf(name)(value, budget), off(trail));
+const evaluators: { readonly [K in JqNode['is']]: Evaluate<K> } = {
+  identity: (_machine, _node, _env, value, path, emit) => emit(value, path),
+  recurse: (interpreter, _node, env, value, path, emit) =>
+    interpreter.run({ is: 'call', name: 'recurse/0', args: [] }, env, value, path, emit),
+  literal: (_machine, { value }, _env, _value, path, emit) => emit(value, withoutPath(path)),
+  variable: (_machine, { name }, env, _value, path, emit) => emit(findBinding(env, name)!.value, withoutPath(path)),
+  format({ budget }, { name }, _env, value, path, emit) {
+    emit(findFormat(name)(value, budget), withoutPath(path));
   },
-  text(machine, { format, parts }, env, value, trail, emit) {
-    const { budget } = machine;
-    const write = formatOf(format);
+  text(interpreter, { format, parts }, env, value, path, emit) {
+    const { budget } = interpreter;
+    const write = findFormat(format);
     const inner = parts.filter(part => typeof part !== 'string');
-    combined(machine, inner, env, value, values => {
+    forEachCombination(interpreter, inner, env, value, values => {
       let next = 0;
       let text = '';
       for (const part of parts) {
         const piece = typeof part === 'string' ? part : write(values[next++], budget);
-        budget.make(text.length + piece.length);
+        budget.reserveText(text.length + piece.length);
         text += piece;
       }
-      emit(text, off(trail));
+      emit(text, withoutPath(path));
     });
   },
-  index(machine, { of, by, isOptional = false }, env, value, trail, emit) {
-    const at = (key: unknown) => stepTo(machine, key, isOptional, emit);
-    if (by.is === 'literal') return machine.run(of, env, value, trail, at(by.value));
-    machine.run(by, env, value, undefined, key => machine.run(of, env, value, trail, at(key)));
+  index(interpreter, { of, by, isOptional = false }, env, value, path, emit) {
+    const at = (key: unknown) => emitStep(interpreter, key, isOptional, emit);
+    if (by.is === 'literal') return interpreter.run(of, env, value, path, at(by.value));
+    interpreter.run(by, env, value, undefined, key => interpreter.run(of, env, value, path, at(key)));
   },
-  slice(machine, { of, from, to, isOptional = false }, env, value, trail, emit) {
-    const none: Node = { is: 'literal', value: null };
-    combined(machine, [to ?? none, from ?? none], env, value, ([end, start]) => {
+  slice(interpreter, { of, from, to, isOptional = false }, env, value, path, emit) {
+    const none: JqNode = { is: 'literal', value: null };
+    forEachCombination(interpreter, [to ?? none, from ?? none], env, value, ([end, start]) => {
       const key = { start, end };
-      machine.run(of, env, value, trail, stepTo(machine, key, isOptional, emit));
+      interpreter.run(of, env, value, path, emitStep(interpreter, key, isOptional, emit));
     });
   },
-  each(machine, { of, isOptional }, env, value, trail, emit) {
-    machine.run(of, env, value, trail, (inner, way) => {
-      if (isOptional && !Array.isArray(inner) && !isMembers(inner)) return;
-      if (!Array.isArray(inner) && !isMembers(inner)) return raise(`Cannot iterate over ${shown(inner)}`);
+  each(interpreter, { of, isOptional }, env, value, path, emit) {
+    interpreter.run(of, env, value, path, (inner, path) => {
+      if (isOptional && !Array.isArray(inner) && !isJqObject(inner)) return;
+      if (!Array.isArray(inner) && !isJqObject(inner)) return raise(`Cannot iterate over ${describeValue(inner)}`);
       const keys = Array.isArray(inner) ? inner.keys() : Object.keys(inner);
       for (const key of keys) {
-        machine.budget.spend(1);
-        emit((inner as Members)[key] ?? null, further(way, key, inner));
+        interpreter.budget.spend(1);
+        emit((inner as JqObject)[key] ?? null, extendPath(path, key, inner));
       }
     });
   },
-  array(machine, { of }, env, value, trail, emit) {
-    emit(of ? machine.all(of, env, value) : [], off(trail));
+  array(interpreter, { of }, env, value, path, emit) {
+    emit(of ? interpreter.collect(of, env, value) : [], withoutPath(path));
   },
-  object(machine, { members }, env, value, trail, emit) {
+  object(interpreter, { members }, env, value, path, emit) {
     const nodes = members.flat().reverse();
-    combined(machine, nodes, env, value, values => {
-      const made = noMembers();
-      machine.budget.copy(values.length);
+    forEachCombination(interpreter, nodes, env, value, values => {
+      const made = createJqObject();
+      interpreter.budget.chargeCopy(values.length);
       for (let at = values.length - 1; at > 0; at -= 2) {
         const name = values[at];
-        if (typeof name !== 'string') return raise(`Cannot use ${shown(name)} as object key`);
+        if (typeof name !== 'string') return raise(`Cannot use ${describeValue(name)} as object key`);
         made[name] = values[at - 1];
       }
-      emit(made, off(trail));
+      emit(made, withoutPath(path));
     });
   },
-  negative(machine, { of }, env, value, trail, emit) {
-    machine.run(of, env, value, undefined, it =>
-      emit(isNumber(it) ? -Number(it) : raise(`${shown(it)} cannot be negated`), off(trail)),
+  negative(interpreter, { of }, env, value, path, emit) {
+    interpreter.run(of, env, value, undefined, it =>
+      emit(isJqNumber(it) ? -Number(it) : raise(`${describeValue(it)} cannot be negated`), withoutPath(path)),
     );
   },
-  pipe(machine, { left, right }, env, value, trail, emit) {
-    machine.run(left, env, value, trail, (inner, way) => machine.run(right, env, inner, way, emit));
+  pipe(interpreter, { left, right }, env, value, path, emit) {
+    interpreter.run(left, env, value, path, (inner, path) => interpreter.run(right, env, inner, path, emit));
   },
-  comma(machine, { left, right }, env, value, trail, emit) {
-    machine.run(left, env, value, trail, emit);
-    machine.run(right, env, value, trail, emit);
+  comma(interpreter, { left, right }, env, value, path, emit) {
+    interpreter.run(left, env, value, path, emit);
+    interpreter.run(right, env, value, path, emit);
   },
-  and: (machine, node, env, value, trail, emit) => both(machine, node, env, value, false, it => emit(it, off(trail))),
-  or: (machine, node, env, value, trail, emit) => both(machine, node, env, value, true, it => emit(it, off(trail))),
-  alternative(machine, { left, right }, env, value, trail, emit) {
+  and: (interpreter, node, env, value, path, emit) =>
+    evaluateLogical(interpreter, node, env, value, false, it => emit(it, withoutPath(path))),
+  or: (interpreter, node, env, value, path, emit) =>
+    evaluateLogical(interpreter, node, env, value, true, it => emit(it, withoutPath(path))),
+  alternative(interpreter, { left, right }, env, value, path, emit) {
     let any = false;
-    const first: Emit = (it, way) => {
-      if (!isTrue(it)) return;
+    const first: Emit = (it, path) => {
+      if (!isTruthy(it)) return;
       any = true;
-      emit(it, way);
+      emit(it, path);
     };
-    machine.run(left, env, value, trail, first);
-    if (!any) machine.run(right, env, value, trail, emit);
+    interpreter.run(left, env, value, path, first);
+    if (!any) interpreter.run(right, env, value, path, emit);
   },
-  binary(machine, { sign, left, right }, env, value, trail, emit) {
-    const join = binaries[sign]!;
-    machine.run(right, env, value, undefined, b =>
-      machine.run(left, env, value, undefined, a => emit(join(a, b, machine.budget), off(trail))),
+  binary(interpreter, { sign, left, right }, env, value, path, emit) {
+    const join = binaryOperators[sign]!;
+    interpreter.run(right, env, value, undefined, b =>
+      interpreter.run(left, env, value, undefined, a => emit(join(a, b, interpreter.budget), withoutPath(path))),
     );
   },
-  assign: (machine, node, env, value, trail, emit) => assigned(machine, node, env, value, it => emit(it, off(trail))),
-  if(machine, { test, yes, no }, env, value, trail, emit) {
-    machine.run(test, env, value, undefined, it => machine.run(isTrue(it) ? yes : no, env, value, trail, emit));
+  assign: (interpreter, node, env, value, path, emit) =>
+    assign(interpreter, node, env, value, it => emit(it, withoutPath(path))),
+  if(interpreter, { test, yes, no }, env, value, path, emit) {
+    interpreter.run(test, env, value, undefined, it =>
+      interpreter.run(isTruthy(it) ? yes : no, env, value, path, emit),
+    );
   },
-  try(machine, { body, caught }, env, value, trail, emit) {
-    shielded(
-      inner => machine.run(body, env, value, trail, inner),
+  try(interpreter, { body, caught }, env, value, path, emit) {
+    catchRuntimeErrors(
+      inner => interpreter.run(body, env, value, path, inner),
       emit,
-      error => caught && machine.run(caught, env, error.value, off(trail), emit),
+      error => caught && interpreter.run(caught, env, error.value, withoutPath(path), emit),
     );
   },
-  reduce(machine, { source, patterns, start, update }, env, value, trail, emit) {
-    machine.run(start, env, value, trail, (first, way) => {
-      let state: readonly [unknown, Trail | undefined] = [first, way];
-      bound(machine, source, patterns, env, value, inner => {
-        let last: readonly [unknown, Trail | undefined] = [null, off(trail)];
-        machine.run(update, inner, ...state, (...it) => {
+  reduce(interpreter, { source, patterns, start, update }, env, value, path, emit) {
+    interpreter.run(start, env, value, path, (first, path) => {
+      let state: readonly [unknown, PathNode | undefined] = [first, path];
+      bindPatterns(interpreter, source, patterns, env, value, inner => {
+        let last: readonly [unknown, PathNode | undefined] = [null, withoutPath(path)];
+        interpreter.run(update, inner, ...state, (...it) => {
           last = it;
         });
         state = last;
@@ -200,123 +205,125 @@ const walks: { readonly [K in Node['is']]: Walk<K> } = {
       emit(...state);
     });
   },
-  foreach(machine, { source, patterns, start, update, extract }, env, value, trail, emit) {
-    machine.run(start, env, value, trail, (first, way) => {
-      let state: readonly [unknown, Trail | undefined] = [first, way];
-      bound(machine, source, patterns, env, value, inner => {
+  foreach(interpreter, { source, patterns, start, update, extract }, env, value, path, emit) {
+    interpreter.run(start, env, value, path, (first, path) => {
+      let state: readonly [unknown, PathNode | undefined] = [first, path];
+      bindPatterns(interpreter, source, patterns, env, value, inner => {
         const old = state;
-        state = [null, off(trail)];
-        machine.run(update, inner, ...old, (...it) => {
+        state = [null, withoutPath(path)];
+        interpreter.run(update, inner, ...old, (...it) => {
           state = it;
-          machine.run(extract, inner, it[0], it[1], emit);
+          interpreter.run(extract, inner, it[0], it[1], emit);
         });
       });
     });
   },
-  bind(machine, { source, patterns, body }, env, value, trail, emit) {
-    bound(machine, source, patterns, env, value, inner => machine.run(body, inner, value, trail, emit));
+  bind(interpreter, { source, patterns, body }, env, value, path, emit) {
+    bindPatterns(interpreter, source, patterns, env, value, inner => interpreter.run(body, inner, value, path, emit));
   },
-  define(machine, { made: { name, params, body }, body: rest }, env, value, trail, emit) {
-    machine.run(rest, { name, next: env, code: { params, body, home: 'itself' } }, value, trail, emit);
+  define(interpreter, { made: { name, params, body }, body: rest }, env, value, path, emit) {
+    interpreter.run(rest, { name, next: env, closure: { params, body, home: 'itself' } }, value, path, emit);
   },
-  label(machine, { name, body }, env, value, trail, emit) {
+  label(interpreter, { name, body }, env, value, path, emit) {
     const exit = {};
     try {
-      machine.run(body, { name: `*${name}`, next: env, value: exit }, value, trail, emit);
+      interpreter.run(body, { name: `*${name}`, next: env, value: exit }, value, path, emit);
     } catch (thrown) {
       if (thrown !== exit) throw thrown;
     }
   },
   break(_machine, { name }, env) {
-    throw found(env, `*${name}`)!.value;
+    throw findBinding(env, `*${name}`)!.value;
   },
-  call(machine, { name, args }, env, value, trail, emit) {
-    const entry = found(env, name);
-    const code = entry?.code ?? prelude().get(name);
-    if (code) return called(machine, code, entry, args, env, value, trail, emit);
-    const control = controls[name];
-    if (control) return control(machine, args, env, value, trail, emit);
-    const plain = plains[name]!;
-    if (args.length === 0) return emit(plain(machine, value), off(trail));
-    combined(machine, args, env, value, values => emit(plain(machine, value, ...values), off(trail)));
+  call(interpreter, { name, args }, env, value, path, emit) {
+    const entry = findBinding(env, name);
+    const code = entry?.closure ?? loadPrelude().get(name);
+    if (code) return callClosure(interpreter, code, entry, args, env, value, path, emit);
+    const control = specialForms[name];
+    if (control) return control(interpreter, args, env, value, path, emit);
+    const plain = builtins[name]!;
+    if (args.length === 0) return emit(plain(interpreter, value), withoutPath(path));
+    forEachCombination(interpreter, args, env, value, values =>
+      emit(plain(interpreter, value, ...values), withoutPath(path)),
+    );
   },
 };
 
 /** One step of a path. An optional one has no result where the value cannot be indexed so. */
-function stepTo(machine: Machine, key: unknown, isOptional: boolean, emit: Emit): Emit {
-  return (inner, way) => {
-    const next = further(way, key, inner);
+function emitStep(interpreter: Interpreter, key: unknown, isOptional: boolean, emit: Emit): Emit {
+  return (inner, path) => {
+    const next = extendPath(path, key, inner);
     let found: unknown;
     try {
-      found = indexed(inner, key, machine.budget);
+      found = getIndex(inner, key, interpreter.budget);
     } catch (thrown) {
-      if (isOptional && thrown instanceof Raised) return;
+      if (isOptional && thrown instanceof JqRuntimeError) return;
       throw thrown;
     }
     emit(found, next);
   };
 }
 
-function found(env: Env, name: string): Env {
+function findBinding(env: Env, name: string): Env {
   let entry = env;
   while (entry && entry.name !== name) entry = entry.next;
   return entry;
 }
 
-function both(
-  machine: Machine,
-  { left, right }: { left: Node; right: Node },
+function evaluateLogical(
+  interpreter: Interpreter,
+  { left, right }: { left: JqNode; right: JqNode },
   env: Env,
   value: unknown,
   decides: boolean,
   emit: (value: boolean) => void,
 ): void {
-  machine.run(left, env, value, undefined, a => {
-    if (isTrue(a) === decides) return emit(decides);
-    machine.run(right, env, value, undefined, b => emit(isTrue(b)));
+  interpreter.run(left, env, value, undefined, a => {
+    if (isTruthy(a) === decides) return emit(decides);
+    interpreter.run(right, env, value, undefined, b => emit(isTruthy(b)));
   });
 }
 
 /** Runs a function that is written in the language. Arguments are filters, or values where they are declared so. */
-function called(
-  machine: Machine,
-  { params, body, home }: Code,
+function callClosure(
+  interpreter: Interpreter,
+  { params, body, home }: Closure,
   entry: Env,
-  args: readonly Node[],
+  args: readonly JqNode[],
   env: Env,
   value: unknown,
-  trail: Trail | undefined,
+  path: PathNode | undefined,
   emit: Emit,
 ): void {
-  const { budget } = machine;
-  const given = (at: number, inner: Env): void => {
+  const { budget } = interpreter;
+  const bindParameter = (at: number, inner: Env): void => {
     const param = params[at];
     if (param === undefined) {
-      budget.descend();
+      budget.enterCall();
       try {
-        return machine.run(body, inner, value, trail, emit);
+        return interpreter.run(body, inner, value, path, emit);
       } finally {
-        budget.ascend();
+        budget.leaveCall();
       }
     }
-    const code: Code = { params: [], body: args[at]!, home: env };
-    if (!param.startsWith('$')) return given(at + 1, { name: `${param}/0`, next: inner, code });
-    machine.run(args[at]!, env, value, undefined, it => {
+    const code: Closure = { params: [], body: args[at]!, home: env };
+    if (!param.startsWith('$')) return bindParameter(at + 1, { name: `${param}/0`, next: inner, closure: code });
+    interpreter.run(args[at]!, env, value, undefined, it => {
       const variable = { name: param, next: inner, value: it };
-      const body: Node = { is: 'literal', value: it };
-      given(at + 1, { name: `${param.slice(1)}/0`, next: variable, code: { ...code, body } });
+      const body: JqNode = { is: 'literal', value: it };
+      bindParameter(at + 1, { name: `${param.slice(1)}/0`, next: variable, closure: { ...code, body } });
     });
   };
-  given(0, home === 'itself' ? entry : home);
+  bindParameter(0, home === 'itself' ? entry : home);
 }
 
 /** What a run throws, in the one form that callers know. */
-export function faultOf(thrown: unknown): unknown {
-  if (thrown instanceof Raised) {
+export function toJqError(thrown: unknown): unknown {
+  if (thrown instanceof JqRuntimeError) {
     const { value } = thrown;
-    return new JqFault(typeof value === 'string' ? value : `the filter raised ${shown(value)}`);
+    return new JqError(typeof value === 'string' ? value : `the filter raised ${describeValue(value)}`);
   }
   // The engine's own bounds: of the stack, and of the length of texts and lists.
-  if (thrown instanceof RangeError) return new JqFault('deeper or longer than can be worked on', 0, true);
+  if (thrown instanceof RangeError) return new JqError('deeper or longer than can be worked on', 0, true);
   return thrown;
 }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileJq, JqFault, jqText } from './jq.ts';
+import { compileJq, JqError, stringifyJqResult } from './jq.ts';
 
-const bounds = { steps: 2000, outputs: 50, depth: 50, bytes: 10_000 };
+const bounds = { maxSteps: 2000, maxOutputs: 50, depth: 50, maxBytes: 10_000 };
 
 /** Whatever is given, there are results or a fault, and the results can be written or are too much. */
 function survives(filter: string, input: unknown): void {
   try {
-    for (const it of compileJq(filter).run(input, bounds)) jqText(it, bounds);
+    for (const it of compileJq(filter).run(input, bounds)) stringifyJqResult(it, bounds);
   } catch (error) {
-    assert.ok(error instanceof JqFault, `${filter}: ${String(error)}`);
+    assert.ok(error instanceof JqError, `${filter}: ${String(error)}`);
   }
 }
 

@@ -1,92 +1,96 @@
-import type { Budget } from './budget.ts';
-import { Raised, raise } from './error.ts';
-import type { Node } from './nodes.ts';
-import { shortText } from './values.ts';
+import type { JqBudget } from './budget.ts';
+import { JqRuntimeError, raise } from './error.ts';
+import type { JqNode } from './nodes.ts';
+import { excerptOf } from './values.ts';
 
 /** How a value was reached, the last part first; `root` where the way begins. */
-export interface Trail {
+export interface PathNode {
   readonly key: unknown;
-  readonly up: Trail | undefined;
+  readonly parent: PathNode | undefined;
 }
 
-export const root: Trail = { key: null, up: undefined };
+export const rootPath: PathNode = { key: null, parent: undefined };
 /** A value that stands nowhere in what came in. */
-export const lost: Trail = { key: null, up: undefined };
+export const noPath: PathNode = { key: null, parent: undefined };
 
 /** Takes one result. Where nobody asked for places there is no trail. */
-export type Emit = (value: unknown, trail: Trail | undefined) => void;
+export type Emit = (value: unknown, path: PathNode | undefined) => void;
 
 /** A name and what it stands for. */
-export interface Entry {
+export interface Binding {
   readonly name: string;
   readonly next: Env;
   /** Of a variable; of a label, what is thrown to leave it. */
   readonly value?: unknown;
   /** Of a function. */
-  readonly code?: Code;
+  readonly closure?: Closure;
 }
 
-export interface Code {
+export interface Closure {
   readonly params: readonly string[];
-  readonly body: Node;
+  readonly body: JqNode;
   /** Where its body is at home; undefined for what sees itself. */
   readonly home: Env | 'itself';
 }
 
-export type Env = Entry | undefined;
+export type Env = Binding | undefined;
 
-export interface Machine {
-  readonly budget: Budget;
+export interface Interpreter {
+  readonly budget: JqBudget;
   readonly nowMs: number;
   /** Gives every result of a filter, one by one. */
-  run(node: Node, env: Env, value: unknown, trail: Trail | undefined, emit: Emit): void;
+  run(node: JqNode, env: Env, value: unknown, path: PathNode | undefined, emit: Emit): void;
   /** Every result at once. */
-  all(node: Node, env: Env, value: unknown): unknown[];
+  collect(node: JqNode, env: Env, value: unknown): unknown[];
   /** Where the results of a filter stand. */
-  paths(node: Node, env: Env, value: unknown): unknown[][];
+  collectPaths(node: JqNode, env: Env, value: unknown): unknown[][];
 }
 
 /** A function of the language that decides itself when its arguments are run. */
-export type Control = (
-  machine: Machine,
-  args: readonly Node[],
+export type SpecialForm = (
+  interpreter: Interpreter,
+  args: readonly JqNode[],
   env: Env,
   value: unknown,
-  trail: Trail | undefined,
+  path: PathNode | undefined,
   emit: Emit,
 ) => void;
 
-export const off = (trail: Trail | undefined) => trail && lost;
+export const withoutPath = (path: PathNode | undefined) => path && noPath;
 
-export function further(trail: Trail | undefined, key: unknown, value: unknown): Trail | undefined {
-  if (trail === undefined) return undefined;
-  if (trail === lost) return raise(`Invalid path expression with result ${shortText(value)}`);
-  return { key, up: trail };
+export function extendPath(path: PathNode | undefined, key: unknown, value: unknown): PathNode | undefined {
+  if (path === undefined) return undefined;
+  if (path === noPath) return raise(`Invalid path expression with result ${excerptOf(value)}`);
+  return { key, parent: path };
 }
 
-export function pathOf(trail: Trail | undefined, value: unknown): unknown[] {
-  if (trail === undefined || trail === lost) return raise(`Invalid path expression with result ${shortText(value)}`);
+export function toPathKeys(path: PathNode | undefined, value: unknown): unknown[] {
+  if (path === undefined || path === noPath) return raise(`Invalid path expression with result ${excerptOf(value)}`);
   const keys: unknown[] = [];
-  for (let at: Trail = trail; at !== root; at = at.up!) keys.push(at.key);
+  for (let at: PathNode = path; at !== rootPath; at = at.parent!) keys.push(at.key);
   return keys.reverse();
 }
 
 /** Hands on what a filter gives. What goes wrong in it is caught; what goes wrong behind it is not its own. */
-export function shielded(run: (emit: Emit) => void, emit: Emit, caught: (error: Raised) => void): void {
-  let isBehind = false;
-  let error: Raised;
+export function catchRuntimeErrors(
+  run: (emit: Emit) => void,
+  emit: Emit,
+  onError: (error: JqRuntimeError) => void,
+): void {
+  let isDownstream = false;
+  let error: JqRuntimeError;
   try {
-    return run((value, trail) => {
+    return run((value, path) => {
       try {
-        emit(value, trail);
+        emit(value, path);
       } catch (thrown) {
-        isBehind = true;
+        isDownstream = true;
         throw thrown;
       }
     });
   } catch (thrown) {
-    if (isBehind || !(thrown instanceof Raised)) throw thrown;
+    if (isDownstream || !(thrown instanceof JqRuntimeError)) throw thrown;
     error = thrown;
   }
-  caught(error);
+  onError(error);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compileJq, JqFault, jqText } from './jq.ts';
+import { compileJq, JqError, stringifyJqResult } from './jq.ts';
 
 type Row = readonly [input: string, filter: string, results: string];
 
@@ -411,7 +411,7 @@ const faults: readonly Row[] = [
 const resultsOf = (input: string, filter: string) =>
   compileJq(filter)
     .run(JSON.parse(input))
-    .map(it => jqText(it))
+    .map(it => stringifyJqResult(it))
     .join(' ; ');
 
 describe('filters give what jq gives', () => {
@@ -455,12 +455,12 @@ describe('no filter does more than it may', () => {
 
   test('a result is written within its bound, however often it holds one part', () => {
     const [value] = compileJq('reduce range(60) as $i (0; [., .])').run(null);
-    assert.throws(() => jqText(value), { name: 'JqFault', isBound: true });
-    assert.throws(() => jqText('x'.repeat(101), { bytes: 100 }), { name: 'JqFault', isBound: true });
+    assert.throws(() => stringifyJqResult(value), { name: 'JqFault', isBound: true });
+    assert.throws(() => stringifyJqResult('x'.repeat(101), { maxBytes: 100 }), { name: 'JqFault', isBound: true });
   });
 
   test('fromjson counts values and levels before it makes them', () => {
-    const parse = (text: string) => compileJq('fromjson').run(text, { steps: 100, depth: 10 });
+    const parse = (text: string) => compileJq('fromjson').run(text, { maxSteps: 100, depth: 10 });
     assert.deepEqual(parse('[[1,2]]'), [[[1, 2]]]);
     for (const text of [`[${'1,'.repeat(100)}1]`, `${'['.repeat(11)}1${']'.repeat(11)}`])
       assert.throws(() => parse(text), { name: 'JqFault', isBound: true });
@@ -473,13 +473,13 @@ describe('no filter does more than it may', () => {
 
   test('filters that are nested too deep or too long are not read', () => {
     for (const part of ['(', '[', '-', 'try ', 'if ', '{a:', '"\\(', '.|', 'def f: ', '. as ['])
-      assert.throws(() => compileJq(part.repeat(5000)), JqFault);
+      assert.throws(() => compileJq(part.repeat(5000)), JqError);
     assert.throws(() => compileJq('.'.padEnd(70_000)), { message: 'longer than 65536 characters' });
   });
 
   test('no more results are made than are asked for', () => {
-    assert.deepEqual(compileJq('repeat(1)').run(0, { outputs: 3 }), [0, 1, 1]);
-    assert.deepEqual(compileJq('1, error("late")').run(null, { outputs: 1 }), [1]);
+    assert.deepEqual(compileJq('repeat(1)').run(0, { maxOutputs: 3 }), [0, 1, 1]);
+    assert.deepEqual(compileJq('1, error("late")').run(null, { maxOutputs: 1 }), [1]);
   });
 });
 
@@ -488,7 +488,7 @@ test('long whole numbers stay exact where nothing is computed with them', () => 
   assert.deepEqual(
     compileJq('{id}, (.id | type), .id + 0, .id > 5')
       .run(value)
-      .map(it => jqText(it)),
+      .map(it => stringifyJqResult(it)),
     ['{"id":12345678901234567890}', '"number"', '12345678901234567000', 'true'],
   );
 });

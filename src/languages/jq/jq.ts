@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '#base/clock.ts';
-import { Budget, defaultBounds, type JqBounds } from './budget.ts';
-import { JqFault } from './error.ts';
-import { faultOf, machineOf } from './evaluator.ts';
-import { jsonText } from './json-text.ts';
-import type { Node } from './nodes.ts';
-import { parsed } from './parser.ts';
-import { offered } from './prelude.ts';
+import { defaultJqBounds, type JqBounds, JqBudget } from './budget.ts';
+import { JqError } from './error.ts';
+import { createInterpreter, toJqError } from './evaluator.ts';
+import { stringifyJson } from './json-text.ts';
+import type { JqNode } from './nodes.ts';
+import { parseFilter } from './parser.ts';
+import { builtinScope } from './prelude.ts';
 
 /** A filter that is ready to run. */
 export interface Jq {
@@ -15,42 +15,42 @@ export interface Jq {
 
 /** Reads a filter in the language of jq 1.6. Throws `JqFault` with the place of what is wrong. */
 export function compileJq(source: string): Jq {
-  const filter = attempt(() => parsed(source, offered));
+  const filter = rethrowAsJqError(() => parseFilter(source, builtinScope));
   return {
     run(value, bounds = {}, clock = systemClock) {
-      const budget = new Budget({ ...defaultBounds, ...bounds });
-      return attempt(() => resultsOf(filter, value, budget, clock));
+      const budget = new JqBudget({ ...defaultJqBounds, ...bounds });
+      return rethrowAsJqError(() => collectResults(filter, value, budget, clock));
     },
   };
 }
 
 /** JSON for what a filter gave. */
-export function jqText(value: unknown, bounds: Partial<JqBounds> = {}): string {
-  return attempt(() => jsonText(value, new Budget({ ...defaultBounds, ...bounds })));
+export function stringifyJqResult(value: unknown, bounds: Partial<JqBounds> = {}): string {
+  return rethrowAsJqError(() => stringifyJson(value, new JqBudget({ ...defaultJqBounds, ...bounds })));
 }
 
-function resultsOf(filter: Node, value: unknown, budget: Budget, clock: Clock): unknown[] {
-  const enough = {};
+function collectResults(filter: JqNode, value: unknown, budget: JqBudget, clock: Clock): unknown[] {
+  const stop = {};
   const results: unknown[] = [];
-  if (budget.bounds.outputs <= 0) return results;
+  if (budget.bounds.maxOutputs <= 0) return results;
   try {
-    machineOf(budget, clock.now()).run(filter, undefined, value ?? null, undefined, it => {
+    createInterpreter(budget, clock.now()).run(filter, undefined, value ?? null, undefined, it => {
       results.push(it);
-      if (results.length >= budget.bounds.outputs) throw enough;
+      if (results.length >= budget.bounds.maxOutputs) throw stop;
     });
   } catch (thrown) {
-    if (thrown !== enough) throw thrown;
+    if (thrown !== stop) throw thrown;
   }
   return results;
 }
 
-function attempt<T>(work: () => T): T {
+function rethrowAsJqError<T>(work: () => T): T {
   try {
     return work();
   } catch (thrown) {
-    throw faultOf(thrown);
+    throw toJqError(thrown);
   }
 }
 
 export type { JqBounds };
-export { JqFault };
+export { JqError };

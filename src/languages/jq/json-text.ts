@@ -1,17 +1,17 @@
-import type { Budget } from './budget.ts';
-import { isMembers, numberText } from './values.ts';
+import type { JqBudget } from './budget.ts';
+import { formatJsonNumber, isJqObject } from './values.ts';
 
 /**
  * JSON on one line. Walked here rather than by the engine, because a value that a filter made may hold one part many
  * times over: every member is paid for.
  */
-export function jsonText(value: unknown, budget: Budget): string {
+export function stringifyJson(value: unknown, budget: JqBudget): string {
   const parts: string[] = [];
   let length = 0;
   const add = (part: string) => {
     length += part.length;
-    budget.make(part.length);
-    budget.hold(length);
+    budget.reserveText(part.length);
+    budget.checkTextLength(length);
     parts.push(part);
   };
 
@@ -26,7 +26,7 @@ export function jsonText(value: unknown, budget: Budget): string {
       }
       return add(']');
     }
-    if (!isMembers(it)) return add(numberText(it ?? null));
+    if (!isJqObject(it)) return add(formatJsonNumber(it ?? null));
     let first = true;
     add('{');
     for (const name of Object.keys(it)) {

@@ -1,16 +1,16 @@
-import { JqFault } from './error.ts';
+import { JqError } from './error.ts';
 
-export interface Token {
+export interface JqToken {
   readonly is: 'sign' | 'field' | 'word' | 'variable' | 'number' | 'format' | 'string' | 'end';
   readonly text: string;
   /** Of a string: its pieces; those that are filters are tokens themselves. */
-  readonly parts?: readonly (string | readonly Token[])[];
+  readonly parts?: readonly (string | readonly JqToken[])[];
   /** Where it begins, counted from one. */
-  readonly place: number;
+  readonly position: number;
 }
 
 const blank = /(?:\s+|#[^\n]*)+/y;
-const patterns: readonly (readonly [Token['is'], RegExp])[] = [
+const patterns: readonly (readonly [JqToken['is'], RegExp])[] = [
   ['number', /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y],
   ['field', /\.[A-Za-z_]\w*/y],
   ['word', /[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*/y],
@@ -31,14 +31,14 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** Filters in texts in filters: more of it is nobody's handwriting. */
-const deepestText = 20;
+const maxStringNesting = 20;
 
-export function tokensOf(source: string): Token[] {
-  const reader = new Reader(source);
+export function tokenizeFilter(source: string): JqToken[] {
+  const reader = new Lexer(source);
   return reader.tokens(0);
 }
 
-class Reader {
+class Lexer {
   readonly #source: string;
   #at = 0;
 
@@ -47,20 +47,20 @@ class Reader {
   }
 
   /** Up to the end, or inside a text to the parenthesis that closes the filter in it. */
-  tokens(depth: number): Token[] {
-    if (depth > deepestText) throw new JqFault('texts are nested too deep', this.#at + 1);
-    const found: Token[] = [];
+  tokens(depth: number): JqToken[] {
+    if (depth > maxStringNesting) throw new JqError('texts are nested too deep', this.#at + 1);
+    const found: JqToken[] = [];
     for (let open = 0; ; ) {
       this.#match(blank);
       const place = this.#at + 1;
       if (this.#at >= this.#source.length) {
-        if (depth > 0) throw new JqFault('a text is not closed', place);
-        return [...found, { is: 'end', text: '', place }];
+        if (depth > 0) throw new JqError('a text is not closed', place);
+        return [...found, { is: 'end', text: '', position: place }];
       }
       const token = this.#source[this.#at] === '"' ? this.#string(depth) : this.#token();
       if (token.text === '(' && token.is === 'sign') open++;
       if (token.text === ')' && token.is === 'sign' && open-- === 0 && depth > 0)
-        return [...found, { is: 'end', text: '', place }];
+        return [...found, { is: 'end', text: '', position: place }];
       found.push(token);
     }
   }
@@ -72,22 +72,22 @@ class Reader {
     return text;
   }
 
-  #token(): Token {
+  #token(): JqToken {
     const place = this.#at + 1;
     for (const [is, pattern] of patterns) {
       const text = this.#match(pattern);
-      if (text !== undefined) return { is, text, place };
+      if (text !== undefined) return { is, text, position: place };
     }
-    throw new JqFault(`unexpected ${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at)!))}`, place);
+    throw new JqError(`unexpected ${JSON.stringify(String.fromCodePoint(this.#source.codePointAt(this.#at)!))}`, place);
   }
 
-  #string(depth: number): Token {
+  #string(depth: number): JqToken {
     const place = this.#at + 1;
-    const parts: (string | readonly Token[])[] = [];
+    const parts: (string | readonly JqToken[])[] = [];
     let plain = '';
     for (this.#at++; this.#source[this.#at] !== '"'; ) {
       const next = this.#source[this.#at];
-      if (next === undefined) throw new JqFault('a text is not closed', place);
+      if (next === undefined) throw new JqError('a text is not closed', place);
       this.#at++;
       if (next !== '\\') plain += next;
       else if (this.#source[this.#at] === '(') {
@@ -97,14 +97,14 @@ class Reader {
       } else plain += this.#escaped();
     }
     this.#at++;
-    return { is: 'string', text: '', parts: [...parts, plain], place };
+    return { is: 'string', text: '', parts: [...parts, plain], position: place };
   }
 
   #escaped(): string {
     const code = this.#match(/u[0-9a-fA-F]{4}/y);
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code.slice(1), 16));
     const letter = this.#source[this.#at] ?? '';
-    if (!Object.hasOwn(escapes, letter)) throw new JqFault('an unknown escape', this.#at);
+    if (!Object.hasOwn(escapes, letter)) throw new JqError('an unknown escape', this.#at);
     this.#at++;
     return escapes[letter]!;
   }

@@ -1,34 +1,34 @@
-import type { Node } from './nodes.ts';
+import type { JqNode } from './nodes.ts';
 
 export interface Operator {
   /** The higher, the closer it holds what is beside it. */
   readonly binds: number;
   /** Where a row of them leans. */
   readonly side: 'left' | 'right' | 'none';
-  join(left: Node, right: Node, sign: string): Node;
+  join(left: JqNode, right: JqNode, sign: string): JqNode;
 }
 
-type Pair = Extract<Node, { left: Node; right: Node }>['is'];
+type Pair = Extract<JqNode, { left: JqNode; right: JqNode }>['is'];
 
-const pair = (is: Exclude<Pair, 'binary' | 'assign'>): Operator['join'] => {
+const buildPair = (is: Exclude<Pair, 'binary' | 'assign'>): Operator['join'] => {
   return (left, right) => ({ is, left, right });
 };
-const signed = (is: 'binary' | 'assign'): Operator['join'] => {
+const buildWithOperator = (is: 'binary' | 'assign'): Operator['join'] => {
   return (left, right, sign) => ({ is, sign, left, right });
 };
 
-const row = (signs: string, binds: number, side: Operator['side'], join: Operator['join']) =>
+const defineOperators = (signs: string, binds: number, side: Operator['side'], join: Operator['join']) =>
   signs.split(' ').map(sign => [sign, { binds, side, join }] as const);
 
 /** All operators between two filters. */
 export const operators: Readonly<Record<string, Operator>> = Object.fromEntries([
-  ...row('|', 0, 'right', pair('pipe')),
-  ...row(',', 1, 'left', pair('comma')),
-  ...row('//', 2, 'right', pair('alternative')),
-  ...row('= |= += -= *= /= %= //=', 3, 'none', signed('assign')),
-  ...row('or', 4, 'left', pair('or')),
-  ...row('and', 5, 'left', pair('and')),
-  ...row('== != < <= > >=', 6, 'none', signed('binary')),
-  ...row('+ -', 7, 'left', signed('binary')),
-  ...row('* / %', 8, 'left', signed('binary')),
+  ...defineOperators('|', 0, 'right', buildPair('pipe')),
+  ...defineOperators(',', 1, 'left', buildPair('comma')),
+  ...defineOperators('//', 2, 'right', buildPair('alternative')),
+  ...defineOperators('= |= += -= *= /= %= //=', 3, 'none', buildWithOperator('assign')),
+  ...defineOperators('or', 4, 'left', buildPair('or')),
+  ...defineOperators('and', 5, 'left', buildPair('and')),
+  ...defineOperators('== != < <= > >=', 6, 'none', buildWithOperator('binary')),
+  ...defineOperators('+ -', 7, 'left', buildWithOperator('binary')),
+  ...defineOperators('* / %', 8, 'left', buildWithOperator('binary')),
 ]);

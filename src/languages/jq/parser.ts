@@ -1,39 +1,39 @@
-import { JqFault } from './error.ts';
-import { type Token, tokensOf } from './lexer.ts';
-import { type Definition, type MemberPattern, type Node, optional, type Pattern } from './nodes.ts';
+import { JqError } from './error.ts';
+import { type JqToken, tokenizeFilter } from './lexer.ts';
+import { type DestructuringPattern, type JqDefinition, type JqNode, type MemberPattern, toOptional } from './nodes.ts';
 import { type Operator, operators } from './operators-table.ts';
-import { declared, namesOf, type Scope } from './scope.ts';
+import { declare, listVariables, type Scope } from './scope.ts';
 
-const longestSource = 65_536;
+const maxSourceCharacters = 65_536;
 /** How deep one part may stand in another. */
-const deepest = 300;
+const maxNesting = 300;
 
-const identity: Node = { is: 'identity' };
-const nothing: Node = { is: 'literal', value: null };
+const identity: JqNode = { is: 'identity' };
+const nullLiteral: JqNode = { is: 'literal', value: null };
 
 /** Reads a filter; names that nobody declared are found here, once. */
-export function parsed(source: string, scope: Scope): Node {
-  if (source.length > longestSource) throw new JqFault(`longer than ${longestSource} characters`);
-  const parser = new Parser(tokensOf(source), scope, source);
+export function parseFilter(source: string, scope: Scope): JqNode {
+  if (source.length > maxSourceCharacters) throw new JqError(`longer than ${maxSourceCharacters} characters`);
+  const parser = new Parser(tokenizeFilter(source), scope, source);
   return parser.isDone() ? identity : parser.whole();
 }
 
 /** Reads nothing but definitions. */
-export function parsedDefinitions(source: string, scope: Scope): Definition[] {
-  const parser = new Parser(tokensOf(source), scope, source);
-  const found: Definition[] = [];
+export function parseDefinitions(source: string, scope: Scope): JqDefinition[] {
+  const parser = new Parser(tokenizeFilter(source), scope, source);
+  const found: JqDefinition[] = [];
   while (!parser.isDone()) found.push(parser.definition());
   return found;
 }
 
 class Parser {
   readonly #source: string;
-  readonly #tokens: readonly Token[];
+  readonly #tokens: readonly JqToken[];
   #scope: Scope;
   #at = 0;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], scope: Scope, source: string) {
+  constructor(tokens: readonly JqToken[], scope: Scope, source: string) {
     this.#source = source;
     this.#tokens = tokens;
     this.#scope = scope;
@@ -43,38 +43,38 @@ class Parser {
     return this.#next.is === 'end';
   }
 
-  whole(): Node {
+  whole(): JqNode {
     // Definitions with nothing after them stand before what passes everything.
     const node = this.#expression(0);
     if (!this.isDone()) throw this.#unexpected();
     return node;
   }
 
-  get #next(): Token {
+  get #next(): JqToken {
     return this.#tokens[this.#at]!;
   }
 
-  #unexpected(): JqFault {
-    const { is, text, place } = this.#next;
+  #unexpected(): JqError {
+    const { is, text, position: place } = this.#next;
     const what = is === 'end' ? 'the filter ends too early' : `unexpected ${is === 'string' ? 'text' : text}`;
-    return new JqFault(what, place);
+    return new JqError(what, place);
   }
 
-  #take(): Token {
+  #take(): JqToken {
     return this.#tokens[this.#at++]!;
   }
 
-  #is(text: string, is: Token['is'] = 'sign'): boolean {
+  #is(text: string, is: JqToken['is'] = 'sign'): boolean {
     return this.#next.is === is && this.#next.text === text;
   }
 
-  #eat(text: string, is: Token['is'] = 'sign'): boolean {
+  #eat(text: string, is: JqToken['is'] = 'sign'): boolean {
     const found = this.#is(text, is);
     if (found) this.#at++;
     return found;
   }
 
-  #expect(text: string, is: Token['is'] = 'sign'): void {
+  #expect(text: string, is: JqToken['is'] = 'sign'): void {
     if (!this.#eat(text, is)) throw this.#unexpected();
   }
 
@@ -87,8 +87,8 @@ class Parser {
     return result;
   }
 
-  #expression(least: number): Node {
-    if (++this.#depth > deepest) throw new JqFault('parts are nested too deep', this.#next.place);
+  #expression(least: number): JqNode {
+    if (++this.#depth > maxNesting) throw new JqError('parts are nested too deep', this.#next.position);
     let left = this.#operand();
     for (let operator = this.#operator(least); operator; operator = this.#operator(least)) {
       const { text } = this.#take();
@@ -108,7 +108,7 @@ class Parser {
   }
 
   /** A term, and what stands behind it as far as it reaches. */
-  #operand(): Node {
+  #operand(): JqNode {
     if (this.#is('def', 'word')) {
       const made = this.definition();
       return { is: 'define', made, body: this.isDone() ? identity : this.#expression(0) };
@@ -116,7 +116,7 @@ class Parser {
     if (this.#eat('label', 'word')) {
       const name = this.#variable();
       this.#expect('|');
-      const body = this.#within(declared(this.#scope, `*${name}`), () => this.#expression(0));
+      const body = this.#within(declare(this.#scope, `*${name}`), () => this.#expression(0));
       return { is: 'label', name, body };
     }
     if (this.#is('-')) return this.#negative();
@@ -128,7 +128,7 @@ class Parser {
   }
 
   /** `-f?` is `(-f)?`: the question mark covers the sign too, unless it belongs to a path. */
-  #negative(): Node {
+  #negative(): JqNode {
     this.#expect('-');
     const of = this.#nested(() => this.#operand());
     if (of.is !== 'try' || of.caught) return { is: 'negative', of };
@@ -136,21 +136,21 @@ class Parser {
   }
 
   #nested<T>(read: () => T): T {
-    if (++this.#depth > deepest) throw new JqFault('parts are nested too deep', this.#next.place);
+    if (++this.#depth > maxNesting) throw new JqError('parts are nested too deep', this.#next.position);
     const result = read();
     this.#depth--;
     return result;
   }
 
-  #seeing<T>(patterns: readonly Pattern[], read: () => T): T {
-    const names = patterns.flatMap(namesOf);
+  #seeing<T>(patterns: readonly DestructuringPattern[], read: () => T): T {
+    const names = patterns.flatMap(listVariables);
     return this.#within(
-      names.reduce((scope, name) => declared(scope, name), this.#scope),
+      names.reduce((scope, name) => declare(scope, name), this.#scope),
       read,
     );
   }
 
-  definition(): Definition {
+  definition(): JqDefinition {
     this.#expect('def', 'word');
     if (this.#next.is !== 'word') throw this.#unexpected();
     const { text } = this.#take();
@@ -164,10 +164,10 @@ class Parser {
     }
     this.#expect(':');
     const name = `${text}/${params.length}`;
-    const own = declared(this.#scope, name);
+    const own = declare(this.#scope, name);
     const inner = params.reduce(
       (scope, param) =>
-        param.startsWith('$') ? declared(declared(scope, param), `${param.slice(1)}/0`) : declared(scope, `${param}/0`),
+        param.startsWith('$') ? declare(declare(scope, param), `${param.slice(1)}/0`) : declare(scope, `${param}/0`),
       own,
     );
     const body = this.#within(inner, () => this.#expression(0));
@@ -176,19 +176,19 @@ class Parser {
     return { name, params, body };
   }
 
-  #term(): Node {
+  #term(): JqNode {
     const isPath = this.#next.is === 'field' || (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string');
     let term = this.#primary();
     let isSuffix = isPath;
     for (;;) {
-      if (this.#next.is === 'field') term = { is: 'index', of: term, by: literal(this.#take().text.slice(1)) };
+      if (this.#next.is === 'field') term = { is: 'index', of: term, by: toLiteral(this.#take().text.slice(1)) };
       else if (this.#is('.') && this.#tokens[this.#at + 1]?.is === 'string') {
         this.#at++;
         term = { is: 'index', of: term, by: this.#text('text') };
       } else if (this.#is('.') && this.#tokens[this.#at + 1]?.text === '[') this.#at++;
       else if (this.#eat('[')) term = this.#bracket(term);
       else if (this.#eat('?')) {
-        term = isSuffix ? optional(term) : { is: 'try', body: term, caught: undefined };
+        term = isSuffix ? toOptional(term) : { is: 'try', body: term, caught: undefined };
         isSuffix = false;
         continue;
       } else return term;
@@ -196,7 +196,7 @@ class Parser {
     }
   }
 
-  #bracket(of: Node): Node {
+  #bracket(of: JqNode): JqNode {
     if (this.#eat(']')) return { is: 'each', of };
     if (this.#eat(':')) return { is: 'slice', of, from: undefined, to: this.#closed(']') };
     const by = this.#expression(0);
@@ -207,20 +207,20 @@ class Parser {
     return { is: 'slice', of, from: by, to: this.#eat(']') ? undefined : this.#closed(']') };
   }
 
-  #closed(sign: string): Node {
+  #closed(sign: string): JqNode {
     const node = this.#expression(0);
     this.#expect(sign);
     return node;
   }
 
-  #primary(): Node {
-    const { is, text, place } = this.#next;
+  #primary(): JqNode {
+    const { is, text, position: place } = this.#next;
     if (is === 'string') return this.#text('text');
     if (is === 'word') return this.#word();
     if (is === 'end') throw this.#unexpected();
     this.#at++;
-    if (is === 'number') return literal(Number(text));
-    if (is === 'field') return { is: 'index', of: identity, by: literal(text.slice(1)) };
+    if (is === 'number') return toLiteral(Number(text));
+    if (is === 'field') return { is: 'index', of: identity, by: toLiteral(text.slice(1)) };
     if (is === 'format') return this.#next.is === 'string' ? this.#text(text.slice(1)) : { is, name: text.slice(1) };
     if (is === 'variable') return this.#used(text, place);
     if (text === '.')
@@ -233,46 +233,47 @@ class Parser {
     throw this.#unexpected();
   }
 
-  #used(text: string, place: number): Node {
+  #used(text: string, place: number): JqNode {
     if (text === '$__loc__')
-      return literal({ file: '<top-level>', line: this.#source.slice(0, place).split('\n').length });
-    if (!this.#scope.knows(text)) throw new JqFault(this.#scope.refuses(text) ?? `${text} is not defined`, place);
+      return toLiteral({ file: '<top-level>', line: this.#source.slice(0, place).split('\n').length });
+    if (!this.#scope.has(text))
+      throw new JqError(this.#scope.unsupportedReason(text) ?? `${text} is not defined`, place);
     return { is: 'variable', name: text };
   }
 
-  #text(format: string): Node {
+  #text(format: string): JqNode {
     const { parts = [] } = this.#take();
-    if (parts.length === 1) return literal(parts[0]);
+    if (parts.length === 1) return toLiteral(parts[0]);
     const nodes = parts.map(part =>
       typeof part === 'string' ? part : new Parser(part, this.#scope, this.#source).whole(),
     );
     return { is: 'text', format, parts: nodes };
   }
 
-  #word(): Node {
-    const { text, place } = this.#take();
+  #word(): JqNode {
+    const { text, position: place } = this.#take();
     const special = this.#special(text);
     if (special) return special;
-    const args: Node[] = [];
+    const args: JqNode[] = [];
     if (this.#eat('(')) {
       do args.push(this.#expression(0));
       while (this.#eat(';'));
       this.#expect(')');
     }
     const name = `${text}/${args.length}`;
-    const why = this.#scope.refuses(name);
-    if (why !== undefined) throw new JqFault(why, place);
-    if (!this.#scope.knows(name)) throw new JqFault(`${name} is not defined`, place);
+    const why = this.#scope.unsupportedReason(name);
+    if (why !== undefined) throw new JqError(why, place);
+    if (!this.#scope.has(name)) throw new JqError(`${name} is not defined`, place);
     return { is: 'call', name, args };
   }
 
-  #special(text: string): Node | undefined {
+  #special(text: string): JqNode | undefined {
     switch (text) {
       case 'null':
-        return nothing;
+        return nullLiteral;
       case 'true':
       case 'false':
-        return literal(text === 'true');
+        return toLiteral(text === 'true');
       case 'if':
         return this.#condition();
       case 'try': {
@@ -283,9 +284,9 @@ class Parser {
       case 'foreach':
         return this.#fold(text);
       case 'break': {
-        const { place } = this.#next;
+        const { position: place } = this.#next;
         const name = this.#variable();
-        if (!this.#scope.knows(`*${name}`)) throw new JqFault(`no label ${name} is around this`, place);
+        if (!this.#scope.has(`*${name}`)) throw new JqError(`no label ${name} is around this`, place);
         return { is: 'break', name };
       }
       default:
@@ -302,7 +303,7 @@ class Parser {
     return token.text;
   }
 
-  #condition(): Node {
+  #condition(): JqNode {
     const test = this.#expression(0);
     this.#expect('then', 'word');
     const yes = this.#expression(0);
@@ -312,7 +313,7 @@ class Parser {
     return { is: 'if', test, yes, no };
   }
 
-  #fold(is: 'reduce' | 'foreach'): Node {
+  #fold(is: 'reduce' | 'foreach'): JqNode {
     const source = this.#nested(() => this.#term());
     this.#expect('as', 'word');
     const patterns = this.#patterns();
@@ -329,13 +330,13 @@ class Parser {
     });
   }
 
-  #patterns(): Pattern[] {
+  #patterns(): DestructuringPattern[] {
     const found = [this.#pattern()];
     while (this.#eat('?//')) found.push(this.#pattern());
     return found;
   }
 
-  #pattern(): Pattern {
+  #pattern(): DestructuringPattern {
     return this.#nested(() => {
       if (this.#eat('[')) return { is: 'items', items: this.#listed(']', () => this.#pattern()) };
       if (this.#eat('{')) return { is: 'members', members: this.#listed('}', () => this.#memberPattern()) };
@@ -355,7 +356,7 @@ class Parser {
     if (this.#next.is === 'variable') {
       const variable = this.#variable();
       const value = this.#eat(':') ? this.#pattern() : undefined;
-      return { key: literal(variable.slice(1)), variable, value };
+      return { key: toLiteral(variable.slice(1)), variable, value };
     }
     const key = this.#name();
     this.#expect(':');
@@ -363,28 +364,28 @@ class Parser {
   }
 
   /** What may name a member. */
-  #name(): Node {
+  #name(): JqNode {
     const { is, text } = this.#next;
     if (is === 'string') return this.#text('text');
     if (is === 'end') throw this.#unexpected();
     this.#at++;
-    if (is === 'word') return literal(text);
-    if (is === 'number') return literal(Number(text));
+    if (is === 'word') return toLiteral(text);
+    if (is === 'number') return toLiteral(Number(text));
     if (is === 'format') return this.#next.is === 'string' ? this.#text(text.slice(1)) : { is, name: text.slice(1) };
     if (is === 'sign' && text === '(') return this.#closed(')');
     this.#at--;
     throw this.#unexpected();
   }
 
-  #object(): Node {
+  #object(): JqNode {
     if (this.#eat('}')) return { is: 'object', members: [] };
     return { is: 'object', members: this.#listed('}', () => this.#member()) };
   }
 
-  #member(): readonly [Node, Node] {
+  #member(): readonly [JqNode, JqNode] {
     if (this.#next.is === 'variable') {
-      const { text, place } = this.#take();
-      return [literal(text.slice(1)), this.#used(text, place)];
+      const { text, position: place } = this.#take();
+      return [toLiteral(text.slice(1)), this.#used(text, place)];
     }
     const name = this.#name();
     if (!this.#eat(':')) return [name, { is: 'index', of: identity, by: name }];
@@ -394,5 +395,5 @@ class Parser {
   }
 }
 
-const literal = (value: unknown): Node => ({ is: 'literal', value });
+const toLiteral = (value: unknown): JqNode => ({ is: 'literal', value });
 const reserved = new Set('as then elif else end and or catch def label import include __loc__'.split(' '));

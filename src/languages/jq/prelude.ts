@@ -1,8 +1,8 @@
-import { plains } from './builtins-table.ts';
-import type { Code } from './interpreter.ts';
-import { parsedDefinitions } from './parser.ts';
+import { builtins } from './builtins-table.ts';
+import type { Closure } from './interpreter.ts';
+import { parseDefinitions } from './parser.ts';
 import type { Scope } from './scope.ts';
-import { controls } from './special-forms.ts';
+import { specialForms } from './special-forms.ts';
 
 /** Functions that are easiest to say in the language itself. */
 const source = `
@@ -83,55 +83,55 @@ const source = `
   def truncate_stream(events): . as $depth | null | events | select((.[0] | length) > $depth) | .[0] |= .[$depth:];
 `;
 
-const unoffered = (name: string, arities: readonly number[], why: string) =>
+const listUnsupported = (name: string, arities: readonly number[], why: string) =>
   arities.map(arity => [`${name}/${arity}`, `${name} is not offered: ${why}`] as const);
 
 const one = 'a filter has one input, which is there when it begins';
 const alone = 'a filter sees what it is given and nothing else';
 const special = 'the engine has no such function of numbers';
-const refused: ReadonlyMap<string, string> = new Map([
-  ...unoffered('input', [0], one),
-  ...unoffered('inputs', [0], one),
-  ...unoffered('input_line_number', [0], one),
-  ...unoffered('input_filename', [0], one),
-  ...unoffered('env', [0], alone),
+const unsupportedReasons: ReadonlyMap<string, string> = new Map([
+  ...listUnsupported('input', [0], one),
+  ...listUnsupported('inputs', [0], one),
+  ...listUnsupported('input_line_number', [0], one),
+  ...listUnsupported('input_filename', [0], one),
+  ...listUnsupported('env', [0], alone),
   ['$ENV', `$ENV is not offered: ${alone}`],
-  ...unoffered('debug', [0, 1], alone),
-  ...unoffered('stderr', [0], alone),
-  ...unoffered('halt', [0], alone),
-  ...unoffered('halt_error', [0, 1], alone),
-  ...unoffered('modulemeta', [0], alone),
-  ...unoffered('get_search_list', [0], alone),
-  ...unoffered('get_jq_origin', [0], alone),
-  ...unoffered('get_prog_origin', [0], alone),
-  ...unoffered('builtins', [0], 'the guide lists the functions'),
+  ...listUnsupported('debug', [0, 1], alone),
+  ...listUnsupported('stderr', [0], alone),
+  ...listUnsupported('halt', [0], alone),
+  ...listUnsupported('halt_error', [0, 1], alone),
+  ...listUnsupported('modulemeta', [0], alone),
+  ...listUnsupported('get_search_list', [0], alone),
+  ...listUnsupported('get_jq_origin', [0], alone),
+  ...listUnsupported('get_prog_origin', [0], alone),
+  ...listUnsupported('builtins', [0], 'the guide lists the functions'),
   ...['gamma', 'lgamma', 'lgamma_r', 'tgamma', 'erf', 'erfc', 'j0', 'j1', 'y0', 'y1', 'pow10'].flatMap(name =>
-    unoffered(name, [0], special),
+    listUnsupported(name, [0], special),
   ),
-  ...['jn', 'yn'].flatMap(name => unoffered(name, [2], special)),
+  ...['jn', 'yn'].flatMap(name => listUnsupported(name, [2], special)),
 ]);
 
 /** What every filter can name. */
-export const offered: Scope = {
-  knows: name => prelude().has(name) || name in controls || name in plains,
-  refuses: name => refused.get(name),
+export const builtinScope: Scope = {
+  has: name => loadPrelude().has(name) || name in specialForms || name in builtins,
+  unsupportedReason: name => unsupportedReasons.get(name),
 };
 
-let read: ReadonlyMap<string, Code> | undefined;
+let cachedPrelude: ReadonlyMap<string, Closure> | undefined;
 
-export function prelude(): ReadonlyMap<string, Code> {
-  if (read) return read;
+export function loadPrelude(): ReadonlyMap<string, Closure> {
+  if (cachedPrelude) return cachedPrelude;
   const names = new Set(
     [...source.matchAll(/^ {2}def (\w+)(?:\(([^)]*)\))?:/gm)].map(([, name, params]) => {
       return `${name}/${params === undefined ? 0 : params.split(';').length}`;
     }),
   );
   const scope: Scope = {
-    knows: name => names.has(name) || name in controls || name in plains,
-    refuses: () => undefined,
+    has: name => names.has(name) || name in specialForms || name in builtins,
+    unsupportedReason: () => undefined,
   };
-  read = new Map(
-    parsedDefinitions(source, scope).map(({ name, params, body }) => [name, { params, body, home: undefined }]),
+  cachedPrelude = new Map(
+    parseDefinitions(source, scope).map(({ name, params, body }) => [name, { params, body, home: undefined }]),
   );
-  return read;
+  return cachedPrelude;
 }

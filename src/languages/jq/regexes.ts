@@ -1,19 +1,19 @@
 import type { RE2JS } from 're2js';
 import { Lru } from '#base/lru.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
-import type { Budget } from './budget.ts';
+import type { JqBudget } from './budget.ts';
 import { raise } from './error.ts';
-import { kindOf, type Members, noMembers, shown } from './values.ts';
+import { createJqObject, describeValue, type JqObject, jqTypeOf } from './values.ts';
 
 /** Patterns kept ready, over all filters: most are written in them and never change. */
-const mostKept = 256;
+const maxCachedRegexes = 256;
 /** What it costs to make one ready: the longest take milliseconds. */
-const compiledSteps = 1000;
+const compileSteps = 1000;
 /** Characters times instructions that are worth one step. */
 const workPerStep = 16;
-const kept = new Lru<string, RE2JS>(mostKept);
+const regexCache = new Lru<string, RE2JS>(maxCachedRegexes);
 
-interface Asked {
+interface RegexQuery {
   readonly pattern: RE2JS;
   readonly isGlobal: boolean;
   readonly skipsEmpty: boolean;
@@ -22,27 +22,27 @@ interface Asked {
 /** `x` and `l` are unknown to the engine that takes linear time. */
 const knownFlags = /^[ginps]*$/;
 
-function asked(given: unknown, flags: unknown, budget: Budget): Asked {
+function parseQuery(given: unknown, flags: unknown, budget: JqBudget): RegexQuery {
   const [source, own] = Array.isArray(given) ? [given[0], given[1] ?? null] : [given, flags];
-  if (typeof source !== 'string') return raise(`${kindOf(source)} not a string or array`);
+  if (typeof source !== 'string') return raise(`${jqTypeOf(source)} not a string or array`);
   const letters = own ?? '';
-  if (typeof letters !== 'string') return raise(`${shown(letters)} is not a string`);
+  if (typeof letters !== 'string') return raise(`${describeValue(letters)} is not a string`);
   if (!knownFlags.test(letters)) return raise(`${letters.slice(0, 20)} is not a valid modifier string`);
   return {
-    pattern: compiled(letters.includes('p') ? `(?s)${source}` : source, letters.includes('i'), budget),
+    pattern: getRegex(letters.includes('p') ? `(?s)${source}` : source, letters.includes('i'), budget),
     isGlobal: letters.includes('g'),
     skipsEmpty: letters.includes('n'),
   };
 }
 
-function compiled(source: string, ignoreCase: boolean, budget: Budget): RE2JS {
+function getRegex(source: string, ignoreCase: boolean, budget: JqBudget): RE2JS {
   const key = `${ignoreCase ? 'i' : ''}/${source}`;
-  const known = kept.get(key);
+  const known = regexCache.get(key);
   if (known) return known;
-  budget.spend(compiledSteps);
+  budget.spend(compileSteps);
   try {
     const made = compileRegex(source, { ignoreCase });
-    kept.set(key, made);
+    regexCache.set(key, made);
     return made;
   } catch (error) {
     if (error instanceof InvalidRegex)
@@ -51,7 +51,7 @@ function compiled(source: string, ignoreCase: boolean, budget: Budget): RE2JS {
   }
 }
 
-export interface Match {
+export interface RegexMatch {
   readonly start: number;
   readonly end: number;
   readonly groups: readonly Group[];
@@ -65,13 +65,19 @@ interface Group {
 }
 
 /** Every match from left to right; places are those of the engine's own characters. */
-export function matches(value: unknown, given: unknown, flags: unknown, budget: Budget, all = false): Match[] {
-  if (typeof value !== 'string') return raise(`${shown(value)} cannot be matched, as it is not a string`);
-  const { pattern, isGlobal, skipsEmpty } = asked(given, flags, budget);
+export function findMatches(
+  value: unknown,
+  given: unknown,
+  flags: unknown,
+  budget: JqBudget,
+  all = false,
+): RegexMatch[] {
+  if (typeof value !== 'string') return raise(`${describeValue(value)} cannot be matched, as it is not a string`);
+  const { pattern, isGlobal, skipsEmpty } = parseQuery(given, flags, budget);
   budget.spend((value.length * pattern.programSize()) / workPerStep);
   const matcher = pattern.matcher(value);
   const names = new Map(Object.entries(matcher.namedGroups).map(([name, index]) => [Number(index), name]));
-  const found: Match[] = [];
+  const found: RegexMatch[] = [];
   while (matcher.find()) {
     const count = matcher.groupCount();
     budget.spend(1 + count / 2);
@@ -87,19 +93,19 @@ export function matches(value: unknown, given: unknown, flags: unknown, budget: 
 }
 
 /** Matches as the language shows them, with places counted in code points. */
-export function shownMatches(text: unknown, given: unknown, flags: unknown, budget: Budget): unknown[] {
-  const found = matches(text, given, flags, budget);
+export function describeMatches(text: unknown, given: unknown, flags: unknown, budget: JqBudget): unknown[] {
+  const found = findMatches(text, given, flags, budget);
   const whole = String(text);
-  budget.read(whole.length);
+  budget.chargeText(whole.length);
   // From left to right, so that each character is counted once.
   let [counted, points] = [0, 0];
   const pointsTo = (at: number) => {
     if (at < counted) [counted, points] = [0, 0];
-    budget.read(at - counted);
+    budget.chargeText(at - counted);
     for (; counted < at; points++) counted += whole.codePointAt(counted)! > 0xffff ? 2 : 1;
     return points;
   };
-  const piece = ({ start, end }: { start: number; end: number }): Members => {
+  const piece = ({ start, end }: { start: number; end: number }): JqObject => {
     if (start < 0) return { offset: -1, string: null, length: 0 };
     const string = whole.slice(start, end);
     return { offset: pointsTo(start), length: [...string].length, string };
@@ -111,20 +117,20 @@ export function shownMatches(text: unknown, given: unknown, flags: unknown, budg
 }
 
 /** What groups with a name found. */
-export function captured(text: string, { groups }: Match): Members {
-  const members = noMembers();
+export function toNamedCaptures(text: string, { groups }: RegexMatch): JqObject {
+  const members = createJqObject();
   for (const { start, end, name } of groups)
     if (name !== null) members[name] = start < 0 ? null : text.slice(start, end);
   return members;
 }
 
-export function cut(text: unknown, given: unknown, flags: unknown, budget: Budget): string[] {
-  const found = matches(text, given, flags, budget, true);
+export function splitByRegex(text: unknown, given: unknown, flags: unknown, budget: JqBudget): string[] {
+  const found = findMatches(text, given, flags, budget, true);
   const pieces: string[] = [];
   let from = 0;
   for (const { start, end } of found) {
     pieces.push((text as string).slice(from, start));
     from = end;
   }
-  return kindOf(text) === 'string' ? [...pieces, (text as string).slice(from)] : pieces;
+  return jqTypeOf(text) === 'string' ? [...pieces, (text as string).slice(from)] : pieces;
 }

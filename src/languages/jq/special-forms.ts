@@ -1,14 +1,23 @@
-import { firstOf } from './assignments.ts';
-import { Raised, raise } from './error.ts';
-import { type Control, type Emit, type Env, further, lost, type Machine, off, type Trail } from './interpreter.ts';
-import type { Node } from './nodes.ts';
-import { gotten, removed } from './paths.ts';
-import { captured, matches } from './regexes.ts';
-import { streamEvents, streamReader } from './streams.ts';
-import { isNumber, isTrue, shown } from './values.ts';
+import { firstResult } from './assignments.ts';
+import { JqRuntimeError, raise } from './error.ts';
+import {
+  type Emit,
+  type Env,
+  extendPath,
+  type Interpreter,
+  noPath,
+  type PathNode,
+  type SpecialForm,
+  withoutPath,
+} from './interpreter.ts';
+import type { JqNode } from './nodes.ts';
+import { deletePaths, getPath } from './paths.ts';
+import { findMatches, toNamedCaptures } from './regexes.ts';
+import { createStreamReader, emitStreamEvents } from './streams.ts';
+import { describeValue, isJqNumber, isTruthy } from './values.ts';
 
 /** Runs something that may end itself. */
-function stoppable(run: (stop: () => never) => void): void {
+function runStoppable(run: (stop: () => never) => void): void {
   const token = {};
   try {
     run(() => {
@@ -19,42 +28,46 @@ function stoppable(run: (stop: () => never) => void): void {
   }
 }
 
-type Spot = readonly [value: unknown, trail: Trail | undefined];
+type PathValue = readonly [value: unknown, trail: PathNode | undefined];
 
 /** What follows from a value, and from that, and so on; kept in a list, so that it may go on for long. */
-function chained(machine: Machine, start: Spot, follow: (spot: Spot, push: (spot: Spot) => void) => void): void {
-  const waiting: Spot[] = [start];
+function expandDepthFirst(
+  interpreter: Interpreter,
+  start: PathValue,
+  follow: (spot: PathValue, push: (spot: PathValue) => void) => void,
+): void {
+  const waiting: PathValue[] = [start];
   for (let spot = waiting.pop(); spot; spot = waiting.pop()) {
-    const found: Spot[] = [];
-    machine.budget.spend(1);
+    const found: PathValue[] = [];
+    interpreter.budget.spend(1);
     follow(spot, it => void found.push(it));
     for (let at = found.length - 1; at >= 0; at--) waiting.push(found[at]!);
   }
 }
 
-const recursed = (machine: Machine, next: Node, env: Env, start: Spot, emit: Emit) =>
-  chained(machine, start, (spot, push) => {
+const recurseFrom = (interpreter: Interpreter, next: JqNode, env: Env, start: PathValue, emit: Emit) =>
+  expandDepthFirst(interpreter, start, (spot, push) => {
     emit(...spot);
-    machine.run(next, env, ...spot, (...it) => push(it));
+    interpreter.run(next, env, ...spot, (...it) => push(it));
   });
 
-const children: Node = { is: 'try', body: { is: 'each', of: { is: 'identity' } }, caught: undefined };
+const children: JqNode = { is: 'try', body: { is: 'each', of: { is: 'identity' } }, caught: undefined };
 
 /** Numbers from one to another. */
-const range: Control = (machine, args, env, value, trail, emit) => {
-  const literal = (number: number): Node => ({ is: 'literal', value: number });
+const range: SpecialForm = (interpreter, args, env, value, path, emit) => {
+  const literal = (number: number): JqNode => ({ is: 'literal', value: number });
   const [from, to, by = literal(1)] = args.length === 1 ? [literal(0), args[0]!] : args;
-  const eachNumber = (node: Node, use: (number: number) => void) =>
-    machine.run(node, env, value, undefined, it =>
-      isNumber(it) ? use(Number(it)) : raise('Range bounds must be numeric'),
+  const eachNumber = (node: JqNode, use: (number: number) => void) =>
+    interpreter.run(node, env, value, undefined, it =>
+      isJqNumber(it) ? use(Number(it)) : raise('Range bounds must be numeric'),
     );
   eachNumber(from!, first =>
     eachNumber(to!, last =>
       eachNumber(by, step => {
         const isLeft = (at: number) => (step > 0 ? at < last : step < 0 ? at > last : false);
         for (let at = first; isLeft(at); at += step) {
-          machine.budget.spend(1);
-          emit(at, off(trail));
+          interpreter.budget.spend(1);
+          emit(at, withoutPath(path));
         }
       }),
     ),
@@ -62,135 +75,138 @@ const range: Control = (machine, args, env, value, trail, emit) => {
 };
 
 /** Whether one of many is so, asked no further than needed. */
-const some =
-  (wanted: boolean): Control =>
-  (machine, [source, test], env, value, trail, emit) => {
+const createQuantifier =
+  (wanted: boolean): SpecialForm =>
+  (interpreter, [source, test], env, value, path, emit) => {
     let result = !wanted;
-    stoppable(stop =>
-      machine.run(source!, env, value, undefined, it =>
-        machine.run(test!, env, it, undefined, answer => {
-          if (isTrue(answer) !== wanted) return;
+    runStoppable(stop =>
+      interpreter.run(source!, env, value, undefined, it =>
+        interpreter.run(test!, env, it, undefined, answer => {
+          if (isTruthy(answer) !== wanted) return;
           result = wanted;
           stop();
         }),
       ),
     );
-    emit(result, off(trail));
+    emit(result, withoutPath(path));
   };
 
-function limited(
-  machine: Machine,
-  node: Node,
+function emitAtMost(
+  interpreter: Interpreter,
+  node: JqNode,
   env: Env,
   value: unknown,
-  trail: Trail | undefined,
-  most: number,
+  path: PathNode | undefined,
+  maxResults: number,
   emit: Emit,
 ) {
   let count = 0;
-  stoppable(stop =>
-    machine.run(node, env, value, trail, (it, way) => {
-      emit(it, way);
-      if (++count >= most) stop();
+  runStoppable(stop =>
+    interpreter.run(node, env, value, path, (it, path) => {
+      emit(it, path);
+      if (++count >= maxResults) stop();
     }),
   );
 }
 
 /** The text with what a pattern finds replaced; several replacements give several texts. */
-const replaced =
-  (always: string): Control =>
-  (machine, [pattern, replacement, flags], env, value, trail, emit) => {
-    const { budget } = machine;
-    const given = (letters: unknown) =>
-      machine.run(pattern!, env, value, undefined, source => {
-        const found = matches(value, source, `${letters ?? ''}${always}`, budget);
+const createSubstitution =
+  (addedFlags: string): SpecialForm =>
+  (interpreter, [pattern, replacement, flags], env, value, path, emit) => {
+    const { budget } = interpreter;
+    const substitute = (letters: unknown) =>
+      interpreter.run(pattern!, env, value, undefined, source => {
+        const found = findMatches(value, source, `${letters ?? ''}${addedFlags}`, budget);
         const text = value as string;
         let results = [''];
         let from = 0;
         for (const match of found) {
-          const pieces = machine.all(replacement!, env, captured(text, match));
+          const pieces = interpreter.collect(replacement!, env, toNamedCaptures(text, match));
           const gap = text.slice(from, match.start);
           // Replacements of the first match vary fastest.
           results = pieces.flatMap(piece =>
             results.map(done => {
-              if (typeof piece !== 'string') return raise(`${shown(piece)} cannot be added to a string`);
-              budget.make(done.length + gap.length + piece.length);
+              if (typeof piece !== 'string') return raise(`${describeValue(piece)} cannot be added to a string`);
+              budget.reserveText(done.length + gap.length + piece.length);
               return done + gap + piece;
             }),
           );
           from = match.end;
         }
-        for (const done of results) emit(done + text.slice(from), off(trail));
+        for (const done of results) emit(done + text.slice(from), withoutPath(path));
       });
-    if (flags) machine.run(flags, env, value, undefined, given);
-    else given('');
+    if (flags) interpreter.run(flags, env, value, undefined, substitute);
+    else substitute('');
   };
 
 /** Functions that decide when, how often and on what their arguments are run. */
-export const controls: Readonly<Record<string, Control>> = {
+export const specialForms: Readonly<Record<string, SpecialForm>> = {
   __proto__: null as never,
   'empty/0': () => undefined,
   'error/0'(_machine, _args, _env, value) {
-    throw new Raised(value);
+    throw new JqRuntimeError(value);
   },
-  'error/1': (machine, [message], env, value) =>
-    machine.run(message!, env, value, undefined, it => {
-      throw new Raised(it);
+  'error/1': (interpreter, [message], env, value) =>
+    interpreter.run(message!, env, value, undefined, it => {
+      throw new JqRuntimeError(it);
     }),
-  'path/1'(machine, [node], env, value, trail, emit) {
-    for (const path of machine.paths(node!, env, value)) emit(path, off(trail));
+  'path/1'(interpreter, [node], env, value, trail, emit) {
+    for (const path of interpreter.collectPaths(node!, env, value)) emit(path, withoutPath(trail));
   },
-  'del/1'(machine, [node], env, value, trail, emit) {
-    emit(removed(value, machine.paths(node!, env, value), machine.budget), off(trail));
+  'del/1'(interpreter, [node], env, value, path, emit) {
+    emit(deletePaths(value, interpreter.collectPaths(node!, env, value), interpreter.budget), withoutPath(path));
   },
-  'getpath/1': (machine, [node], env, value, trail, emit) =>
-    machine.run(node!, env, value, undefined, path => {
+  'getpath/1': (interpreter, [node], env, value, trail, emit) =>
+    interpreter.run(node!, env, value, undefined, path => {
       if (!Array.isArray(path)) return raise('Path must be specified as an array');
-      const way = trail && path.reduce<Trail>((up, key) => further(up, key, value) ?? lost, trail);
-      emit(gotten(value, path, machine.budget), way);
+      const way = trail && path.reduce<PathNode>((up, key) => extendPath(up, key, value) ?? noPath, trail);
+      emit(getPath(value, path, interpreter.budget), way);
     }),
-  'recurse/0': (machine, _args, env, value, trail, emit) => recursed(machine, children, env, [value, trail], emit),
-  'recurse/1': (machine, [next], env, value, trail, emit) => recursed(machine, next!, env, [value, trail], emit),
-  'repeat/1': (machine, [next], env, value, trail, emit) => recursed(machine, next!, env, [value, trail], emit),
-  'while/2': (machine, [test, next], env, value, trail, emit) =>
-    chained(machine, [value, trail], (spot, push) =>
-      machine.run(test!, env, spot[0], undefined, it => {
-        if (!isTrue(it)) return;
+  'recurse/0': (interpreter, _args, env, value, path, emit) =>
+    recurseFrom(interpreter, children, env, [value, path], emit),
+  'recurse/1': (interpreter, [next], env, value, path, emit) =>
+    recurseFrom(interpreter, next!, env, [value, path], emit),
+  'repeat/1': (interpreter, [next], env, value, path, emit) =>
+    recurseFrom(interpreter, next!, env, [value, path], emit),
+  'while/2': (interpreter, [test, next], env, value, path, emit) =>
+    expandDepthFirst(interpreter, [value, path], (spot, push) =>
+      interpreter.run(test!, env, spot[0], undefined, it => {
+        if (!isTruthy(it)) return;
         emit(...spot);
-        machine.run(next!, env, ...spot, (...following) => push(following));
+        interpreter.run(next!, env, ...spot, (...following) => push(following));
       }),
     ),
-  'until/2': (machine, [test, next], env, value, trail, emit) =>
-    chained(machine, [value, trail], (spot, push) =>
-      machine.run(test!, env, spot[0], undefined, it => {
-        if (isTrue(it)) emit(...spot);
-        else machine.run(next!, env, ...spot, (...following) => push(following));
+  'until/2': (interpreter, [test, next], env, value, path, emit) =>
+    expandDepthFirst(interpreter, [value, path], (spot, push) =>
+      interpreter.run(test!, env, spot[0], undefined, it => {
+        if (isTruthy(it)) emit(...spot);
+        else interpreter.run(next!, env, ...spot, (...following) => push(following));
       }),
     ),
   'range/1': range,
   'range/2': range,
   'range/3': range,
-  'first/1': (machine, [node], env, value, trail, emit) => limited(machine, node!, env, value, trail, 1, emit),
-  'limit/2': (machine, [count, node], env, value, trail, emit) =>
-    machine.run(count!, env, value, undefined, it => {
-      if (!isNumber(it)) return raise(`Invalid arguments to limit: ${shown(it)}`);
-      if (Number(it) < 0) machine.run(node!, env, value, trail, emit);
-      else if (Number(it) > 0) limited(machine, node!, env, value, trail, Number(it), emit);
+  'first/1': (interpreter, [node], env, value, path, emit) => emitAtMost(interpreter, node!, env, value, path, 1, emit),
+  'limit/2': (interpreter, [count, node], env, value, path, emit) =>
+    interpreter.run(count!, env, value, undefined, it => {
+      if (!isJqNumber(it)) return raise(`Invalid arguments to limit: ${describeValue(it)}`);
+      if (Number(it) < 0) interpreter.run(node!, env, value, path, emit);
+      else if (Number(it) > 0) emitAtMost(interpreter, node!, env, value, path, Number(it), emit);
     }),
-  'isempty/1'(machine, [node], env, value, trail, emit) {
+  'isempty/1'(interpreter, [node], env, value, path, emit) {
     const none = {};
-    emit(firstOf(machine, node!, env, value, none) === none, off(trail));
+    emit(firstResult(interpreter, node!, env, value, none) === none, withoutPath(path));
   },
-  'tostream/0': ({ budget }, _args, _env, value, trail, emit) =>
-    streamEvents(value, [], budget, event => emit(event, off(trail))),
-  'fromstream/1': (machine, [events], env, value, trail, emit) => {
-    const push = streamReader(machine.budget, it => emit(it, off(trail)));
-    machine.run(events!, env, value, undefined, push);
+  'tostream/0': ({ budget }, _args, _env, value, path, emit) =>
+    emitStreamEvents(value, [], budget, event => emit(event, withoutPath(path))),
+  'fromstream/1': (interpreter, [events], env, value, path, emit) => {
+    const push = createStreamReader(interpreter.budget, it => emit(it, withoutPath(path)));
+    interpreter.run(events!, env, value, undefined, push);
   },
-  'any/2': some(true),
-  'all/2': some(false),
-  'sub/2': replaced(''),
-  'sub/3': replaced(''),
-  'gsub/2': replaced('g'),
-  'gsub/3': replaced('g'),
+  'any/2': createQuantifier(true),
+  'all/2': createQuantifier(false),
+  'sub/2': createSubstitution(''),
+  'sub/3': createSubstitution(''),
+  'gsub/2': createSubstitution('g'),
+  'gsub/3': createSubstitution('g'),
 };

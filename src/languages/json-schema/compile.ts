@@ -1,112 +1,112 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
-import { combinedKeywords } from './applicators.ts';
+import { applicatorKeywords } from './applicators.ts';
 import type { Dialect } from './dialects.ts';
-import { Unreadable } from './invalid-schema.ts';
-import { memberKeywords } from './object-keywords.ts';
-import { type Matches, matcherOf } from './patterns.ts';
-import { documentBase, type Located, type References, referencesOf } from './references.ts';
-import { type Check, Seen } from './run.ts';
+import { InvalidSchema } from './invalid-schema.ts';
+import { objectKeywords } from './object-keywords.ts';
+import { compileMatcher, type PatternMatcher } from './patterns.ts';
+import { createReferences, documentBase, type Located, type References } from './references.ts';
+import { Evaluated, type SchemaCheck } from './run.ts';
 import { valueKeywords } from './value-keywords.ts';
 
 /** What a keyword may use while it is compiled. */
-export interface Context {
+export interface KeywordContext {
   readonly dialect: Dialect;
   /** For a schema about the same value. It is compiled at once, so that one that goes round in circles is found. */
-  same(schema: unknown): Check;
-  referred(reference: string): Check;
+  compileSame(schema: unknown): SchemaCheck;
+  compileReference(reference: string): SchemaCheck;
   /** For a schema about something inside the value. It is compiled afterwards: circles are welcome here. */
-  inner(schema: unknown): Check;
-  matches(pattern: string): Matches;
+  compileInner(schema: unknown): SchemaCheck;
+  compilePattern(pattern: string): PatternMatcher;
 }
 
 /** Undefined where the keyword does not say anything. */
-export type Keyword = (given: unknown, schema: JsonObject, context: Context) => Check | undefined;
+export type Keyword = (given: unknown, schema: JsonObject, context: KeywordContext) => SchemaCheck | undefined;
 
-const mostSchemas = 20_000;
-const longestChain = 100;
+const maxSchemas = 20_000;
+const maxChainLength = 100;
 
 /** In this order; what was not looked at is known when everything else has looked. */
 const keywords: readonly [string, Keyword][] = Object.entries({
   ...valueKeywords,
-  ...memberKeywords,
-  ...combinedKeywords,
+  ...objectKeywords,
+  ...applicatorKeywords,
 });
 
-const anything: Check = (_value, _run, _seen) => true;
-const nothing: Check = (_value, run) => run.fault('is not allowed');
+const anything: SchemaCheck = (_value, _run, _seen) => true;
+const nothing: SchemaCheck = (_value, run) => run.report('is not allowed');
 
-export interface Compiler {
+export interface SchemaCompiler {
   /** The check of a schema somewhere in the document. */
-  at(schema: unknown): Check;
+  compile(schema: unknown): SchemaCheck;
   readonly references: References;
 }
 
 /** Compiles schemas of one document; what is compiled once is shared, also by itself. */
-export function compilerOf(root: unknown, dialect: Dialect): Compiler {
-  const references = referencesOf(root, dialect);
-  const known = new Map<object, Check>();
+export function createSchemaCompiler(root: unknown, dialect: Dialect): SchemaCompiler {
+  const references = createReferences(root, dialect);
+  const known = new Map<object, SchemaCheck>();
   const chain: object[] = [];
   const waiting: (() => void)[] = [];
 
-  function checkOf({ schema, base }: Located): Check {
+  function compileLocated({ schema, base }: Located): SchemaCheck {
     if (schema === true) return anything;
     if (schema === false) return nothing;
-    if (!isObject(schema)) throw new Unreadable('a schema is neither an object nor true nor false');
+    if (!isObject(schema)) throw new InvalidSchema('a schema is neither an object nor true nor false');
     const done = known.get(schema);
     if (done) return done;
-    if (chain.includes(schema)) throw new Unreadable('a schema refers to itself without end');
-    if (chain.length >= longestChain) throw new Unreadable('schemas refer to each other too often');
-    if (known.size >= mostSchemas) throw new Unreadable(`it has more than ${mostSchemas} schemas`);
+    if (chain.includes(schema)) throw new InvalidSchema('a schema refers to itself without end');
+    if (chain.length >= maxChainLength) throw new InvalidSchema('schemas refer to each other too often');
+    if (known.size >= maxSchemas) throw new InvalidSchema(`it has more than ${maxSchemas} schemas`);
     chain.push(schema);
-    const check = schemaCheck(schema, contextAt(references.baseOf(schema, base)));
+    const check = compileKeywords(schema, createContext(references.baseOf(schema, base)));
     chain.pop();
     known.set(schema, check);
     return check;
   }
 
-  const contextAt = (base: string): Context => ({
+  const createContext = (base: string): KeywordContext => ({
     dialect,
-    same: schema => checkOf({ schema, base }),
-    referred: reference => checkOf(references.find(reference, base)),
-    matches: matcherOf,
-    inner(schema) {
+    compileSame: schema => compileLocated({ schema, base }),
+    compileReference: reference => compileLocated(references.find(reference, base)),
+    compilePattern: compileMatcher,
+    compileInner(schema) {
       if (schema === true) return anything;
-      const late: { check: Check } = { check: anything };
+      const late: { check: SchemaCheck } = { check: anything };
       waiting.push(() => {
-        late.check = checkOf({ schema, base });
+        late.check = compileLocated({ schema, base });
       });
-      return (value, run, seen) => late.check(value, run, seen);
+      return (value, run, evaluated) => late.check(value, run, evaluated);
     },
   });
 
   return {
     references,
-    at(schema) {
-      const check = checkOf({ schema, base: documentBase });
+    compile(schema) {
+      const check = compileLocated({ schema, base: documentBase });
       for (let next = waiting.pop(); next; next = waiting.pop()) next();
       return check;
     },
   };
 }
 
-function schemaCheck(schema: JsonObject, context: Context): Check {
-  const alone = typeof schema.$ref === 'string' && !context.dialect.refHasCompany;
+function compileKeywords(schema: JsonObject, context: KeywordContext): SchemaCheck {
+  const alone = typeof schema.$ref === 'string' && !context.dialect.allowsRefSiblings;
   const present = alone ? keywords.filter(([name]) => name === '$ref') : keywords;
-  const checks: Check[] = [];
+  const checks: SchemaCheck[] = [];
   for (const [name, keyword] of present) {
     const check = Object.hasOwn(schema, name) ? keyword(schema[name], schema, context) : undefined;
     if (check) checks.push(check);
   }
   const passesNull = context.dialect.nullable && schema.nullable === true;
   const marks = 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema;
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     if (passesNull && value === null) return true;
     run.enter();
-    const own = marks ? new Seen() : seen;
+    const own = marks ? new Evaluated() : evaluated;
     let holds = true;
     for (let at = 0; at < checks.length; at++) if (!checks[at]!(value, run, own)) holds = false;
     run.depth--;
-    if (marks && seen && holds) seen.add(own!);
+    if (marks && evaluated && holds) evaluated.add(own!);
     return holds;
   };
 }

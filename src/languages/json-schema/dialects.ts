@@ -1,7 +1,7 @@
 /** What differs between the languages schemas are written in. Everything else means the same in all of them. */
 export interface Dialect {
   /** What stands beside a `$ref` counts too. */
-  readonly refHasCompany: boolean;
+  readonly allowsRefSiblings: boolean;
   /** The member that names a schema; none where names do not exist. */
   readonly id: 'id' | '$id' | undefined;
   /** A list in `items` is the beginning of an array, and `additionalItems` is about the rest. */
@@ -9,8 +9,8 @@ export interface Dialect {
   readonly nullable: boolean;
 }
 
-const draft7: Dialect = { refHasCompany: false, id: '$id', tupleItems: true, nullable: false };
-const draft2019: Dialect = { ...draft7, refHasCompany: true };
+const draft7: Dialect = { allowsRefSiblings: false, id: '$id', tupleItems: true, nullable: false };
+const draft2019: Dialect = { ...draft7, allowsRefSiblings: true };
 const draft2020: Dialect = { ...draft2019, tupleItems: false };
 
 const byName: readonly [RegExp, Dialect][] = [
@@ -21,7 +21,7 @@ const byName: readonly [RegExp, Dialect][] = [
 ];
 
 /** A schema that does not say is taken for draft 7, which reads what older ones say too. */
-export function dialectOf(name: unknown): Dialect {
+export function detectDialect(name: unknown): Dialect {
   const text = typeof name === 'string' ? name : '';
   return byName.find(([pattern]) => pattern.test(text))?.[1] ?? draft7;
 }
@@ -30,4 +30,4 @@ export function dialectOf(name: unknown): Dialect {
 export const openApiDialect = (version: unknown): Dialect =>
   typeof version === 'string' && /^3\.[1-9]/.test(version)
     ? draft2020
-    : { refHasCompany: false, id: undefined, tupleItems: false, nullable: true };
+    : { allowsRefSiblings: false, id: undefined, tupleItems: false, nullable: true };

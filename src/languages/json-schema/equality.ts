@@ -1,7 +1,7 @@
-import type { Run } from './run.ts';
+import type { ValidationRun } from './run.ts';
 
 /** One text for equal values, whatever the order of their members. What a large value takes is charged to the run. */
-export function canonical(value: unknown, run: Pick<Run, 'spend'>): string {
+export function canonicalize(value: unknown, run: Pick<ValidationRun, 'spend'>): string {
   run.spend(1);
   if (typeof value === 'string') {
     run.spend(value.length >> 6);
@@ -9,8 +9,8 @@ export function canonical(value: unknown, run: Pick<Run, 'spend'>): string {
   }
   if (typeof value === 'number') return String(value === 0 ? 0 : value);
   if (typeof value !== 'object' || value === null) return String(value);
-  if (Array.isArray(value)) return `[${value.map(item => canonical(item, run)).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(item => canonicalize(item, run)).join(',')}]`;
   const bag = value as Record<string, unknown>;
   const members = Object.keys(bag).sort();
-  return `{${members.map(name => `${JSON.stringify(name)}:${canonical(bag[name], run)}`).join(',')}}`;
+  return `{${members.map(name => `${JSON.stringify(name)}:${canonicalize(bag[name], run)}`).join(',')}}`;
 }

@@ -1,26 +1,27 @@
-import type { Fault } from './run.ts';
+import type { SchemaViolation } from './run.ts';
 
-const longestName = 100;
-const mostChoices = 10;
+const maxNameCharacters = 100;
+const maxChoices = 10;
 
 /** What a caller called something, as far as it is repeated. */
-export const shown = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
+export const truncateName = (name: string) =>
+  name.length > maxNameCharacters ? `${name.slice(0, maxNameCharacters)}…` : name;
 
-export const listed = (values: readonly unknown[]): string => {
-  const texts = values.slice(0, mostChoices).map(value => shown(JSON.stringify(value)));
-  return values.length > mostChoices ? `${texts.join(', ')}, …` : texts.join(', ');
+export const formatChoices = (values: readonly unknown[]): string => {
+  const texts = values.slice(0, maxChoices).map(value => truncateName(JSON.stringify(value)));
+  return values.length > maxChoices ? `${texts.join(', ')}, …` : texts.join(', ');
 };
 
 /** `FIELD: DESCRIPTION`, where the whole value is called by `root`. */
-function faultText({ path, message }: Fault, root: string): string {
-  const place = path.map(part => shown(String(part))).join('.');
+function formatViolation({ path, message }: SchemaViolation, root: string): string {
+  const place = path.map(part => truncateName(String(part))).join('.');
   return `${place === '' ? root : place}: ${message}`;
 }
 
-const longestText = 8000;
+const maxTextCharacters = 8000;
 
 /** All of them; of very many, as many as somebody would read. */
-export function faultsText(faults: readonly Fault[], root: string): string {
-  const text = faults.map(fault => faultText(fault, root)).join('; ');
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+export function formatViolations(faults: readonly SchemaViolation[], root: string): string {
+  const text = faults.map(fault => formatViolation(fault, root)).join('; ');
+  return text.length > maxTextCharacters ? `${text.slice(0, maxTextCharacters)}…` : text;
 }

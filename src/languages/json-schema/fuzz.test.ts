@@ -8,8 +8,8 @@ import { compileOpenApiDocument } from '#gateway/validation/document.ts';
 import { generateExample } from '#gateway/validation/examples.ts';
 import { compileParameterValidator } from '#gateway/validation/parameters.ts';
 import { cookiesOf, parseQueryPairs } from '#gateway/validation/styles.ts';
-import { Unreadable } from './invalid-schema.ts';
-import { Run } from './run.ts';
+import { InvalidSchema } from './invalid-schema.ts';
+import { ValidationRun } from './run.ts';
 import { schemaOf } from './schema.ts';
 
 const keywords = [
@@ -48,7 +48,7 @@ test('whatever stands where a schema should be is a schema or refused as none, a
       try {
         validate = schemaOf(schema);
       } catch (error) {
-        return assert.ok(error instanceof Unreadable, String(error));
+        return assert.ok(error instanceof InvalidSchema, String(error));
       }
       assert.ok(Array.isArray(validate(value)));
     }),
@@ -62,7 +62,7 @@ test('whatever stands in a document, examples of it can be made or it is refused
       try {
         JSON.stringify(generateExample(schema, compileOpenApiDocument({ openapi, a: schema })));
       } catch (error) {
-        assert.ok(error instanceof Unreadable, String(error));
+        assert.ok(error instanceof InvalidSchema, String(error));
       }
     }),
     { numRuns: 2000 },
@@ -112,7 +112,7 @@ test('whatever callers write, parameters of every style tell what is wrong or no
     fc.property(written, text => {
       const headers = new HeaderList(['a', text]);
       const places = { path: { a: text }, query: parseQueryPairs(text), headers, cookies: cookiesOf(text) };
-      for (const check of checks) assert.equal(typeof check(places, new Run()), 'boolean');
+      for (const check of checks) assert.equal(typeof check(places, new ValidationRun()), 'boolean');
     }),
   );
 });
@@ -150,7 +150,7 @@ test('whatever callers send, bodies of every kind tell what is wrong or nothing'
       ),
       (type, text) => {
         const headers = new HeaderList(['Content-Type', `${type}; boundary=b`]);
-        assert.equal(typeof check(Buffer.from(text), headers, new Run()), 'boolean');
+        assert.equal(typeof check(Buffer.from(text), headers, new ValidationRun()), 'boolean');
       },
     ),
     { numRuns: 2000 },

@@ -1,2 +1,2 @@
 /** A schema that means nothing, or too much. The message says why. */
-export class Unreadable extends Error {}
+export class InvalidSchema extends Error {}

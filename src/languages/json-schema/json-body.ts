@@ -7,7 +7,7 @@ import { Problem } from '#base/problems.ts';
 const defaultMaxValues = 200_000;
 
 /** A body as a value, or why it is none. What two readers could read differently is nobody's JSON. */
-export function readJson(
+export function parseJsonBody(
   bytes: Buffer,
   maxValues = defaultMaxValues,
 ): { readonly value: Json } | { readonly fault: string } {

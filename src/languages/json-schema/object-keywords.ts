@@ -1,21 +1,21 @@
 import { isObject, type JsonObject } from '#base/json-tree.ts';
-import { itemKeywords } from './array-keywords.ts';
+import { arrayKeywords } from './array-keywords.ts';
 import type { Keyword } from './compile.ts';
-import { shown } from './error-text.ts';
-import type { Check } from './run.ts';
+import { truncateName } from './error-text.ts';
+import type { SchemaCheck } from './run.ts';
 
 /** Keywords about the members of an object. Names come from callers: only an object's own members count. */
 
 const properties: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
-  const checks = Object.entries(given).map(([name, schema]) => [name, context.inner(schema)] as const);
-  return (value, run, seen) => {
+  const checks = Object.entries(given).map(([name, schema]) => [name, context.compileInner(schema)] as const);
+  return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     let holds = true;
     for (const [name, check] of checks) {
       if (!Object.hasOwn(value, name)) continue;
-      if (!run.below(name, check, value[name])) holds = false;
-      seen?.names.add(name);
+      if (!run.checkBelow(name, check, value[name])) holds = false;
+      evaluated?.names.add(name);
     }
     return holds;
   };
@@ -24,51 +24,54 @@ const properties: Keyword = (given, _schema, context) => {
 const patternProperties: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(
-    ([pattern, schema]) => [context.matches(pattern), context.inner(schema)] as const,
+    ([pattern, schema]) => [context.compilePattern(pattern), context.compileInner(schema)] as const,
   );
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value))
       for (const [matches, check] of rules) {
         if (!matches(name, run)) continue;
-        if (!run.below(name, check, value[name])) holds = false;
-        seen?.names.add(name);
+        if (!run.checkBelow(name, check, value[name])) holds = false;
+        evaluated?.names.add(name);
       }
     return holds;
   };
 };
 
 const additionalProperties: Keyword = (given, schema, context) => {
-  if (given === true) return marksAll;
+  if (given === true) return markAllEvaluated;
   const named = new Set(Object.keys(isObject(schema.properties) ? schema.properties : {}));
-  const patterns = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {}).map(context.matches);
-  const check = given === false ? undefined : context.inner(given);
-  return (value, run, seen) => {
+  const patterns = Object.keys(isObject(schema.patternProperties) ? schema.patternProperties : {}).map(
+    context.compilePattern,
+  );
+  const check = given === false ? undefined : context.compileInner(given);
+  return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value)) {
       run.spend(1);
       if (named.has(name) || patterns.some(matches => matches(name, run))) continue;
-      if (check ? !run.below(name, check, value[name]) : !run.fault(`${shown(name)} is not allowed`)) holds = false;
-      seen?.names.add(name);
+      if (check ? !run.checkBelow(name, check, value[name]) : !run.report(`${truncateName(name)} is not allowed`))
+        holds = false;
+      evaluated?.names.add(name);
     }
     return holds;
   };
 };
 
-const marksAll: Check = (_value, _run, seen) => {
-  if (seen) seen.allNames = true;
+const markAllEvaluated: SchemaCheck = (_value, _run, evaluated) => {
+  if (evaluated) evaluated.allNames = true;
   return true;
 };
 
 const propertyNames: Keyword = (given, _schema, context) => {
-  const check = context.inner(given);
+  const check = context.compileInner(given);
   return (value, run) => {
     if (!isObject(value)) return true;
     let holds = true;
     for (const name of Object.keys(value))
-      if (!run.quietly(check, name)) holds = run.fault(`${shown(name)} is not a name that is allowed`);
+      if (!run.checkSilently(check, name)) holds = run.report(`${truncateName(name)} is not a name that is allowed`);
     return holds;
   };
 };
@@ -77,18 +80,18 @@ const propertyNames: Keyword = (given, _schema, context) => {
 const isReadOnly = (schema: JsonObject, name: string) =>
   isObject(schema.properties) && isObject(schema.properties[name]) && schema.properties[name].readOnly === true;
 
-const required: Keyword = (given, schema) => {
+const compileRequired: Keyword = (given, schema) => {
   if (!Array.isArray(given)) return undefined;
   const names = given.filter(name => typeof name === 'string' && !isReadOnly(schema, name)) as string[];
-  return lacks(names);
+  return requireMembers(names);
 };
 
-const lacks =
-  (names: readonly string[]): Check =>
+const requireMembers =
+  (names: readonly string[]): SchemaCheck =>
   (value, run) => {
     if (!isObject(value)) return true;
     let holds = true;
-    for (const name of names) if (!Object.hasOwn(value, name)) holds = run.fault(`${shown(name)} is required`);
+    for (const name of names) if (!Object.hasOwn(value, name)) holds = run.report(`${truncateName(name)} is required`);
     return holds;
   };
 
@@ -96,12 +99,13 @@ const lacks =
 const dependencies: Keyword = (given, _schema, context) => {
   if (!isObject(given)) return undefined;
   const rules = Object.entries(given).map(
-    ([name, asked]) => [name, Array.isArray(asked) ? lacks(asked as string[]) : context.same(asked)] as const,
+    ([name, asked]) =>
+      [name, Array.isArray(asked) ? requireMembers(asked as string[]) : context.compileSame(asked)] as const,
   );
-  return (value, run, seen) => {
+  return (value, run, evaluated) => {
     if (!isObject(value)) return true;
     let holds = true;
-    for (const [name, check] of rules) if (Object.hasOwn(value, name) && !check(value, run, seen)) holds = false;
+    for (const [name, check] of rules) if (Object.hasOwn(value, name) && !check(value, run, evaluated)) holds = false;
     return holds;
   };
 };
@@ -111,11 +115,11 @@ const size =
   given => {
     if (typeof given !== 'number') return undefined;
     const message = `must have ${says} ${given} members`;
-    return (value, run) => !isObject(value) || holds(Object.keys(value).length, given) || run.fault(message);
+    return (value, run) => !isObject(value) || holds(Object.keys(value).length, given) || run.report(message);
   };
 
-export const memberKeywords: Readonly<Record<string, Keyword>> = {
-  required,
+export const objectKeywords: Readonly<Record<string, Keyword>> = {
+  required: compileRequired,
   minProperties: size((length, limit) => length >= limit, 'at least'),
   maxProperties: size((length, limit) => length <= limit, 'at most'),
   properties,
@@ -125,5 +129,5 @@ export const memberKeywords: Readonly<Record<string, Keyword>> = {
   dependencies,
   dependentRequired: dependencies,
   dependentSchemas: dependencies,
-  ...itemKeywords,
+  ...arrayKeywords,
 };

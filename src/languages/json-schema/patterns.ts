@@ -1,19 +1,19 @@
 import { RE2JS } from 're2js';
-import { Unreadable } from './invalid-schema.ts';
-import type { Run } from './run.ts';
+import { InvalidSchema } from './invalid-schema.ts';
+import type { ValidationRun } from './run.ts';
 
 /** Whether a text holds a match; what that takes is charged to the run. */
-export type Matches = (text: string, run: Run) => boolean;
+export type PatternMatcher = (text: string, run: ValidationRun) => boolean;
 
-const longestPattern = 4096;
-const mostInstructions = 10_000;
+const maxPatternCharacters = 4096;
+const maxInstructions = 10_000;
 
 /** A pattern of a schema, on an engine that no text can keep busy. */
-export function matcherOf(pattern: string): Matches {
-  if (pattern.length > longestPattern) throw new Unreadable('a pattern is too long');
-  const program = programOf(pattern);
+export function compileMatcher(pattern: string): PatternMatcher {
+  if (pattern.length > maxPatternCharacters) throw new InvalidSchema('a pattern is too long');
+  const program = compileProgram(pattern);
   const size = program.programSize();
-  if (size > mostInstructions) throw new Unreadable(`the pattern ${quoted(pattern)} is too large`);
+  if (size > maxInstructions) throw new InvalidSchema(`the pattern ${quotePattern(pattern)} is too large`);
   const price = 1 + (size >> 5);
   return (text, run) => {
     run.spend(1 + (text.length >> 4) * price);
@@ -21,12 +21,12 @@ export function matcherOf(pattern: string): Matches {
   };
 }
 
-function programOf(pattern: string): RE2JS {
+function compileProgram(pattern: string): RE2JS {
   try {
     return RE2JS.compile(RE2JS.translateRegExp(pattern));
   } catch (error) {
-    throw new Unreadable(`the pattern ${quoted(pattern)} is none: ${(error as Error).message}`);
+    throw new InvalidSchema(`the pattern ${quotePattern(pattern)} is none: ${(error as Error).message}`);
   }
 }
 
-const quoted = (pattern: string) => JSON.stringify(pattern.slice(0, 100));
+const quotePattern = (pattern: string) => JSON.stringify(pattern.slice(0, 100));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Json } from '#base/json.ts';
-import { faultsText } from './error-text.ts';
-import { Unreadable } from './invalid-schema.ts';
+import { formatViolations } from './error-text.ts';
+import { InvalidSchema } from './invalid-schema.ts';
 import { schemaOf } from './schema.ts';
 
-const faults = (schema: Json, value: unknown) => faultsText(schemaOf(schema)(value), '(root)');
+const faults = (schema: Json, value: unknown) => formatViolations(schemaOf(schema)(value), '(root)');
 const draft4 = 'http://json-schema.org/draft-04/schema#';
 const draft2019 = 'https://json-schema.org/draft/2019-09/schema';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
@@ -192,7 +192,7 @@ describe('hostile schemas and values', () => {
     test(`${what} is refused when it is loaded`, () => {
       assert.throws(
         () => schemaOf(schema),
-        (error: Error) => error instanceof Unreadable && why.test(error.message),
+        (error: Error) => error instanceof InvalidSchema && why.test(error.message),
       );
     });
 

@@ -1,27 +1,27 @@
 import type { Json } from '#base/json.ts';
 import { isObject } from '#base/json-tree.ts';
-import { compilerOf } from './compile.ts';
-import { dialectOf } from './dialects.ts';
-import { type Check, Exhausted, type Fault, Run } from './run.ts';
+import { createSchemaCompiler } from './compile.ts';
+import { detectDialect } from './dialects.ts';
+import { BudgetExceeded, type SchemaCheck, type SchemaViolation, ValidationRun } from './run.ts';
 
 /** Nothing where a value fits; else all that is wrong with it. */
-export type Validate = (value: unknown) => readonly Fault[];
+export type Validate = (value: unknown) => readonly SchemaViolation[];
 
 /** A JSON Schema that stands by itself. Throws `Unreadable` when it means nothing. */
 export function schemaOf(schema: Json): Validate {
-  const dialect = dialectOf(isObject(schema) ? schema.$schema : undefined);
-  return validating(compilerOf(schema, dialect).at(schema));
+  const dialect = detectDialect(isObject(schema) ? schema.$schema : undefined);
+  return createValidator(createSchemaCompiler(schema, dialect).compile(schema));
 }
 
-const validating =
-  (check: Check): Validate =>
+const createValidator =
+  (check: SchemaCheck): Validate =>
   value => {
-    const run = new Run();
+    const run = new ValidationRun();
     try {
       check(value, run, undefined);
     } catch (error) {
-      if (error instanceof Exhausted) return [{ path: [], message: error.message }];
+      if (error instanceof BudgetExceeded) return [{ path: [], message: error.message }];
       throw error;
     }
-    return run.faults;
+    return run.violations;
   };

@@ -1,9 +1,9 @@
 import type { Keyword } from './compile.ts';
-import { canonical } from './equality.ts';
-import { listed } from './error-text.ts';
+import { canonicalize } from './equality.ts';
+import { formatChoices } from './error-text.ts';
 import { numberFormats, textFormats } from './formats.ts';
-import { Unreadable } from './invalid-schema.ts';
-import type { Check, Run } from './run.ts';
+import { InvalidSchema } from './invalid-schema.ts';
+import type { SchemaCheck, ValidationRun } from './run.ts';
 
 /** Keywords about a value as such: its type, its choices, numbers and texts. */
 
@@ -30,7 +30,7 @@ const type: Keyword = (given, { nullable }, { dialect }) => {
   const types = (Array.isArray(given) ? given : [given]) as string[];
   for (const name of types)
     if (typeof name !== 'string' || !Object.hasOwn(typeNames, name))
-      throw new Unreadable(`${JSON.stringify(name)} is not a type`);
+      throw new InvalidSchema(`${JSON.stringify(name)} is not a type`);
   const allowed = dialect.nullable && nullable === true ? [...types, 'null'] : types;
   const expected = allowed.map(name => typeNames[name]).join(' or ');
   const [only] = types;
@@ -38,37 +38,37 @@ const type: Keyword = (given, { nullable }, { dialect }) => {
     types.length === 1
       ? (value: unknown) => isType(only!, value)
       : (value: unknown) => types.some(it => isType(it, value));
-  return (value, run) => fits(value) || run.fault(`must be ${expected}, is ${typeNames[typeOf(value)]}`);
+  return (value, run) => fits(value) || run.report(`must be ${expected}, is ${typeNames[typeOf(value)]}`);
 };
 
-const oneOfValues: (values: readonly unknown[]) => Check = values => {
-  const texts = new Set(values.map(value => canonical(value, unlimited)));
+const checkOneOf: (values: readonly unknown[]) => SchemaCheck = values => {
+  const texts = new Set(values.map(value => canonicalize(value, unlimited)));
   const plain = values.every(value => typeof value !== 'object' || value === null);
-  const message = values.length === 1 ? `must be ${listed(values)}` : `must be one of ${listed(values)}`;
+  const message = values.length === 1 ? `must be ${formatChoices(values)}` : `must be one of ${formatChoices(values)}`;
   return (value, run) => {
-    const known = plain && typeof value === 'object' && value !== null ? false : texts.has(canonical(value, run));
-    return known || run.fault(message);
+    const known = plain && typeof value === 'object' && value !== null ? false : texts.has(canonicalize(value, run));
+    return known || run.report(message);
   };
 };
-const unlimited: Pick<Run, 'spend'> = { spend: () => undefined };
+const unlimited: Pick<ValidationRun, 'spend'> = { spend: () => undefined };
 
 const number =
   (holds: (value: number, limit: number) => boolean, says: string): Keyword =>
   given => {
     if (typeof given !== 'number') return undefined;
-    return (value, run) => typeof value !== 'number' || holds(value, given) || run.fault(`${says} ${given}`);
+    return (value, run) => typeof value !== 'number' || holds(value, given) || run.report(`${says} ${given}`);
   };
 
 /** A bound that older schemas make exclusive with a flag beside it. */
-const bound =
+const createBound =
   (flag: string, open: Keyword, closed: Keyword): Keyword =>
   (given, schema, context) =>
     (schema[flag] === true ? open : closed)(given, schema, context);
 
 const above = number((value, limit) => value > limit, 'must be more than');
 const below = number((value, limit) => value < limit, 'must be less than');
-const least = number((value, limit) => value >= limit, 'must be at least');
-const most = number((value, limit) => value <= limit, 'must be at most');
+const atLeast = number((value, limit) => value >= limit, 'must be at least');
+const atMost = number((value, limit) => value <= limit, 'must be at most');
 
 /** Decimal fractions are not exact: what is off by less than their precision is not off. */
 const isMultiple = (value: number, of: number) => {
@@ -77,7 +77,7 @@ const isMultiple = (value: number, of: number) => {
 };
 
 /** Characters, not the halves some of them are stored in. */
-function lengthOf(text: string): number {
+function countCharacters(text: string): number {
   let length = text.length;
   for (let at = 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -93,43 +93,43 @@ const length =
     return (value, run) => {
       if (typeof value !== 'string') return true;
       run.spend(value.length >> 8);
-      return holds(lengthOf(value), given) || run.fault(`must be ${says} ${given} characters long`);
+      return holds(countCharacters(value), given) || run.report(`must be ${says} ${given} characters long`);
     };
   };
 
 const pattern: Keyword = (given, _schema, context) => {
   if (typeof given !== 'string') return undefined;
-  const matches = context.matches(given);
-  return (value, run) => typeof value !== 'string' || matches(value, run) || run.fault(`must match ${given}`);
+  const matches = context.compilePattern(given);
+  return (value, run) => typeof value !== 'string' || matches(value, run) || run.report(`must match ${given}`);
 };
 
 /** Nobody means a longer one, files aside, and some take more of the stack the longer they are. */
-const longestFormatted = 65_536;
+const maxFormattedCharacters = 65_536;
 
 const format: Keyword = given => {
   if (typeof given !== 'string') return undefined;
   const ofText = Object.hasOwn(textFormats, given) ? textFormats[given] : undefined;
   const ofNumber = Object.hasOwn(numberFormats, given) ? numberFormats[given] : undefined;
   if (!ofText && !ofNumber) return undefined;
-  const longest = given === 'byte' ? Number.POSITIVE_INFINITY : longestFormatted;
+  const maxCharacters = given === 'byte' ? Number.POSITIVE_INFINITY : maxFormattedCharacters;
   return (value, run) => {
     if (typeof value === 'string') run.spend(value.length >> 8);
     const holds =
       ofText && typeof value === 'string'
-        ? value.length <= longest && ofText(value)
+        ? value.length <= maxCharacters && ofText(value)
         : ofNumber && typeof value === 'number'
           ? ofNumber(value)
           : true;
-    return holds || run.fault(`must be of the format ${given}`);
+    return holds || run.report(`must be of the format ${given}`);
   };
 };
 
 export const valueKeywords: Readonly<Record<string, Keyword>> = {
   type,
-  enum: given => (Array.isArray(given) ? oneOfValues(given) : undefined),
-  const: given => oneOfValues([given]),
-  minimum: bound('exclusiveMinimum', above, least),
-  maximum: bound('exclusiveMaximum', below, most),
+  enum: given => (Array.isArray(given) ? checkOneOf(given) : undefined),
+  const: given => checkOneOf([given]),
+  minimum: createBound('exclusiveMinimum', above, atLeast),
+  maximum: createBound('exclusiveMaximum', below, atMost),
   exclusiveMinimum: above,
   exclusiveMaximum: below,
   multipleOf: number(isMultiple, 'must be a multiple of'),

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { escapeMarkup } from '#base/escape-markup.ts';
 import { framePolicy } from '#base/page-guard.ts';
-import { TemplateFault } from '#languages/go-template/error.ts';
-import { templateFile } from '#languages/go-template/file.ts';
+import { TemplateError } from '#languages/go-template/error.ts';
+import { readTemplateFile } from '#languages/go-template/file.ts';
 import { compileTemplate } from '#languages/go-template/template.ts';
 import { bodyOf } from '../../http/body.ts';
 import type { GatewayResponse } from '../../http/response.ts';
@@ -30,7 +30,7 @@ interface Facts {
 const ofOtherBody = ['content-encoding', 'content-language', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
 const json = 'application/json';
 const xml = 'application/xml';
-const bounds = { steps: 20_000, outputBytes: 262_144, depth: 20 };
+const bounds = { maxSteps: 20_000, maxBytes: 262_144, maxDepth: 20 };
 
 /** A body counts before a template, a template before a message. */
 export function replacementOf(
@@ -96,10 +96,10 @@ function written(source: string, fault: (why: string) => ApiCompileError): Text 
 function rendered(source: string, type: string, fault: (why: string) => ApiCompileError): Text {
   try {
     // Callers choose parts of messages: whatever they write stays inside the quotes a template puts around it.
-    const template = compileTemplate(source, { escaping: escapes[type]! });
+    const template = compileTemplate(source, { escape: escapes[type]! });
     return (_call, facts) => ({ type, text: template.render(facts, bounds) });
   } catch (error) {
-    if (!(error instanceof TemplateFault)) throw error;
+    if (!(error instanceof TemplateError)) throw error;
     throw fault(`has a template that cannot be read: ${error.message}`);
   }
 }
@@ -121,9 +121,9 @@ function fromFile(name: string, directory: string, fault: (why: string) => ApiCo
 /** Undefined where there is none: whoever asked says so. */
 function fileIn(directory: string, name: string): string | undefined {
   try {
-    return templateFile(directory, name);
+    return readTemplateFile(directory, name);
   } catch (error) {
-    if (error instanceof TemplateFault) return undefined;
+    if (error instanceof TemplateError) return undefined;
     throw error;
   }
 }

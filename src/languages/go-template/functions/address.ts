@@ -1,4 +1,4 @@
-import { TemplateFault } from '../error.ts';
+import { TemplateError } from '../error.ts';
 
 /** The parts of an address as they are written: no port, case or dot segment is normalised (RFC 3986). */
 export interface AddressParts {
@@ -12,31 +12,31 @@ export interface AddressParts {
   readonly opaque: string;
 }
 
-const fault = (why: string) => new TemplateFault(`it is not an address: ${why}`);
+const createAddressError = (why: string) => new TemplateError(`it is not an address: ${why}`);
 
 /** Percent-encoding resolved; one that is broken is an error. */
 function resolveEscapes(text: string): string {
   if (!text.includes('%')) return text;
-  if (/%(?![\da-fA-F]{2})/.test(text)) throw fault('invalid URL escape');
+  if (/%(?![\da-fA-F]{2})/.test(text)) throw createAddressError('invalid URL escape');
   return text.replaceAll(/(?:%[\da-fA-F]{2})+/g, it => Buffer.from(it.replaceAll('%', ''), 'hex').toString());
 }
 
-function cut(text: string, mark: string): [before: string, after: string] {
+function splitAt(text: string, mark: string): [before: string, after: string] {
   const at = text.indexOf(mark);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 export function parseAddress(written: string): AddressParts {
-  if (/(?![\u0080-\u009f])\p{Cc}/u.test(written)) throw fault('invalid control character');
-  const [address, fragment] = cut(written, '#');
-  if (address.startsWith(':')) throw fault('missing scheme');
+  if (/(?![\u0080-\u009f])\p{Cc}/u.test(written)) throw createAddressError('invalid control character');
+  const [address, fragment] = splitAt(written, '#');
+  if (address.startsWith(':')) throw createAddressError('missing scheme');
   const [, scheme = '', behind] = /^([A-Za-z][A-Za-z\d+.-]*):([\s\S]*)$/.exec(address) ?? [undefined, '', address];
-  const [rest, query] = cut(behind!, '?');
+  const [rest, query] = splitAt(behind!, '?');
   const parts = { scheme: scheme.toLowerCase(), query, fragment: resolveEscapes(fragment) };
   const none = { host: '', hostname: '', path: '', userinfo: '', opaque: '' };
   if (!rest.startsWith('/')) {
     if (scheme !== '') return { ...none, ...parts, opaque: rest };
-    if (/^[^/]*:/.test(rest)) throw fault('first path segment cannot contain a colon');
+    if (/^[^/]*:/.test(rest)) throw createAddressError('first path segment cannot contain a colon');
   }
   const hasAuthority = rest.startsWith('//') && (scheme !== '' || !rest.startsWith('///'));
   if (!hasAuthority) return { ...none, ...parts, path: resolveEscapes(rest) };
@@ -49,13 +49,13 @@ export function parseAddress(written: string): AddressParts {
 function parseAuthority(authority: string): Pick<AddressParts, 'host' | 'hostname' | 'userinfo'> {
   const at = authority.lastIndexOf('@');
   const userinfo = authority.slice(0, Math.max(0, at));
-  if (!/^[\w\-.~!$&'()*+,;=:%@]*$/.test(userinfo)) throw fault('invalid userinfo');
+  if (!/^[\w\-.~!$&'()*+,;=:%@]*$/.test(userinfo)) throw createAddressError('invalid userinfo');
   resolveEscapes(userinfo);
   const host = authority.slice(at + 1);
   if (/[\0-\x7f]/.test(host.replaceAll(/[\w\-.~!$&'()*+,;=:[\]<>"]/g, '')))
-    throw fault('invalid character in host name');
+    throw createAddressError('invalid character in host name');
   const [, hostname, port] = /^(\[[^\]]*\]|[^:]*)(:[\s\S]*)?$/.exec(host) ?? [];
-  if (hostname === undefined || !/^:?\d*$/.test(port ?? '')) throw fault('invalid port');
+  if (hostname === undefined || !/^:?\d*$/.test(port ?? '')) throw createAddressError('invalid port');
   return { host, hostname: hostname.replace(/^\[|\]$/g, ''), userinfo };
 }
 

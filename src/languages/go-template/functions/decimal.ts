@@ -1,5 +1,5 @@
-import type { Budget } from '../budget.ts';
-import { TemplateFault } from '../error.ts';
+import type { TemplateBudget } from '../budget.ts';
+import { TemplateError } from '../error.ts';
 
 /** Decimal arithmetic: 0.1 and 0.2 are 0.3. The value is `coefficient` times ten to the power of `exponent`. */
 interface Decimal {
@@ -13,7 +13,7 @@ const quotientDecimals = 16;
 const digitsPerStep = 16;
 
 function fromNumber(value: number): Decimal {
-  if (!Number.isFinite(value)) throw new TemplateFault(`cannot compute with ${value}`);
+  if (!Number.isFinite(value)) throw new TemplateError(`cannot compute with ${value}`);
   const [digits, exponent] = value.toExponential().split('e') as [string, string];
   const behind = digits.split('.')[1]?.length ?? 0;
   return { coefficient: BigInt(digits.replace('.', '')), exponent: Number(exponent) - behind };
@@ -36,7 +36,7 @@ const multiply = (left: Decimal, right: Decimal): Decimal => ({
 });
 
 function divide(left: Decimal, right: Decimal): Decimal {
-  if (right.coefficient === 0n) throw new TemplateFault('decimal division by 0');
+  if (right.coefficient === 0n) throw new TemplateError('decimal division by 0');
   const shift = left.exponent - right.exponent + quotientDecimals;
   const dividend = scale(left.coefficient, Math.max(0, shift));
   const divisor = scale(right.coefficient, Math.max(0, -shift));
@@ -57,7 +57,7 @@ export const decimalOperations: Readonly<Record<'add' | 'subtract' | 'multiply' 
 };
 
 /** Computes from left to right; every number costs by the digits of what came before. */
-export function computeDecimal(values: readonly number[], operation: Operation, budget: Budget): number {
+export function computeDecimal(values: readonly number[], operation: Operation, budget: TemplateBudget): number {
   const [first, ...others] = values.map(fromNumber);
   if (!first) return 0;
   let result = first;

@@ -1,11 +1,11 @@
-import type { Budget } from '../budget.ts';
-import { TemplateFault } from '../error.ts';
-import { isNothing, isNumber } from '../values.ts';
+import type { TemplateBudget } from '../budget.ts';
+import { TemplateError } from '../error.ts';
+import { isNil, isNumber } from '../values.ts';
 import { computeDecimal, decimalOperations } from './decimal.ts';
-import { atLeast, between, type Fn, type FunctionTable, fixed } from './fn.ts';
+import { type FunctionTable, type TemplateFunction, withArity, withArityRange, withMinArity } from './fn.ts';
 
 /** Longer lists of numbers are asked for by mistake. */
-const longest = 100_000;
+const maxRangeItems = 100_000;
 /** Longer text is no number. */
 const maxNumberLength = 400;
 /** Whole numbers are those of 64 bits. */
@@ -17,7 +17,7 @@ const infinite = /^([+-]?)inf(?:inity)?$/i;
 const wholeNumber = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9]\d*)$/;
 
 /** What can be read as a number; anything else is zero. */
-export function real(value: unknown): number {
+export function toFloat(value: unknown): number {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
   if (typeof value === 'boolean') return value ? 1 : 0;
@@ -32,7 +32,7 @@ type Whole = number | bigint;
 /** As a number where that is exact. */
 function toWhole(value: bigint): Whole {
   if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(value);
-  if (value > maxInteger || value < -maxInteger - 1n) throw new TemplateFault('integer overflow');
+  if (value > maxInteger || value < -maxInteger - 1n) throw new TemplateError('integer overflow');
   return value;
 }
 
@@ -49,12 +49,12 @@ function parseWhole(written: string): Whole {
 function toInteger(value: unknown): Whole {
   if (typeof value === 'bigint') return toWhole(value);
   if (typeof value === 'string') return parseWhole(value);
-  const number = Math.trunc(real(value));
+  const number = Math.trunc(toFloat(value));
   if (Number.isSafeInteger(number)) return number + 0;
   return Number.isFinite(number) ? toWhole(BigInt(number)) : 0;
 }
 
-export const integer = (value: unknown): number => Number(toInteger(value));
+export const toIntegerNumber = (value: unknown): number => Number(toInteger(value));
 
 interface WholeOperation {
   (left: number, right: number): number;
@@ -76,96 +76,98 @@ const subtract = ((left: number, right: number) => left - right) as WholeOperati
 const multiply = ((left: number, right: number) => left * right) as WholeOperation;
 const remainder = ((left: number, right: number) => left % right) as WholeOperation;
 
-const foldWhole = (operation: WholeOperation, least: number): Fn =>
-  atLeast(least, args =>
+const foldWhole = (operation: WholeOperation, minArgs: number): TemplateFunction =>
+  withMinArity(minArgs, args =>
     args.length === 0 ? 0 : args.map(toInteger).reduce((left, right) => computeWhole(left, right, operation)),
   );
-const pickWhole = (isBetter: (one: Whole, other: Whole) => boolean): Fn =>
-  atLeast(1, args => args.map(toInteger).reduce((best, it) => (isBetter(it, best) ? it : best)));
-const foldReal = (by: (left: number, right: number) => number): Fn =>
-  atLeast(1, args => args.map(real).reduce((left, right) => by(left, right)));
-const computed = (operation: keyof typeof decimalOperations, least: number): Fn =>
-  atLeast(least, (args, budget) => computeDecimal(args.map(real), decimalOperations[operation], budget));
-const one = (by: (value: number) => number): Fn => fixed(1, ([value]) => by(real(value)));
+const pickWhole = (isBetter: (one: Whole, other: Whole) => boolean): TemplateFunction =>
+  withMinArity(1, args => args.map(toInteger).reduce((best, it) => (isBetter(it, best) ? it : best)));
+const foldReal = (by: (left: number, right: number) => number): TemplateFunction =>
+  withMinArity(1, args => args.map(toFloat).reduce((left, right) => by(left, right)));
+const foldDecimal = (operation: keyof typeof decimalOperations, minArgs: number): TemplateFunction =>
+  withMinArity(minArgs, (args, budget) => computeDecimal(args.map(toFloat), decimalOperations[operation], budget));
+const createUnary = (by: (value: number) => number): TemplateFunction => withArity(1, ([value]) => by(toFloat(value)));
 
-function divided(left: Whole, right: Whole): Whole {
-  if (Number(right) === 0) throw new TemplateFault('integer divide by zero');
+function divideWhole(left: Whole, right: Whole): Whole {
+  if (Number(right) === 0) throw new TemplateError('integer divide by zero');
   return toWhole(BigInt(left) / BigInt(right));
 }
 
-function rest(left: Whole, right: Whole): Whole {
-  if (Number(right) === 0) throw new TemplateFault('integer divide by zero');
+function moduloWhole(left: Whole, right: Whole): Whole {
+  if (Number(right) === 0) throw new TemplateError('integer divide by zero');
   return computeWhole(left, right, remainder);
 }
 
 /** Half is rounded up from `cut` on, 0.5 where nothing is said. */
-function rounded([value, places, cut]: readonly unknown[]): number {
-  const scale = 10 ** Math.min(Math.max(integer(places), -20), 20);
-  const scaled = real(value) * scale;
+function roundFrom([value, places, cut]: readonly unknown[]): number {
+  const scale = 10 ** Math.min(Math.max(toIntegerNumber(places), -20), 20);
+  const scaled = toFloat(value) * scale;
   const size = Math.abs(scaled);
-  const up = size - Math.floor(size) >= (isNothing(cut) ? 0.5 : real(cut)) ? Math.floor(size) + 1 : Math.floor(size);
+  const up = size - Math.floor(size) >= (isNil(cut) ? 0.5 : toFloat(cut)) ? Math.floor(size) + 1 : Math.floor(size);
   return (Math.sign(scaled) * up) / scale;
 }
 
-function counted(start: number, stop: number, step: number, budget: Budget): number[] {
+function listRange(start: number, stop: number, step: number, budget: TemplateBudget): number[] {
   const count = step === 0 ? 0 : Math.max(0, Math.ceil((stop - start) / step));
-  if (count > longest) throw new TemplateFault(`more than ${longest} numbers`, 0, true);
+  if (count > maxRangeItems) throw new TemplateError(`more than ${maxRangeItems} numbers`, 0, true);
   budget.spend(count);
   return Array.from({ length: count }, (_, at) => start + at * step);
 }
 
 /** As the command of the same name: to the last one, including it, as one text. */
-function sequence(args: readonly unknown[], budget: Budget): string {
+function formatSequence(args: readonly unknown[], budget: TemplateBudget): string {
   if (args.length === 0 || args.length > 3) return '';
-  const numbers = args.map(integer);
+  const numbers = args.map(toIntegerNumber);
   const [start, step, end] =
     numbers.length === 1
       ? [1, undefined, numbers[0]!]
       : [numbers[0]!, numbers.length === 3 ? numbers[1] : undefined, numbers.at(-1)!];
   const by = step ?? (end < start ? -1 : 1);
-  return counted(start, end + Math.sign(by), by, budget).join(' ');
+  return listRange(start, end + Math.sign(by), by, budget).join(' ');
 }
 
-const until = (end: number, budget: Budget) => counted(0, end, end < 0 ? -1 : 1, budget);
+const listUntil = (end: number, budget: TemplateBudget) => listRange(0, end, end < 0 ? -1 : 1, budget);
 
-function octal(value: unknown): Whole {
+function parseOctal(value: unknown): Whole {
   const written = typeof value === 'string' || isNumber(value) ? String(value) : '';
   const [, sign, digits] = written.length <= maxNumberLength ? (/^([+-]?)([0-7]+)$/.exec(written) ?? []) : [];
   return digits === undefined ? 0 : parseWhole(`${sign}0o${digits}`);
 }
 
 /** Digits alone, also with zeros in front; other kinds of value stand for themselves. */
-const decimalInteger = (value: unknown): Whole => {
+const parseDecimalInteger = (value: unknown): Whole => {
   if (typeof value !== 'string') return toInteger(value);
   return /^[+-]?\d+$/.test(value) ? parseWhole(value.replace(/^([+-]?)0+(?=\d)/, '$1')) : 0;
 };
 
-export const numbers: FunctionTable = {
-  int: fixed(1, ([value]) => toInteger(value)),
-  int64: fixed(1, ([value]) => toInteger(value)),
-  float64: one(value => value),
-  atoi: fixed(1, ([value]) => decimalInteger(value)),
-  toDecimal: fixed(1, ([value]) => octal(value)),
+export const numberFunctions: FunctionTable = {
+  int: withArity(1, ([value]) => toInteger(value)),
+  int64: withArity(1, ([value]) => toInteger(value)),
+  float64: createUnary(value => value),
+  atoi: withArity(1, ([value]) => parseDecimalInteger(value)),
+  toDecimal: withArity(1, ([value]) => parseOctal(value)),
   add: foldWhole(add, 0),
-  add1: fixed(1, ([value]) => computeWhole(toInteger(value), 1, add)),
-  sub: fixed(2, ([left, right]) => computeWhole(toInteger(left), toInteger(right), subtract)),
+  add1: withArity(1, ([value]) => computeWhole(toInteger(value), 1, add)),
+  sub: withArity(2, ([left, right]) => computeWhole(toInteger(left), toInteger(right), subtract)),
   mul: foldWhole(multiply, 1),
-  div: fixed(2, ([left, right]) => divided(toInteger(left), toInteger(right))),
-  mod: fixed(2, ([left, right]) => rest(toInteger(left), toInteger(right))),
+  div: withArity(2, ([left, right]) => divideWhole(toInteger(left), toInteger(right))),
+  mod: withArity(2, ([left, right]) => moduloWhole(toInteger(left), toInteger(right))),
   max: pickWhole((it, best) => it > best),
   biggest: pickWhole((it, best) => it > best),
   min: pickWhole((it, best) => it < best),
-  addf: computed('add', 0),
-  add1f: fixed(1, ([value], budget) => computeDecimal([real(value), 1], decimalOperations.add, budget)),
-  subf: computed('subtract', 1),
-  mulf: computed('multiply', 1),
-  divf: computed('divide', 1),
+  addf: foldDecimal('add', 0),
+  add1f: withArity(1, ([value], budget) => computeDecimal([toFloat(value), 1], decimalOperations.add, budget)),
+  subf: foldDecimal('subtract', 1),
+  mulf: foldDecimal('multiply', 1),
+  divf: foldDecimal('divide', 1),
   maxf: foldReal(Math.max),
   minf: foldReal(Math.min),
-  ceil: one(Math.ceil),
-  floor: one(Math.floor),
-  round: between(2, 3, rounded),
-  until: fixed(1, ([end], budget) => until(integer(end), budget)),
-  untilStep: fixed(3, ([start, end, step], budget) => counted(integer(start), integer(end), integer(step), budget)),
-  seq: sequence,
+  ceil: createUnary(Math.ceil),
+  floor: createUnary(Math.floor),
+  round: withArityRange(2, 3, roundFrom),
+  until: withArity(1, ([end], budget) => listUntil(toIntegerNumber(end), budget)),
+  untilStep: withArity(3, ([start, end, step], budget) =>
+    listRange(toIntegerNumber(start), toIntegerNumber(end), toIntegerNumber(step), budget),
+  ),
+  seq: formatSequence,
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TemplateFault } from '../error.ts';
+import { TemplateError } from '../error.ts';
 import { compileTemplate } from '../template.ts';
 
 const rendered = (source: string, path: string) => compileTemplate(source).render({ path });
@@ -10,7 +10,7 @@ test('a path is no longer than paths are: climbing out of a long one would take 
   for (const name of ['clean', 'dir', 'base', 'ext', 'isAbs', 'osClean', 'osDir', 'urlParse'])
     assert.throws(
       () => rendered(`{{${name} .path}}`, '../'.repeat(1_000_000)),
-      (error: unknown) => error instanceof TemplateFault && error.isBound,
+      (error: unknown) => error instanceof TemplateError && error.isLimitExceeded,
       name,
     );
 });
@@ -18,6 +18,6 @@ test('a path is no longer than paths are: climbing out of a long one would take 
 test('many paths are paid for', () => {
   assert.throws(
     () => rendered('{{range until 1000}}{{clean $.path | len}}{{end}}', '../'.repeat(2000)),
-    (error: unknown) => error instanceof TemplateFault && error.isBound,
+    (error: unknown) => error instanceof TemplateError && error.isLimitExceeded,
   );
 });

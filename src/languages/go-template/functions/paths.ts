@@ -1,16 +1,17 @@
 import { posix } from 'node:path';
-import { TemplateFault } from '../error.ts';
-import { memberOf, typeName } from '../values.ts';
+import { TemplateError } from '../error.ts';
+import { getOwnMember, typeName } from '../values.ts';
 import { joinAddress, parseAddress } from './address.ts';
-import { type Fn, type FunctionTable, fixed, map, newMap, text } from './fn.ts';
+import { createMap, type FunctionTable, requireMap, requireText, type TemplateFunction, withArity } from './fn.ts';
 
 /** Climbing out of a path takes time by the square of its length. */
-const longestPlace = 8192;
+const maxPathCharacters = 8192;
 
-const of = (body: (path: string) => unknown): Fn =>
-  fixed(1, ([given], budget) => {
-    const path = text(given);
-    if (path.length > longestPlace) throw new TemplateFault(`a path longer than ${longestPlace} characters`, 0, true);
+const createPathFunction = (body: (path: string) => unknown): TemplateFunction =>
+  withArity(1, ([given], budget) => {
+    const path = requireText(given);
+    if (path.length > maxPathCharacters)
+      throw new TemplateError(`a path longer than ${maxPathCharacters} characters`, 0, true);
     budget.spend(path.length);
     return body(path);
   });
@@ -18,31 +19,32 @@ const of = (body: (path: string) => unknown): Fn =>
 const cleanPath = (path: string) => posix.normalize(path).replace(/(.)\/$/, '$1');
 
 const paths: FunctionTable = {
-  base: of(path => posix.basename(path) || (path.startsWith('/') ? '/' : '.')),
-  dir: of(path => cleanPath(path.slice(0, path.lastIndexOf('/') + 1))),
-  clean: of(cleanPath),
-  ext: of(path => /\.[^./]*$/.exec(path)?.[0] ?? ''),
-  isAbs: of(path => path.startsWith('/')),
+  base: createPathFunction(path => posix.basename(path) || (path.startsWith('/') ? '/' : '.')),
+  dir: createPathFunction(path => cleanPath(path.slice(0, path.lastIndexOf('/') + 1))),
+  clean: createPathFunction(cleanPath),
+  ext: createPathFunction(path => /\.[^./]*$/.exec(path)?.[0] ?? ''),
+  isAbs: createPathFunction(path => path.startsWith('/')),
 };
 
-function urlOf(parts: unknown): string {
+function joinUrl(parts: unknown): string {
   return joinAddress(name => {
-    const part = memberOf(map(parts), name) ?? '';
-    if (typeof part !== 'string') throw new TemplateFault(`${name} is not text but ${typeName(part)}`);
-    if (part.length > longestPlace) throw new TemplateFault(`a part longer than ${longestPlace} characters`, 0, true);
+    const part = getOwnMember(requireMap(parts), name) ?? '';
+    if (typeof part !== 'string') throw new TemplateError(`${name} is not text but ${typeName(part)}`);
+    if (part.length > maxPathCharacters)
+      throw new TemplateError(`a part longer than ${maxPathCharacters} characters`, 0, true);
     return part;
   });
 }
 
 /** Paths and addresses, as text: nothing here reaches for what they name. */
-export const places: FunctionTable = {
+export const pathFunctions: FunctionTable = {
   ...paths,
   ...Object.fromEntries(
     Object.entries(paths).map(([name, fn]) => [`os${name.slice(0, 1).toUpperCase()}${name.slice(1)}`, fn]),
   ),
-  urlParse: of(address => Object.assign(newMap(), parseAddress(address))),
-  urlJoin: fixed(1, ([parts], budget) => {
-    const joined = urlOf(parts);
+  urlParse: createPathFunction(address => Object.assign(createMap(), parseAddress(address))),
+  urlJoin: withArity(1, ([parts], budget) => {
+    const joined = joinUrl(parts);
     budget.spend(joined.length);
     return joined;
   }),

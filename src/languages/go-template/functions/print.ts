@@ -1,49 +1,49 @@
 import { escapeMarkup } from '#base/escape-markup.ts';
-import type { Budget } from '../budget.ts';
-import { formatted } from '../printf.ts';
-import { printed } from '../values.ts';
-import { atLeast, type FunctionTable, text } from './fn.ts';
+import type { TemplateBudget } from '../budget.ts';
+import { sprintf } from '../printf.ts';
+import { printValue } from '../values.ts';
+import { type FunctionTable, requireText, withMinArity } from './fn.ts';
 
 /** Operands are set apart by a space where neither is text, as Go's `Sprint` does. */
-function printedAll(args: readonly unknown[], budget: Budget): string {
+function sprint(args: readonly unknown[], budget: TemplateBudget): string {
   let out = '';
   for (const [at, arg] of args.entries()) {
     if (at > 0 && typeof arg !== 'string' && typeof args[at - 1] !== 'string') out += ' ';
-    out += printed(arg, budget);
-    budget.hold(out.length);
+    out += printValue(arg, budget);
+    budget.checkTextLength(out.length);
   }
   return out;
 }
 
 /** What is escaped costs by the character. */
-function printForEscape(args: readonly unknown[], budget: Budget): string {
+function printForEscape(args: readonly unknown[], budget: TemplateBudget): string {
   const [only] = args;
   // A value that is missing is shown as an action shows it.
-  const plain = args.length === 1 && only === undefined ? '<no value>' : printedAll(args, budget);
-  budget.work(plain.length);
+  const plain = args.length === 1 && only === undefined ? '<no value>' : sprint(args, budget);
+  budget.chargeScan(plain.length);
   return plain;
 }
 
-export const htmlText = (plain: string): string => escapeMarkup(plain).replaceAll('\0', '\ufffd');
+export const escapeHtml = (plain: string): string => escapeMarkup(plain).replaceAll('\0', '\ufffd');
 
 const jsEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', "'": "\\'", '"': '\\"' };
-const jsText = (plain: string) =>
+const escapeJs = (plain: string) =>
   plain.replaceAll(
     /[\\'"<>&=\p{Cc}\u2028\u2029]/gu,
     it => jsEscapes[it] ?? `\\u${it.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
   );
 
 /** For a value in a query: everything but letters, digits and `-_.~` is escaped, spaces become `+`. */
-export const queryText = (plain: string): string =>
+export const escapeQuery = (plain: string): string =>
   encodeURIComponent(plain.toWellFormed())
     .replaceAll('%20', '+')
     .replaceAll(/[!'()*]/g, it => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
 
-export const printing: FunctionTable = {
-  print: printedAll,
-  println: (args, budget) => `${args.map(it => printed(it, budget)).join(' ')}\n`,
-  printf: atLeast(1, ([format, ...args], budget) => formatted(text(format), args, budget)),
-  html: (args, budget) => htmlText(printForEscape(args, budget)),
-  js: (args, budget) => jsText(printForEscape(args, budget)),
-  urlquery: (args, budget) => queryText(printForEscape(args, budget)),
+export const printFunctions: FunctionTable = {
+  print: sprint,
+  println: (args, budget) => `${args.map(it => printValue(it, budget)).join(' ')}\n`,
+  printf: withMinArity(1, ([format, ...args], budget) => sprintf(requireText(format), args, budget)),
+  html: (args, budget) => escapeHtml(printForEscape(args, budget)),
+  js: (args, budget) => escapeJs(printForEscape(args, budget)),
+  urlquery: (args, budget) => escapeQuery(printForEscape(args, budget)),
 };

@@ -1,35 +1,35 @@
-import { TemplateFault } from '../error.ts';
-import { type FunctionTable, fixed, newMap, text } from './fn.ts';
+import { TemplateError } from '../error.ts';
+import { createMap, type FunctionTable, requireText, withArity } from './fn.ts';
 
 /** Versions of software, compared as https://semver.org has it. */
-interface Release {
+interface Version {
   readonly numbers: readonly [number, number, number];
   readonly prerelease: string;
   readonly metadata: string;
 }
 
-const longest = 100;
+const maxVersionCharacters = 100;
 const shape = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([\w.-]+))?(?:\+([\w.-]+))?$/;
 
-function release(written: string): Release {
-  const found = written.length <= longest ? shape.exec(written) : null;
-  if (!found) throw new TemplateFault('invalid semantic version');
+function parseVersion(written: string): Version {
+  const found = written.length <= maxVersionCharacters ? shape.exec(written) : null;
+  if (!found) throw new TemplateError('invalid semantic version');
   const [, major, minor, patch, prerelease = '', metadata = ''] = found;
   if (prerelease.split('.').some(part => /^0\d+$/.test(part)))
-    throw new TemplateFault('a version segment starts with 0');
+    throw new TemplateError('a version segment starts with 0');
   return { numbers: [Number(major), Number(minor ?? 0), Number(patch ?? 0)], prerelease, metadata };
 }
 
-function compared(left: Release, right: Release): number {
+function compareVersions(left: Version, right: Version): number {
   for (const at of [0, 1, 2] as const)
     if (left.numbers[at] !== right.numbers[at]) return left.numbers[at] - right.numbers[at];
   if (left.prerelease === right.prerelease) return 0;
   if (left.prerelease === '') return 1;
   if (right.prerelease === '') return -1;
-  return comparedParts(left.prerelease.split('.'), right.prerelease.split('.'));
+  return comparePrereleases(left.prerelease.split('.'), right.prerelease.split('.'));
 }
 
-function comparedParts(left: readonly string[], right: readonly string[]): number {
+function comparePrereleases(left: readonly string[], right: readonly string[]): number {
   for (const [at, part] of left.entries()) {
     const other = right[at];
     if (other === undefined) return 1;
@@ -46,30 +46,30 @@ const condition =
   /^(=|!=|>=|=>|<=|=<|>|<|~>|~|\^)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?(?:-([\w.-]+))?(?:\+[\w.-]+)?$/;
 
 /** From `from` on, and below the version with the number at `place` one higher. */
-function within(it: Release, from: Release, place: number): boolean {
+function isInRange(it: Version, from: Version, place: number): boolean {
   const next = from.numbers.map((number, at) => (at < place ? number : at === place ? number + 1 : 0));
-  const end: Release = { numbers: next as [number, number, number], prerelease: '', metadata: '' };
-  return compared(it, from) >= 0 && (place < 0 || compared(it, end) < 0);
+  const end: Version = { numbers: next as [number, number, number], prerelease: '', metadata: '' };
+  return compareVersions(it, from) >= 0 && (place < 0 || compareVersions(it, end) < 0);
 }
 
-function holds(written: string, it: Release): boolean {
+function matchesCondition(written: string, it: Version): boolean {
   const found = condition.exec(written.trim());
-  if (!found) throw new TemplateFault('improper constraint');
+  if (!found) throw new TemplateError('improper constraint');
   const [, operator = '=', ...parts] = found;
   const given = parts.slice(0, 3).filter(part => part !== undefined && /^\d+$/.test(part));
   const [major = 0, minor = 0, patch = 0] = given.map(Number);
-  const wanted: Release = { numbers: [major, minor, patch], prerelease: parts[3] ?? '', metadata: '' };
+  const wanted: Version = { numbers: [major, minor, patch], prerelease: parts[3] ?? '', metadata: '' };
   // Whoever did not ask for releases before their time does not get them.
   if (it.prerelease !== '' && wanted.prerelease === '' && operator !== '!=') return false;
-  const order = compared(it, wanted);
+  const order = compareVersions(it, wanted);
   const isWhole = given.length === 3;
   switch (operator) {
     case '=':
-      return isWhole ? order === 0 : within(it, wanted, given.length - 1);
+      return isWhole ? order === 0 : isInRange(it, wanted, given.length - 1);
     case '!=':
-      return isWhole ? order !== 0 : !within(it, wanted, given.length - 1);
+      return isWhole ? order !== 0 : !isInRange(it, wanted, given.length - 1);
     case '>':
-      return isWhole ? order > 0 : order > 0 && !within(it, wanted, given.length - 1);
+      return isWhole ? order > 0 : order > 0 && !isInRange(it, wanted, given.length - 1);
     case '<':
       return order < 0;
     case '>=':
@@ -77,12 +77,12 @@ function holds(written: string, it: Release): boolean {
       return order >= 0;
     case '<=':
     case '=<':
-      return isWhole ? order <= 0 : order < 0 || within(it, wanted, given.length - 1);
+      return isWhole ? order <= 0 : order < 0 || isInRange(it, wanted, given.length - 1);
     case '~':
     case '~>':
-      return within(it, wanted, Math.min(1, given.length - 1));
+      return isInRange(it, wanted, Math.min(1, given.length - 1));
     default:
-      return within(
+      return isInRange(
         it,
         wanted,
         Math.max(
@@ -97,22 +97,22 @@ function holds(written: string, it: Release): boolean {
 }
 
 function satisfies(constraint: string, version: string): boolean {
-  if (constraint.length > longest) throw new TemplateFault('improper constraint');
-  const it = release(version);
+  if (constraint.length > maxVersionCharacters) throw new TemplateError('improper constraint');
+  const it = parseVersion(version);
   const ranges = constraint.replaceAll(/(\S+)\s+-\s+(\S+)/g, '>=$1 <=$2').split('||');
   return ranges.some(range =>
     range
       .replaceAll(/([=!<>~^])\s+/g, '$1')
       .trim()
       .split(/\s*,\s*|\s+/)
-      .every(part => holds(part, it)),
+      .every(part => matchesCondition(part, it)),
   );
 }
 
-function described(written: string): unknown {
-  const { numbers, prerelease, metadata } = release(written);
+function describeVersion(written: string): unknown {
+  const { numbers, prerelease, metadata } = parseVersion(written);
   const [Major, Minor, Patch] = numbers;
-  return Object.assign(newMap(), {
+  return Object.assign(createMap(), {
     Major,
     Minor,
     Patch,
@@ -122,7 +122,7 @@ function described(written: string): unknown {
   });
 }
 
-export const releases: FunctionTable = {
-  semver: fixed(1, ([version]) => described(text(version))),
-  semverCompare: fixed(2, ([constraint, version]) => satisfies(text(constraint), text(version))),
+export const semverFunctions: FunctionTable = {
+  semver: withArity(1, ([version]) => describeVersion(requireText(version))),
+  semverCompare: withArity(2, ([constraint, version]) => satisfies(requireText(constraint), requireText(version))),
 };

@@ -1,32 +1,33 @@
-import { type Budget, PaidText } from '../budget.ts';
-import { TemplateFault } from '../error.ts';
-import { quoted } from '../quoting.ts';
+import { BudgetedText, type TemplateBudget } from '../budget.ts';
+import { TemplateError } from '../error.ts';
+import { quoteGoString } from '../quoting.ts';
 import { includesText, splitText } from '../search.ts';
-import { isNothing, printed, sortTexts } from '../values.ts';
-import { type Fn, type FunctionTable, fixed, newMap, text, whole } from './fn.ts';
-import { camelWords, joinWords, lowerText, swapCases, titleText, untitleText, upperText } from './word-case.ts';
+import { isNil, printValue, sortTexts } from '../values.ts';
+import { createMap, type FunctionTable, requireInteger, requireText, type TemplateFunction, withArity } from './fn.ts';
+import { joinWords, swapCase, toCamelCase, toLower, toTitleCase, toUntitled, toUpper } from './word-case.ts';
 
 /** A function of one text whose every character is looked at. */
-const throughout = (body: (plain: string) => unknown): Fn =>
-  fixed(1, ([plain], budget) => {
-    budget.work(text(plain).length);
-    return body(text(plain));
+const createScan = (body: (plain: string) => unknown): TemplateFunction =>
+  withArity(1, ([plain], budget) => {
+    budget.chargeScan(requireText(plain).length);
+    return body(requireText(plain));
   });
 /** The same, where a pattern runs over it. */
-const matching = (body: (plain: string) => unknown): Fn =>
-  fixed(1, ([plain], budget) => {
-    budget.work(text(plain).length * 4);
-    return body(text(plain));
+const createPatternScan = (body: (plain: string) => unknown): TemplateFunction =>
+  withArity(1, ([plain], budget) => {
+    budget.chargeScan(requireText(plain).length * 4);
+    return body(requireText(plain));
   });
 /** A function of two texts; the one worked on comes last, so that it can come through a pipe. */
-const with1 = (body: (word: string, plain: string, budget: Budget) => unknown): Fn =>
-  fixed(2, ([word, plain], budget) => body(text(word), text(plain), budget));
+const createBinary = (body: (word: string, plain: string, budget: TemplateBudget) => unknown): TemplateFunction =>
+  withArity(2, ([word, plain], budget) => body(requireText(word), requireText(plain), budget));
 
-const casedWords = (joint: string) => fixed(1, ([plain], budget) => joinWords(text(plain), joint, budget));
+const createWordCase = (joint: string) =>
+  withArity(1, ([plain], budget) => joinWords(requireText(plain), joint, budget));
 
-function repeated(count: number, plain: string, budget: Budget): string {
-  if (count < 0) throw new TemplateFault('a negative count');
-  budget.make(plain.length * count);
+function repeatText(count: number, plain: string, budget: TemplateBudget): string {
+  if (count < 0) throw new TemplateError('a negative count');
+  budget.reserveText(plain.length * count);
   return plain.repeat(count);
 }
 
@@ -41,34 +42,34 @@ const trimSpace = (plain: string): string => {
 };
 
 /** Negative sizes keep the end. */
-function truncated(size: number, plain: string, budget: Budget): string {
-  const letters = characters(plain, budget);
+function truncate(size: number, plain: string, budget: TemplateBudget): string {
+  const letters = splitCharacters(plain, budget);
   if (size < 0) return letters.slice(size).join('');
   return letters.slice(0, size).join('');
 }
 
 /** Characters, paid for one by one, so that no cut goes through one. */
-function characters(plain: string, budget: Budget): string[] {
-  budget.work(plain.length * 2);
+function splitCharacters(plain: string, budget: TemplateBudget): string[] {
+  budget.chargeScan(plain.length * 2);
   return [...plain];
 }
 
-function abbreviated(size: number, letters: readonly string[]): string {
+function abbreviate(size: number, letters: readonly string[]): string {
   return size < 4 || letters.length <= size ? letters.join('') : `${letters.slice(0, size - 3).join('')}...`;
 }
 
-function abbreviatedBoth(left: number, right: number, letters: readonly string[]): string {
+function abbreviateBoth(left: number, right: number, letters: readonly string[]): string {
   if (right < 4 || (left > 0 && right < 7)) return letters.join('');
   const start = left > 4 ? Math.min(left, Math.max(0, letters.length - right + 3)) : 0;
-  if (start === 0) return abbreviated(right, letters);
+  if (start === 0) return abbreviate(right, letters);
   return letters.length - start <= right - 3
     ? `...${letters.slice(-(right - 3)).join('')}`
-    : `...${abbreviated(right - 3, letters.slice(start))}`;
+    : `...${abbreviate(right - 3, letters.slice(start))}`;
 }
 
 /** Trims the characters of a set at both ends. */
-function trimCharacters(set: string, plain: string, budget: Budget): string {
-  budget.work(set.length + plain.length);
+function trimCharacters(set: string, plain: string, budget: TemplateBudget): string {
+  budget.chargeScan(set.length + plain.length);
   const unwanted = new Set(set);
   let start = 0;
   let end = plain.length;
@@ -98,10 +99,10 @@ interface Wrapping {
 }
 
 /** Breaks lines at the last space that fits; blanks at the start of a line go. */
-function wrapText(plain: string, { width, joint, cutsWords }: Wrapping, budget: Budget): string {
+function wrapText(plain: string, { width, joint, cutsWords }: Wrapping, budget: TemplateBudget): string {
   const wide = Math.max(1, width);
-  const letters = characters(plain, budget);
-  const out = new PaidText(budget);
+  const letters = splitCharacters(plain, budget);
+  const out = new BudgetedText(budget);
   let at = 0;
   while (letters.length - at > wide) {
     budget.spend(1);
@@ -122,114 +123,127 @@ function wrapText(plain: string, { width, joint, cutsWords }: Wrapping, budget: 
   return out.toString();
 }
 
-function indented(size: number, plain: string, budget: Budget): string {
-  if (size < 0) throw new TemplateFault('a negative count');
+function indentLines(size: number, plain: string, budget: TemplateBudget): string {
+  if (size < 0) throw new TemplateError('a negative count');
   const lines = splitText('\n', plain, budget);
-  budget.make(plain.length + lines.length * size);
+  budget.reserveText(plain.length + lines.length * size);
   const margin = ' '.repeat(size);
   return lines.map(line => margin + line).join('\n');
 }
 
 /** An empty text is found before every character and at the end. */
-function replacedAll(old: string, fresh: string, plain: string, budget: Budget): string {
+function replaceAllText(old: string, fresh: string, plain: string, budget: TemplateBudget): string {
   const parts = splitText(old, plain, budget);
-  budget.make(plain.length + (parts.length + 1) * fresh.length);
+  budget.reserveText(plain.length + (parts.length + 1) * fresh.length);
   const replaced = parts.join(fresh);
   return old !== '' ? replaced : plain === '' ? fresh : fresh + replaced + fresh;
 }
 
 /** Parts by `_0`, `_1` and so on, as the function always gave them. */
-function numbered(parts: readonly string[], budget: Budget): unknown {
+function toNumberedMap(parts: readonly string[], budget: TemplateBudget): unknown {
   budget.spend(parts.length);
-  const found = newMap();
+  const found = createMap();
   for (const [at, part] of parts.entries()) found[`_${at}`] = part;
   return found;
 }
 
 /** None of no parts, all of a negative number. */
-function splitIn(joint: string, count: number, plain: string, budget: Budget): string[] {
+function splitIn(joint: string, count: number, plain: string, budget: TemplateBudget): string[] {
   return count === 0 ? [] : splitText(joint, plain, budget, count < 0 ? undefined : count);
 }
 
 /** What lists hold as text; a single value is a list of one. */
-export const texts = (value: unknown, budget: Budget): string[] =>
-  (Array.isArray(value) ? value : isNothing(value) ? [] : [value])
-    .filter(it => !isNothing(it))
-    .map(it => printed(it, budget));
+export const toTexts = (value: unknown, budget: TemplateBudget): string[] =>
+  (Array.isArray(value) ? value : isNil(value) ? [] : [value])
+    .filter(it => !isNil(it))
+    .map(it => printValue(it, budget));
 
-function joinedBy(joint: string, parts: readonly string[], budget: Budget): string {
+function joinTexts(joint: string, parts: readonly string[], budget: TemplateBudget): string {
   let length = 0;
   for (const part of parts) length += part.length + joint.length;
-  budget.make(length);
+  budget.reserveText(length);
   return parts.join(joint);
 }
 
-function showPaid(plain: string, budget: Budget, show: (plain: string) => string): string {
-  budget.work(plain.length);
-  return show(plain);
+function formatWithinBudget(plain: string, budget: TemplateBudget, format: (plain: string) => string): string {
+  budget.chargeScan(plain.length);
+  return format(plain);
 }
 
-const shownAll = (args: readonly unknown[], budget: Budget, show: (plain: string) => string) =>
-  joinedBy(
+const joinFormatted = (args: readonly unknown[], budget: TemplateBudget, format: (plain: string) => string) =>
+  joinTexts(
     ' ',
-    args.filter(it => !isNothing(it)).map(it => showPaid(printed(it, budget), budget, show)),
+    args.filter(it => !isNil(it)).map(it => formatWithinBudget(printValue(it, budget), budget, format)),
     budget,
   );
 
-export const strings: FunctionTable = {
-  trim: throughout(trimSpace),
-  trimAll: with1(trimCharacters),
-  trimall: with1(trimCharacters),
-  trimPrefix: with1((start, plain) => (plain.startsWith(start) ? plain.slice(start.length) : plain)),
-  trimSuffix: with1((end, plain) => (plain.endsWith(end) ? plain.slice(0, plain.length - end.length) : plain)),
-  upper: throughout(upperText),
-  lower: throughout(lowerText),
-  title: matching(titleText),
-  untitle: matching(untitleText),
-  swapcase: matching(swapCases),
-  snakecase: casedWords('_'),
-  kebabcase: casedWords('-'),
-  camelcase: fixed(1, ([plain], budget) => camelWords(text(plain), budget)),
-  nospace: matching(plain => plain.replaceAll(/[\t-\r \u0085\p{Z}]+/gu, '')),
-  initials: matching(plain =>
+export const stringFunctions: FunctionTable = {
+  trim: createScan(trimSpace),
+  trimAll: createBinary(trimCharacters),
+  trimall: createBinary(trimCharacters),
+  trimPrefix: createBinary((start, plain) => (plain.startsWith(start) ? plain.slice(start.length) : plain)),
+  trimSuffix: createBinary((end, plain) => (plain.endsWith(end) ? plain.slice(0, plain.length - end.length) : plain)),
+  upper: createScan(toUpper),
+  lower: createScan(toLower),
+  title: createPatternScan(toTitleCase),
+  untitle: createPatternScan(toUntitled),
+  swapcase: createPatternScan(swapCase),
+  snakecase: createWordCase('_'),
+  kebabcase: createWordCase('-'),
+  camelcase: withArity(1, ([plain], budget) => toCamelCase(requireText(plain), budget)),
+  nospace: createPatternScan(plain => plain.replaceAll(/[\t-\r \u0085\p{Z}]+/gu, '')),
+  initials: createPatternScan(plain =>
     Array.from(plain.matchAll(/(?<=^|[\t-\r \u0085\p{Z}])[^\t-\r \u0085\p{Z}]/gu), ([first]) => first).join(''),
   ),
-  repeat: fixed(2, ([count, plain], budget) => repeated(whole(count), text(plain), budget)),
-  substr: fixed(3, ([start, end, plain], budget) =>
-    substring(whole(start), whole(end), characters(text(plain), budget)),
+  repeat: withArity(2, ([count, plain], budget) => repeatText(requireInteger(count), requireText(plain), budget)),
+  substr: withArity(3, ([start, end, plain], budget) =>
+    substring(requireInteger(start), requireInteger(end), splitCharacters(requireText(plain), budget)),
   ),
-  trunc: fixed(2, ([size, plain], budget) => truncated(whole(size), text(plain), budget)),
-  abbrev: fixed(2, ([size, plain], budget) => abbreviated(whole(size), characters(text(plain), budget))),
-  abbrevboth: fixed(3, ([left, right, plain], budget) =>
-    abbreviatedBoth(whole(left), whole(right), characters(text(plain), budget)),
+  trunc: withArity(2, ([size, plain], budget) => truncate(requireInteger(size), requireText(plain), budget)),
+  abbrev: withArity(2, ([size, plain], budget) =>
+    abbreviate(requireInteger(size), splitCharacters(requireText(plain), budget)),
   ),
-  wrap: fixed(2, ([width, plain], budget) =>
-    wrapText(text(plain), { width: whole(width), joint: '\n', cutsWords: false }, budget),
+  abbrevboth: withArity(3, ([left, right, plain], budget) =>
+    abbreviateBoth(requireInteger(left), requireInteger(right), splitCharacters(requireText(plain), budget)),
   ),
-  wrapWith: fixed(3, ([width, joint, plain], budget) =>
-    wrapText(text(plain), { width: whole(width), joint: text(joint) || '\n', cutsWords: true }, budget),
+  wrap: withArity(2, ([width, plain], budget) =>
+    wrapText(requireText(plain), { width: requireInteger(width), joint: '\n', cutsWords: false }, budget),
   ),
-  contains: with1(includesText),
-  hasPrefix: with1((start, plain) => plain.startsWith(start)),
-  hasSuffix: with1((end, plain) => plain.endsWith(end)),
-  quote: (args, budget) => shownAll(args, budget, plain => quoted(plain)),
-  squote: (args, budget) => shownAll(args, budget, plain => `'${plain}'`),
-  cat: (args, budget) => shownAll(args, budget, plain => plain),
-  indent: fixed(2, ([size, plain], budget) => indented(whole(size), text(plain), budget)),
-  nindent: fixed(2, ([size, plain], budget) => `\n${indented(whole(size), text(plain), budget)}`),
-  replace: fixed(3, ([old, fresh, plain], budget) => replacedAll(text(old), text(fresh), text(plain), budget)),
-  plural: fixed(3, ([one, many, count]) => (count === 1 ? one : many)),
-  toString: fixed(1, ([value], budget) => printed(value, budget)),
-  toStrings: fixed(1, ([value], budget) => texts(value, budget)),
-  split: fixed(2, ([joint, plain], budget) => numbered(splitText(text(joint), text(plain), budget), budget)),
-  splitn: fixed(3, ([joint, count, plain], budget) =>
-    numbered(splitIn(text(joint), whole(count), text(plain), budget), budget),
+  wrapWith: withArity(3, ([width, joint, plain], budget) =>
+    wrapText(
+      requireText(plain),
+      { width: requireInteger(width), joint: requireText(joint) || '\n', cutsWords: true },
+      budget,
+    ),
   ),
-  splitList: with1(splitText),
-  join: fixed(2, ([joint, parts], budget) => joinedBy(text(joint), texts(parts, budget), budget)),
-  sortAlpha: fixed(1, ([parts], budget) => sortTexts(texts(parts, budget), budget)),
-  fail: fixed(1, ([why]) => {
-    throw new TemplateFault(text(why));
+  contains: createBinary(includesText),
+  hasPrefix: createBinary((start, plain) => plain.startsWith(start)),
+  hasSuffix: createBinary((end, plain) => plain.endsWith(end)),
+  quote: (args, budget) => joinFormatted(args, budget, plain => quoteGoString(plain)),
+  squote: (args, budget) => joinFormatted(args, budget, plain => `'${plain}'`),
+  cat: (args, budget) => joinFormatted(args, budget, plain => plain),
+  indent: withArity(2, ([size, plain], budget) => indentLines(requireInteger(size), requireText(plain), budget)),
+  nindent: withArity(
+    2,
+    ([size, plain], budget) => `\n${indentLines(requireInteger(size), requireText(plain), budget)}`,
+  ),
+  replace: withArity(3, ([old, fresh, plain], budget) =>
+    replaceAllText(requireText(old), requireText(fresh), requireText(plain), budget),
+  ),
+  plural: withArity(3, ([one, many, count]) => (count === 1 ? one : many)),
+  toString: withArity(1, ([value], budget) => printValue(value, budget)),
+  toStrings: withArity(1, ([value], budget) => toTexts(value, budget)),
+  split: withArity(2, ([joint, plain], budget) =>
+    toNumberedMap(splitText(requireText(joint), requireText(plain), budget), budget),
+  ),
+  splitn: withArity(3, ([joint, count, plain], budget) =>
+    toNumberedMap(splitIn(requireText(joint), requireInteger(count), requireText(plain), budget), budget),
+  ),
+  splitList: createBinary(splitText),
+  join: withArity(2, ([joint, parts], budget) => joinTexts(requireText(joint), toTexts(parts, budget), budget)),
+  sortAlpha: withArity(1, ([parts], budget) => sortTexts(toTexts(parts, budget), budget)),
+  fail: withArity(1, ([why]) => {
+    throw new TemplateError(requireText(why));
   }),
-  hello: fixed(0, () => 'Hello!'),
+  hello: withArity(0, () => 'Hello!'),
 };

@@ -1,4 +1,4 @@
-import type { Budget } from '../budget.ts';
+import type { TemplateBudget } from '../budget.ts';
 
 /** Matching word by word costs about eight times what looking at a character does. */
 const workPerCharacter = 8;
@@ -24,12 +24,12 @@ const units = new RegExp(
 const connectors = new RegExp(connector, 'gu');
 
 /** `snakecase`, `kebabcase`: words in small letters, joined. Connectors stay one for one, punctuation as it is. */
-export function joinWords(plain: string, joint: string, budget: Budget): string {
-  budget.work(plain.length * workPerCharacter);
+export function joinWords(plain: string, joint: string, budget: TemplateBudget): string {
+  budget.chargeScan(plain.length * workPerCharacter);
   const parts: string[] = [];
   let isAfterWord = false;
   for (const [unit, separator] of plain.matchAll(units)) {
-    if (separator === undefined) parts.push(isAfterWord ? joint + lowerText(unit) : lowerText(unit));
+    if (separator === undefined) parts.push(isAfterWord ? joint + toLower(unit) : toLower(unit));
     else parts.push(separator.replaceAll(connectors, joint));
     isAfterWord = separator === undefined;
   }
@@ -39,8 +39,8 @@ export function joinWords(plain: string, joint: string, budget: Budget): string 
 const camelParts = new RegExp(`(${connector}+)|(?:(?!${connector})[\\s\\S])+`, 'gu');
 
 /** `camelcase`: connectors inside go, but for all except the last of several; those at the ends stay. */
-export function camelWords(plain: string, budget: Budget): string {
-  budget.work(plain.length * workPerCharacter);
+export function toCamelCase(plain: string, budget: TemplateBudget): string {
+  budget.chargeScan(plain.length * workPerCharacter);
   return plain.replaceAll(camelParts, (part: string, separator: string | undefined, at: number) => {
     if (separator === undefined) return pascalWord(part);
     return at === 0 || at + separator.length === plain.length ? separator : separator.slice(0, -1);
@@ -51,17 +51,17 @@ export function camelWords(plain: string, budget: Budget): string {
 function pascalWord(word: string): string {
   const capitals = /^\p{Lu}+/u.exec(word)?.[0] ?? '';
   const first = String.fromCodePoint(word.codePointAt(0)!);
-  if (capitals === '') return upperText(first) + word.slice(first.length);
-  return first + lowerText(capitals.slice(first.length)) + word.slice(capitals.length);
+  if (capitals === '') return toUpper(first) + word.slice(first.length);
+  return first + toLower(capitals.slice(first.length)) + word.slice(capitals.length);
 }
 
 /** Character by character as Go has it: none becomes two, and a final sigma is a sigma. */
-export function upperText(plain: string): string {
+export function toUpper(plain: string): string {
   const upper = plain.toUpperCase();
   return upper.length === plain.length ? upper : mapCharacters(plain, it => it.toUpperCase());
 }
 
-export function lowerText(plain: string): string {
+export function toLower(plain: string): string {
   return /[\u0130\u03a3]/.test(plain)
     ? mapCharacters(plain, it => (it === '\u0130' ? 'i' : it.toLowerCase()))
     : plain.toLowerCase();
@@ -78,14 +78,14 @@ function mapCharacters(plain: string, map: (character: string) => string): strin
 
 /** Letters whose title form is not their capital form. */
 const titleForms: Readonly<Record<string, string>> = { ǆ: 'ǅ', ǉ: 'ǈ', ǌ: 'ǋ', ǳ: 'ǲ', Ǆ: 'ǅ', Ǉ: 'ǈ', Ǌ: 'ǋ', Ǳ: 'ǲ' };
-const toTitle = (letter: string) => titleForms[letter] ?? upperText(letter);
+const toTitle = (letter: string) => titleForms[letter] ?? toUpper(letter);
 
 /** Words start after white space and ASCII punctuation, also after an apostrophe. */
 const titleStart = /(?<=^|[\t-\r \u0085\p{Z}]|[!-/:-@[-^`{-~])\p{L}/gu;
-export const titleText = (plain: string): string => plain.replaceAll(titleStart, toTitle);
+export const toTitleCase = (plain: string): string => plain.replaceAll(titleStart, toTitle);
 
 const wordStart = /(?<=^|[\t-\r \u0085\p{Z}])\p{L}/gu;
-export const untitleText = (plain: string): string => plain.replaceAll(wordStart, lowerText);
+export const toUntitled = (plain: string): string => plain.replaceAll(wordStart, toLower);
 
-export const swapCases = (plain: string): string =>
-  plain.replaceAll(/\p{L}/gu, letter => (/\p{Lu}|\p{Lt}/u.test(letter) ? lowerText(letter) : upperText(letter)));
+export const swapCase = (plain: string): string =>
+  plain.replaceAll(/\p{L}/gu, letter => (/\p{Lu}|\p{Lt}/u.test(letter) ? toLower(letter) : toUpper(letter)));

@@ -1,26 +1,26 @@
-import { writeXml, XmlFault } from '../../xml.ts';
-import type { Budget } from '../budget.ts';
-import { TemplateFault } from '../error.ts';
-import { isMap, isNothing, printed, typeName } from '../values.ts';
-import { type FunctionTable, fixed } from './fn.ts';
+import { writeXml, XmlError } from '../../xml.ts';
+import type { TemplateBudget } from '../budget.ts';
+import { TemplateError } from '../error.ts';
+import { isMap, isNil, printValue, typeName } from '../values.ts';
+import { type FunctionTable, withArity } from './fn.ts';
 
 /** Maps as elements; anything else as an element that is called after its type. */
-function xmlText(value: unknown, budget: Budget): string {
-  if (isNothing(value)) return '';
-  if (Array.isArray(value)) return value.map(it => xmlText(it, budget)).join('');
+function marshalXml(value: unknown, budget: TemplateBudget): string {
+  if (isNil(value)) return '';
+  if (Array.isArray(value)) return value.map(it => marshalXml(it, budget)).join('');
   let length = 0;
-  const pay = (depth: number, characters: number) => {
+  const charge = (depth: number, characters: number) => {
     budget.visit(depth);
-    budget.read(characters);
+    budget.chargeText(characters);
     length += characters;
-    budget.hold(length);
+    budget.checkTextLength(length);
   };
   try {
-    return writeXml(isMap(value) ? value : { [typeName(value)]: printed(value, budget) }, pay);
+    return writeXml(isMap(value) ? value : { [typeName(value)]: printValue(value, budget) }, charge);
   } catch (error) {
-    if (error instanceof XmlFault) throw new TemplateFault(error.message);
+    if (error instanceof XmlError) throw new TemplateError(error.message);
     throw error;
   }
 }
 
-export const xml: FunctionTable = { xmlMarshal: fixed(1, ([value], budget) => xmlText(value, budget)) };
+export const xmlFunctions: FunctionTable = { xmlMarshal: withArity(1, ([value], budget) => marshalXml(value, budget)) };

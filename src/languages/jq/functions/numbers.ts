@@ -1,37 +1,38 @@
-import type { Plain, PlainTable } from '../builtins-table.ts';
+import type { Builtin, BuiltinTable } from '../builtins-table.ts';
 import { raise } from '../error.ts';
-import { isNumber, kindOf, shown } from '../values.ts';
+import { describeValue, isJqNumber, jqTypeOf } from '../values.ts';
 
-const number = (value: unknown): number => (isNumber(value) ? Number(value) : raise(`${shown(value)} number required`));
+const requireNumber = (value: unknown): number =>
+  isJqNumber(value) ? Number(value) : raise(`${describeValue(value)} number required`);
 
-const one =
-  (compute: (value: number) => number): Plain =>
+const createUnary =
+  (compute: (value: number) => number): Builtin =>
   (_machine, value) =>
-    compute(number(value));
-const two =
-  (compute: (left: number, right: number) => number): Plain =>
+    compute(requireNumber(value));
+const createBinary =
+  (compute: (left: number, right: number) => number): Builtin =>
   (_machine, _value, left, right) =>
-    compute(number(left), number(right));
+    compute(requireNumber(left), requireNumber(right));
 
 /** Those the engine has under the same name. */
-const same =
+const sharedWithMath =
   'floor sqrt ceil trunc exp log log10 log2 sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt expm1 log1p'.split(
     ' ',
   ) as readonly ('floor' | 'sqrt')[];
 
 /** Away from zero where it is between two. */
-const rounded = (value: number) => Math.sign(value) * Math.round(Math.abs(value));
+const roundHalfAway = (value: number) => Math.sign(value) * Math.round(Math.abs(value));
 const smallestNormal = 2 ** -1022;
 const roundToEven = (value: number) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value));
 
 /** A test of numbers; no other value passes it. */
-const is =
-  (test: (value: number) => boolean): Plain =>
+const createPredicate =
+  (test: (value: number) => boolean): Builtin =>
   (_machine, value) =>
-    isNumber(value) && test(Number(value));
+    isJqNumber(value) && test(Number(value));
 
 /** Zero and what is not finite have no exponent. */
-const isWhole = (value: number) => value === 0 || !Number.isFinite(value);
+const hasNoExponent = (value: number) => value === 0 || !Number.isFinite(value);
 
 /** The binary exponent, exact also where the logarithm is rounded. */
 function exponentOf(value: number): number {
@@ -49,13 +50,13 @@ function scale(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (Math.trunc(exponent) - half);
 }
 
-function split(value: number): [mantissa: number, exponent: number] {
-  if (isWhole(value)) return [value, 0];
+function splitMantissa(value: number): [mantissa: number, exponent: number] {
+  if (hasNoExponent(value)) return [value, 0];
   const exponent = exponentOf(value) + 1;
   return [scale(value, -exponent), exponent];
 }
 
-function fraction(value: number): [part: number, whole: number] {
+function splitFraction(value: number): [part: number, whole: number] {
   const whole = Math.trunc(value);
   return [Number.isFinite(value) ? value - whole : value === whole ? 0 : value, whole];
 }
@@ -82,50 +83,50 @@ function nextAfter(from: number, toward: number): number {
   return float[0];
 }
 
-export const numbers: PlainTable = {
-  ...Object.fromEntries(same.map(name => [`${name}/0`, one(Math[name])])),
-  'round/0': one(rounded),
-  'rint/0': one(roundToEven),
-  'fabs/0': one(Math.abs),
-  'abs/0': one(Math.abs),
-  'exp2/0': one(value => 2 ** value),
-  'exp10/0': one(value => 10 ** value),
-  'pow/2': two((base, power) => base ** power),
-  'atan2/2': two(Math.atan2),
-  'fmin/2': two(Math.min),
-  'fmax/2': two(Math.max),
-  'fmod/2': two((left, right) => left % right),
+export const numberBuiltins: BuiltinTable = {
+  ...Object.fromEntries(sharedWithMath.map(name => [`${name}/0`, createUnary(Math[name])])),
+  'round/0': createUnary(roundHalfAway),
+  'rint/0': createUnary(roundToEven),
+  'fabs/0': createUnary(Math.abs),
+  'abs/0': createUnary(Math.abs),
+  'exp2/0': createUnary(value => 2 ** value),
+  'exp10/0': createUnary(value => 10 ** value),
+  'pow/2': createBinary((base, power) => base ** power),
+  'atan2/2': createBinary(Math.atan2),
+  'fmin/2': createBinary(Math.min),
+  'fmax/2': createBinary(Math.max),
+  'fmod/2': createBinary((left, right) => left % right),
   'infinite/0': () => Number.POSITIVE_INFINITY,
   'nan/0': () => Number.NaN,
-  'isnan/0': is(Number.isNaN),
-  'isinfinite/0': is(value => Math.abs(value) === Number.POSITIVE_INFINITY),
-  'isfinite/0': is(Number.isFinite),
-  'isnormal/0': is(value => Number.isFinite(value) && Math.abs(value) >= smallestNormal),
-  'nearbyint/0': one(roundToEven),
-  'logb/0': one(value => (value === 0 ? Number.NEGATIVE_INFINITY : exponentOf(value))),
-  'significand/0': one(value => (isWhole(value) ? value : value / 2 ** exponentOf(value))),
-  'frexp/0': (_machine, value) => split(number(value)),
-  'modf/0': (_machine, value) => fraction(number(value)),
-  'ldexp/2': two(scale),
-  'scalb/2': two(scale),
-  'scalbln/2': two(scale),
-  'hypot/2': two(Math.hypot),
-  'copysign/2': two((size, sign) => (sign < 0 || Object.is(sign, -0) ? -Math.abs(size) : Math.abs(size))),
-  'drem/2': two(remainder),
-  'remainder/2': two(remainder),
-  'fdim/2': two((left, right) => Math.max(left - right, 0)),
-  'nextafter/2': two(nextAfter),
-  'nexttoward/2': two(nextAfter),
-  'fma/3': (_machine, _value, left, right, plus) => number(left) * number(right) + number(plus),
+  'isnan/0': createPredicate(Number.isNaN),
+  'isinfinite/0': createPredicate(value => Math.abs(value) === Number.POSITIVE_INFINITY),
+  'isfinite/0': createPredicate(Number.isFinite),
+  'isnormal/0': createPredicate(value => Number.isFinite(value) && Math.abs(value) >= smallestNormal),
+  'nearbyint/0': createUnary(roundToEven),
+  'logb/0': createUnary(value => (value === 0 ? Number.NEGATIVE_INFINITY : exponentOf(value))),
+  'significand/0': createUnary(value => (hasNoExponent(value) ? value : value / 2 ** exponentOf(value))),
+  'frexp/0': (_machine, value) => splitMantissa(requireNumber(value)),
+  'modf/0': (_machine, value) => splitFraction(requireNumber(value)),
+  'ldexp/2': createBinary(scale),
+  'scalb/2': createBinary(scale),
+  'scalbln/2': createBinary(scale),
+  'hypot/2': createBinary(Math.hypot),
+  'copysign/2': createBinary((size, sign) => (sign < 0 || Object.is(sign, -0) ? -Math.abs(size) : Math.abs(size))),
+  'drem/2': createBinary(remainder),
+  'remainder/2': createBinary(remainder),
+  'fdim/2': createBinary((left, right) => Math.max(left - right, 0)),
+  'nextafter/2': createBinary(nextAfter),
+  'nexttoward/2': createBinary(nextAfter),
+  'fma/3': (_machine, _value, left, right, plus) => requireNumber(left) * requireNumber(right) + requireNumber(plus),
   'tonumber/0'({ budget }, value) {
-    if (isNumber(value)) return value;
-    if (typeof value !== 'string') return raise(`${shown(value)} cannot be parsed as a number`);
-    budget.read(value.length);
+    if (isJqNumber(value)) return value;
+    if (typeof value !== 'string') return raise(`${describeValue(value)} cannot be parsed as a number`);
+    budget.chargeText(value.length);
     const text = value.trim();
     return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)
       ? Number(text)
-      : raise(`${shown(value)} cannot be parsed as a number`);
+      : raise(`${describeValue(value)} cannot be parsed as a number`);
   },
   'not/0': (_machine, value) => value === null || value === undefined || value === false,
-  'type/0': (_machine, value) => kindOf(value),
+  'type/0': (_machine, value) => jqTypeOf(value),
 };
