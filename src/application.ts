@@ -20,16 +20,16 @@ import { trafficControl } from '#gateway/runtime/data-plane-control.ts';
 import type { Threads, ThreadsOptions } from '#gateway/runtime/threads.ts';
 import { checkRole, hasTraffic } from '#gateway/runtime/validate-settings.ts';
 import { createCredentialFailures } from '#operations/auth-failure-limit.ts';
-import { addHealth, type Health } from '#operations/health.ts';
-import { type Carry, carrier } from '#operations/in-process-request.ts';
+import { addHealthRoutes, type Health } from '#operations/health.ts';
+import { createInjector, type Inject } from '#operations/in-process-request.ts';
 import { listenAt } from '#operations/listen-at.ts';
-import { createListener, type ListenerOptions } from '#operations/listener.ts';
-import { managementListeners } from '#operations/management-listeners.ts';
+import { createManagementListener, type ManagementListenerOptions } from '#operations/listener.ts';
+import { selectManagementListeners } from '#operations/management-listeners.ts';
 import type { ToolsOf } from '#operations/operation.ts';
-import { auditWriter, createRejectionReport } from '#people/audit/recording.ts';
-import { authenticators } from '#people/installation/authenticate.ts';
-import { bootstrap, type Credentials } from '#people/installation/bootstrap.ts';
-import { keepFirstCredentials } from '#people/installation/credentials-file.ts';
+import { createAuditWriter, createRejectionReport } from '#people/audit/recording.ts';
+import { createAuthenticators } from '#people/installation/authenticate.ts';
+import { bootstrap, type InstallationCredentials } from '#people/installation/bootstrap.ts';
+import { writeFirstCredentials } from '#people/installation/credentials-file.ts';
 import { bootstrapPortal } from '#portal/bootstrap.ts';
 import { startChangeLogPruning } from '#storage/change-log.ts';
 import { type CounterPersistence, createCounterPersistence } from '#storage/counter-persistence.ts';
@@ -138,7 +138,7 @@ async function closeAll(closers: (() => unknown)[]): Promise<void> {
 
 export interface Application {
   /** There until a start has displayed them. */
-  readonly credentials: Credentials | undefined;
+  readonly credentials: InstallationCredentials | undefined;
   readonly urls: Readonly<Partial<Record<'gateway' | 'dashboard' | 'portal' | 'control', string>>>;
   readonly installation: Installation;
   /** Resolves when every traffic thread serves what was committed before the call. */
@@ -191,10 +191,14 @@ export async function startApplication(settings: Settings, around: Surroundings)
 }
 
 /** What the database must have before anybody works on it. */
-async function begin(installation: Installation, settings: Settings, log: Log): Promise<Credentials | undefined> {
+async function begin(
+  installation: Installation,
+  settings: Settings,
+  log: Log,
+): Promise<InstallationCredentials | undefined> {
   const { tools } = installation;
   await sealPlainSecrets(tools, log);
-  const credentials = await keepFirstCredentials(installation, () => bootstrap(tools));
+  const credentials = await writeFirstCredentials(installation, () => bootstrap(tools));
   await bootstrapPortal(tools);
   await tools.audit.removeOlderThan(settings['audit.retention_days']);
   return credentials;
@@ -220,15 +224,15 @@ async function openListeners(
   let metrics = (): readonly MetricFamily[] => [];
   let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
   let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
-  let control: Carry = () => Promise.reject(asksProblem.no_traffic());
+  let control: Inject = () => Promise.reject(asksProblem.no_traffic());
   const database = createDatabaseHealthCheck(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
     version,
     clock: around.clock,
-    ready: () => ready,
-    spare: ['redis'],
-    parts: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
+    isReady: () => ready,
+    optionalChecks: ['redis'],
+    checks: async () => ({ database: await database(), ...(settings['redis.url'] ? { redis: redis() } : {}) }),
   };
   const stops: (() => Promise<unknown>)[] = [];
   closers.push(() => {
@@ -250,12 +254,12 @@ async function openListeners(
     askAllTraffic: (...asked) => askAllTraffic(...asked),
   };
 
-  const authenticate = authenticators(tools.users, tools.secrets);
-  const writeAudit = auditWriter(tools.audit, around.log);
+  const authenticate = createAuthenticators(tools.users, tools.secrets);
+  const writeAudit = createAuditWriter(tools.audit, around.log);
   const maxFailures = settings['management.failures_per_minute'];
   const failures = createCredentialFailures(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
-  for (const { name, host, port, setting, surfaces } of managementListeners(settings)) {
-    const options: ListenerOptions = {
+  for (const { name, host, port, setting, surfaces } of selectManagementListeners(settings)) {
+    const options: ManagementListenerOptions = {
       surfaces,
       operations: catalogue,
       tools: typedTools,
@@ -264,15 +268,15 @@ async function openListeners(
       refuseHidden: tools.ownership.rejectHidden,
       log: around.log,
       version,
-      bodyBytes: settings['management.body_bytes'],
+      maxBodyBytes: settings['management.body_bytes'],
       unknownMembers: settings['management.unknown_members'],
       failures,
       trustedProxies: settings['management.trusted_proxies'],
-      checkAnswers: settings['management.check_answers'],
+      validateResponses: settings['management.check_answers'],
     };
-    const app = createListener(options);
-    if (surfaces.includes('gateway')) control = carrier(options);
-    addHealth(app, health);
+    const app = createManagementListener(options);
+    if (surfaces.includes('gateway')) control = createInjector(options);
+    addHealthRoutes(app, health);
     if (name !== 'portal')
       addMetricsRoute(app, {
         log: around.log,
@@ -280,7 +284,7 @@ async function openListeners(
         version,
         authenticate,
         failures,
-        parts: health.parts,
+        parts: health.checks,
         traffic: () => [...metrics(), ...eventFamilies(eventCounts()), ...limitFamilies(threads.evictions())],
       });
     stops.push(() => app.close());

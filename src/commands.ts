@@ -8,16 +8,16 @@ import { createLog } from '#base/log.ts';
 import { Problem, problems } from '#base/problems.ts';
 import { isTerminal, onShutdownSignal, print, printError, readEnvironment, setExitCode } from '#base/process.ts';
 import { isSetting, isSwitch, maskSettings, readSettings, type Settings } from '#base/settings.ts';
-import { clientCommand, clientCommandNames, isClientCommand } from '#cli/client-command.ts';
+import { clientCommandNames, isClientCommand, runClientCommand } from '#cli/client-command.ts';
 import { threadCount } from '#gateway/pipeline/thread-count.ts';
 import { knownFile } from '#gateway/runtime/config-backup/config-backup.ts';
 import { prepareThread } from '#gateway/runtime/preload-thread.ts';
-import type { Credentials } from '#people/installation/bootstrap.ts';
+import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import {
   credentialsFile,
   credentialUses,
-  keepCredentials,
   markDisplayed,
+  writeCredentials,
 } from '#people/installation/credentials-file.ts';
 import { createMasterKeys, readDataDirectory, replaceMasterKey } from '#storage/data-directory.ts';
 import { createMetaStore, rewrapDataKey } from '#storage/meta.ts';
@@ -51,13 +51,13 @@ Settings come from gw.yaml (or the file named by --config), from GW_… in the e
 the later ones win. docs/reference/settings.md lists them all.
 `;
 
-interface Given {
+interface CommandInput {
   readonly settings: Settings;
   readonly flags: ReadonlyMap<string, string>;
 }
 
 interface Command {
-  run(given: Given): Promise<void>;
+  run(input: CommandInput): Promise<void>;
   /** Flags of this command alone; they take no value. */
   readonly switches?: readonly string[];
 }
@@ -70,10 +70,10 @@ const commands = new Map<string, Command>([
 ]);
 const ownSwitches = new Set(['help', 'version', ...[...commands.values()].flatMap(({ switches = [] }) => switches)]);
 
-async function main(given: readonly string[]): Promise<void> {
-  if (isClientCommand(given[0])) return clientCommand(given, { environment: readEnvironment(), print });
+async function main(args: readonly string[]): Promise<void> {
+  if (isClientCommand(args[0])) return runClientCommand(args, { environment: readEnvironment(), print });
   const isKnown = (name: string) => name === 'config' || isSetting(name);
-  const { words, flags } = parseCommandLine(given, name => ownSwitches.has(name) || isSwitch(name), isKnown);
+  const { words, flags } = parseCommandLine(args, name => ownSwitches.has(name) || isSwitch(name), isKnown);
   const [name] = words;
   if (flags.has('version')) return print(`${version}\n`);
   if (flags.has('help') || name === undefined || name === 'help' || words.includes('-h')) return print(help);
@@ -94,8 +94,8 @@ function checkFlags(name: string, { switches }: Command, flags: ReadonlyMap<stri
     if (switches.includes(flag) && value !== 'true') throw problem.switch_value({ detail: { flag } });
     if (switches.includes(flag) || flag === 'config' || isSetting(flag)) continue;
     const known = [...switches, 'config'].map(it => `--${it}`).join(', ');
-    const nearby = closestMatch(flag, switches);
-    const guess = nearby ? `; did you mean --${nearby}?` : '';
+    const suggestion = closestMatch(flag, switches);
+    const guess = suggestion ? `; did you mean --${suggestion}?` : '';
     throw problem.unknown_flag({ detail: { command: name, flag, known, guess } });
   }
 }
@@ -107,28 +107,28 @@ function unknownCommand(name: string): void {
 }
 
 /** Loaded by the commands that need it: help and settings are shown at once. */
-const product = () => import('./application.ts');
+const loadApplication = () => import('./application.ts');
 
-const surroundings = (settings: Settings) => ({
+const createEnvironment = (settings: Settings) => ({
   log: createLog({ level: settings['log.level'], format: settings['log.format'] }),
   clock: systemClock,
 });
 
 /** They load while the rest does. */
-const preparedThreads = (settings: Settings) =>
+const preloadThreads = (settings: Settings) =>
   settings.role === 'all' || settings.role === 'gateway'
     ? Array.from({ length: threadCount(settings) }, () => prepareThread())
     : [];
 
-async function start({ settings }: Given): Promise<void> {
-  const around = { ...surroundings(settings), prepared: preparedThreads(settings) };
-  const { startApplication } = await product();
-  const application = await startApplication(settings, around);
+async function start({ settings }: CommandInput): Promise<void> {
+  const appEnvironment = { ...createEnvironment(settings), prepared: preloadThreads(settings) };
+  const { startApplication } = await loadApplication();
+  const application = await startApplication(settings, appEnvironment);
   const delayMs = settings['shutdown.delay_seconds'] * 1000;
   // Before it is said to be ready: whoever waits for that may stop it at once.
   onShutdownSignal(
     async signal => {
-      around.log.info({ signal }, 'stopping');
+      appEnvironment.log.info({ signal }, 'stopping');
       application.drain();
       if (delayMs > 0) await wait(delayMs);
       await application.close();
@@ -136,18 +136,20 @@ async function start({ settings }: Given): Promise<void> {
     },
     delayMs + settings['shutdown.grace_seconds'] * 1000,
   );
-  const { urls, credentials: made, installation } = application;
+  const { urls, credentials: created, installation } = application;
   writeCompileCache();
-  const ready = installation.awaited ? `Gatewright is ready, ${withoutDatabase}` : 'Gatewright is ready.';
-  const lines = Object.entries(urls).map(([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${served[name]}`);
-  print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, made)}`);
+  const ready = installation.awaited ? `Gatewright is ready, ${offlineNotice}` : 'Gatewright is ready.';
+  const lines = Object.entries(urls).map(
+    ([name, url]) => `  ${name.padEnd(10)} ${url.padEnd(26)} ${listenerPaths[name]}`,
+  );
+  print(`${ready}\n\n${lines.join('\n')}\n\n${describeCredentials(installation, created)}`);
   markDisplayed(installation.directory);
 }
 
-const withoutDatabase = 'without its database: traffic is served as it was last known.';
+const offlineNotice = 'without its database: traffic is served as it was last known.';
 
 /** What each listener answers. */
-const served: Readonly<Record<string, string>> = {
+const listenerPaths: Readonly<Record<string, string>> = {
   dashboard: '/api/*, /admin/*, /gw/*; /docs lists their operations',
   portal: '/portal-api/*; /docs lists its operations',
   control: '/gw/*; /docs lists its operations',
@@ -155,44 +157,44 @@ const served: Readonly<Record<string, string>> = {
 };
 
 /** Secrets go to a terminal only: any other output is kept by something, such as a log collector. */
-function describeCredentials({ directory }: Installation, made: Credentials | undefined): string {
+function describeCredentials({ directory }: Installation, created: InstallationCredentials | undefined): string {
   const path = directory.pathOf(credentialsFile);
-  if (made && isTerminal()) return displayCredentials(made, path);
-  if (made) return `First start. The credentials are in ${path}\n`;
+  if (created && isTerminal()) return displayCredentials(created, path);
+  if (created) return `First start. The credentials are in ${path}\n`;
   if (directory.read(credentialsFile) !== undefined) return `Credentials: ${path}\n`;
   const where = 'they were written where this installation was first started';
   return `Credentials: no credentials.json here, ${where}; gw credentials --rotate makes new ones\n`;
 }
 
-function displayCredentials(made: Credentials, path: string): string {
-  const names = Object.keys(credentialUses) as (keyof Credentials)[];
-  const width = Math.max(...names.map(name => made[name].length));
-  const lines = names.map(name => `  ${name.padEnd(18)} ${made[name].padEnd(width)}  ${credentialUses[name]}`);
+function displayCredentials(created: InstallationCredentials, path: string): string {
+  const names = Object.keys(credentialUses) as (keyof InstallationCredentials)[];
+  const width = Math.max(...names.map(name => created[name].length));
+  const lines = names.map(name => `  ${name.padEnd(18)} ${created[name].padEnd(width)}  ${credentialUses[name]}`);
   return `First start. These credentials are shown once and kept in ${path}:\n\n${lines.join('\n')}\n`;
 }
 
-async function config({ settings }: Given): Promise<void> {
+async function config({ settings }: CommandInput): Promise<void> {
   const lines = Object.entries(maskSettings(settings)).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   print(`${lines.join('\n')}\n`);
 }
 
-async function migrate({ settings }: Given): Promise<void> {
-  const { openInstallation } = await product();
-  const installation = await openInstallation(settings, surroundings(settings));
+async function migrate({ settings }: CommandInput): Promise<void> {
+  const { openInstallation } = await loadApplication();
+  const installation = await openInstallation(settings, createEnvironment(settings));
   await installation.close();
   print('The database is up to date.\n');
 }
 
-async function credentials({ settings, flags }: Given): Promise<void> {
+async function credentials({ settings, flags }: CommandInput): Promise<void> {
   if (!flags.has('rotate') && !flags.has('rotate-master')) return print(locateCredentials(settings));
-  const { openInstallation } = await product();
+  const { openInstallation } = await loadApplication();
   const { rotateCredentials } = await import('#people/installation/bootstrap.ts');
-  const installation = await openInstallation(settings, surroundings(settings));
+  const installation = await openInstallation(settings, createEnvironment(settings));
   const { directory, tools } = installation;
   try {
     if (flags.has('rotate-master')) return await rotateMaster(settings, installation);
-    const made = await keepCredentials(installation, () => rotateCredentials(tools));
-    if (!made) return print('There is nothing to rotate yet: start gw once.\n');
+    const created = await writeCredentials(installation, () => rotateCredentials(tools));
+    if (!created) return print('There is nothing to rotate yet: start gw once.\n');
     print(`New credentials are in ${directory.pathOf(credentialsFile)}; the old ones no longer work.\n`);
   } finally {
     await installation.close();

@@ -18,14 +18,14 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { createVault } from '#base/vault.ts';
 import { openEvents } from '#events/events.ts';
-import { hookStore } from '#events/hooks/store.ts';
-import { auditStore } from '#people/audit/store.ts';
-import { defaultOrgName } from '#people/installation/default-organisation.ts';
-import { installationSecretStore } from '#people/installation/secrets.ts';
+import { createHookStore } from '#events/hooks/store.ts';
+import { createAuditStore } from '#people/audit/store.ts';
+import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
+import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { createGrantStore } from '#people/organisations/grant-store.ts';
-import type { BoundName } from '#people/organisations/grants.ts';
-import { organisationStore } from '#people/organisations/store.ts';
-import { userStore } from '#people/users/store.ts';
+import type { ObjectLimitName } from '#people/organisations/grants.ts';
+import { createOrganisationStore } from '#people/organisations/store.ts';
+import { createUserStore } from '#people/users/store.ts';
 import { openPortal } from '#portal/portal-stores.ts';
 import { createPostStore } from '#portal/posts/store.ts';
 import { createSsoProfileStore } from '#portal/sso-profiles/store.ts';
@@ -45,20 +45,20 @@ export function openTools(
   const { clock } = around;
   const meta = createMetaStore(records);
   const vault = createVault(dataKey);
-  const organisations = organisationStore(records);
+  const organisations = createOrganisationStore(records);
   const grants = createGrantStore(records, meta, settings);
-  const users = userStore(records, vault);
+  const users = createUserStore(records, vault);
   const apis = createApiStore(records, vault);
   const ownership = createOwnership(records, settings);
   const known = createApiLookup(apis);
   const checkObjectLimit =
-    (name: BoundName): CheckObjectLimit =>
+    (name: ObjectLimitName): CheckObjectLimit =>
     (orgId, count) =>
       grants.checkObjectLimit(orgId, name, count);
   const policies = createPolicyStore(records, known.findApis, checkObjectLimit('max_policies'));
   const keys = createKeyStore(records, vault, settings, checkObjectLimit('max_keys'));
   const oauthClients = createOauthClientStore(records, vault);
-  const hooks = hookStore(records, vault, checkObjectLimit('max_hooks'));
+  const hooks = createHookStore(records, vault, checkObjectLimit('max_hooks'));
   const certificates = createCertificateStore(records, vault);
   /** Filled as the management listeners open. */
   const managementPorts: number[] = [];
@@ -98,9 +98,9 @@ export function openTools(
     posts: createPostStore(records),
     portalWebhooks: createPortalWebhookStore(records, vault),
     ssoProfiles: createSsoProfileStore(records, vault),
-    audit: auditStore(records, clock),
-    secrets: installationSecretStore(meta, vault, settings),
-    defaultOrgId: async () => (await meta.get(defaultOrgName)) ?? '',
+    audit: createAuditStore(records, clock),
+    secrets: createInstallationSecretStore(meta, vault, settings),
+    defaultOrgId: async () => (await meta.get(defaultOrgMetaName)) ?? '',
     holdings: async (orgId: string) => {
       if ((await apis.count(orgId)) > 0) return 'APIs';
       if ((await policies.count(orgId)) > 0) return 'policies';

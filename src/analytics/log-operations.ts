@@ -4,8 +4,8 @@ import { resolvePublicApiId } from '#access/api-lookup.ts';
 import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf } from '#operations/shapes.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { LogStore } from './log-store.ts';
 import { logPage } from './schema.ts';
 
@@ -38,7 +38,7 @@ export const listLogs = operation({
   returns: logPage,
   async handle({ actor, query }, tools: LogTools) {
     const { start, end, api_id, key, status, errors, p } = query;
-    if (end < start) throw invalid([{ path: 'end', message: 'must not be before start' }]);
+    if (end < start) throw createInvalidProblem([{ path: 'end', message: 'must not be before start' }]);
     const found = await tools.logs.page(
       {
         orgId: actor.orgId,
@@ -50,7 +50,7 @@ export const listLogs = operation({
         status,
         failed: errors === 'true' || errors === '1',
       },
-      pageOf(p, tools.settings['management.page_size']),
+      toPageRequest(p, tools.settings['management.page_size']),
     );
     return { data: found.items, pages: found.pages };
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 
 /** Days as paths name them: from one to another, both included, in UTC. */
 
@@ -35,7 +35,7 @@ export function parseDateRange(params: RangeParams): DateRange {
   if (last === undefined) faults.push({ path: 'endDay', message: 'the month has no such day' });
   if (from !== undefined && last !== undefined && last < from)
     faults.push({ path: 'endDay', message: 'the end must not be before the start' });
-  if (from === undefined || last === undefined || faults.length > 0) throw invalid(faults);
+  if (from === undefined || last === undefined || faults.length > 0) throw createInvalidProblem(faults);
   return { from, to: last + dayMs };
 }
 

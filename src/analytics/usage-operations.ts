@@ -4,7 +4,7 @@ import type { Ownership } from '#apis/owners/store.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem } from './problems.ts';
 import { parseDateRange, rangeParams, rangePath } from './range.ts';
 import { usagePage } from './schema.ts';
@@ -67,7 +67,7 @@ async function queryUsage(
       order: query.by,
       ascending: query.sort === '1',
     },
-    pageOf(query.p, settings['management.page_size']),
+    toPageRequest(query.p, settings['management.page_size']),
   );
   return {
     data: page.items.map(toUsageItem),

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '#base/problems.ts';
-import { type Control, orNothing } from './control.ts';
+import { type ControlClient, undefinedIfNotFound } from './control.ts';
 import type { Document } from './documents.ts';
 import { problem } from './problems.ts';
-import type { Applied } from './resources.ts';
+import type { ApplyResult } from './resources.ts';
 
 /** Applying API documents: classic definitions, OpenAPI documents with our extension, and plain OpenAPI documents. */
 
@@ -21,32 +21,33 @@ export interface ImportFlags {
   readonly mock?: boolean | undefined;
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
-const objectOf = (value: unknown): Document => (typeof value === 'object' && value !== null ? (value as Document) : {});
+const toText = (value: unknown) => (typeof value === 'string' ? value.trim() : '');
+const toObject = (value: unknown): Document => (typeof value === 'object' && value !== null ? (value as Document) : {});
 
-export function applyApi(call: Control, document: Document): Promise<Applied> {
+export function applyApi(call: ControlClient, document: Document): Promise<ApplyResult> {
   if (extensionName in document) return applyOas(call, document);
   return isPlainOpenApi(document) ? importApi(call, document) : applyClassic(call, document);
 }
 
 const isPlainOpenApi = (document: Document) => 'openapi' in document || 'swagger' in document;
 
-const findApi = (call: Control, apiId: string) => orNothing(call('GET /gw/apis/{apiId}', { params: { apiId } }));
+const findApi = (call: ControlClient, apiId: string) =>
+  undefinedIfNotFound(call('GET /gw/apis/{apiId}', { params: { apiId } }));
 
-async function applyClassic(call: Control, document: Document): Promise<Applied> {
-  const { listen_path } = objectOf(document.proxy);
-  const apiId = textOf(document.api_id) || deriveId(document.org_id, document.domain, listen_path, document.name);
+async function applyClassic(call: ControlClient, document: Document): Promise<ApplyResult> {
+  const { listen_path } = toObject(document.proxy);
+  const apiId = toText(document.api_id) || deriveId(document.org_id, document.domain, listen_path, document.name);
   const body = { ...document, api_id: apiId };
   if (await findApi(call, apiId)) return call('PUT /gw/apis/{apiId}', { params: { apiId }, body });
   return call('POST /gw/apis', { body });
 }
 
-async function applyOas(call: Control, document: Document): Promise<Applied> {
-  const extension = objectOf(document[extensionName]);
-  const info = objectOf(extension.info);
-  const server = objectOf(extension.server);
-  const domain = objectOf(server.customDomain).name;
-  const apiId = textOf(info.id) || deriveId(info.orgId, domain, objectOf(server.listenPath).value, info.name);
+async function applyOas(call: ControlClient, document: Document): Promise<ApplyResult> {
+  const extension = toObject(document[extensionName]);
+  const info = toObject(extension.info);
+  const server = toObject(extension.server);
+  const domain = toObject(server.customDomain).name;
+  const apiId = toText(info.id) || deriveId(info.orgId, domain, toObject(server.listenPath).value, info.name);
   const body = { ...document, [extensionName]: { ...extension, info: { ...info, id: apiId } } };
   if (await findApi(call, apiId)) return call('PUT /gw/apis/oas/{apiId}', { params: { apiId }, body });
   return call('POST /gw/apis/oas', { body });
@@ -56,12 +57,12 @@ async function applyOas(call: Control, document: Document): Promise<Applied> {
  * Makes an API of a plain OpenAPI document, and the next time brings it the newer document: what the gateway has been told
  * of the API since stays. Without a listen path the title gives one, since two APIs cannot share `/`.
  */
-export async function importApi(call: Control, body: Document, flags: ImportFlags = {}): Promise<Applied> {
-  const title = slugOf(textOf(objectOf(body.info).title));
+export async function importApi(call: ControlClient, body: Document, flags: ImportFlags = {}): Promise<ApplyResult> {
+  const title = toSlug(toText(toObject(body.info).title));
   const listenPath = flags['listen-path'] || (title && `/${title}/`);
   if (!listenPath && 'openapi' in body) throw problem.no_listen_path();
   const apiId = flags.id || deriveId('', flags.domain, listenPath, '');
-  const asked = {
+  const query = {
     ...(flags.upstream && { upstreamURL: flags.upstream }),
     ...(flags.domain && { customDomain: flags.domain }),
     ...(flags.authentication && { authentication: 'true' as const }),
@@ -70,14 +71,14 @@ export async function importApi(call: Control, body: Document, flags: ImportFlag
     ...(flags.mock && { mockResponse: 'true' }),
   };
   if (await findApi(call, apiId)) {
-    const moved = flags['listen-path'] ? { listenPath } : {};
-    return call('PATCH /gw/apis/oas/{apiId}', { params: { apiId }, query: { ...asked, ...moved }, body });
+    const listenPathChange = flags['listen-path'] ? { listenPath } : {};
+    return call('PATCH /gw/apis/oas/{apiId}', { params: { apiId }, query: { ...query, ...listenPathChange }, body });
   }
-  return withUpstreamHint(call('POST /gw/apis/oas/import', { query: { ...asked, listenPath, apiID: apiId }, body }));
+  return withUpstreamHint(call('POST /gw/apis/oas/import', { query: { ...query, listenPath, apiID: apiId }, body }));
 }
 
 /** The gateway names its parameter; a person at a terminal needs the flag. */
-async function withUpstreamHint(importing: Promise<Applied>): Promise<Applied> {
+async function withUpstreamHint(importing: Promise<ApplyResult>): Promise<ApplyResult> {
   try {
     return await importing;
   } catch (cause) {
@@ -91,7 +92,7 @@ async function withUpstreamHint(importing: Promise<Applied>): Promise<Applied> {
 /** Characters of the readable part of an id; an id has 64 at most. */
 const maxSlugLength = 40;
 
-const slugOf = (text: string) =>
+const toSlug = (text: string) =>
   text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
@@ -103,10 +104,10 @@ const slugOf = (text: string) =>
  * where there is no listen path. The digest keeps `/a/b` and `/a-b` apart.
  */
 function deriveId(orgId: unknown, domain: unknown, listenPath: unknown, name: unknown): string {
-  const path = textOf(listenPath).replaceAll(/^\/+|\/+$/g, '');
-  const named = path || textOf(name);
-  if (named === '') throw problem.no_identity();
-  const identity = [textOf(orgId), textOf(domain).toLowerCase(), path ? `/${path}` : textOf(name)].join('\n');
+  const path = toText(listenPath).replaceAll(/^\/+|\/+$/g, '');
+  const label = path || toText(name);
+  if (label === '') throw problem.no_identity();
+  const identity = [toText(orgId), toText(domain).toLowerCase(), path ? `/${path}` : toText(name)].join('\n');
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 8);
-  return [slugOf(named), digest].filter(Boolean).join('-');
+  return [toSlug(label), digest].filter(Boolean).join('-');
 }

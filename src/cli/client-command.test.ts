@@ -10,7 +10,7 @@ import { Problem } from '#base/problems.ts';
 import { rememberSecrets, startApp, type TestApp } from '../../tests/support/app.ts';
 import { makeCertificate } from '../../tests/support/certificates.ts';
 import { runChild } from '../../tests/support/gw-process.ts';
-import { clientCommand } from './client-command.ts';
+import { runClientCommand } from './client-command.ts';
 
 describe('gw as a client of a gateway', () => {
   let app: TestApp;
@@ -29,7 +29,7 @@ describe('gw as a client of a gateway', () => {
     const print = (text: string) => {
       said += text;
     };
-    await clientCommand(args.split(' '), { environment, print });
+    await runClientCommand(args.split(' '), { environment, print });
     return said;
   }
   const gwJson = async (args: string) => JSON.parse(await gw(`${args} -o json`));

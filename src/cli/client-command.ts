@@ -1,21 +1,21 @@
 import { parseArgs } from 'node:util';
 import { Problem } from '#base/problems.ts';
-import { type Control, reach } from './control.ts';
+import { type ControlClient, createControlClient } from './control.ts';
 import { readText } from './documents.ts';
 import { openLocalInstallation } from './local-installation.ts';
-import { json, table, yaml } from './output.ts';
+import { formatJson, formatTable, formatYaml } from './output.ts';
 import { problem } from './problems.ts';
-import { type Kind, kinds } from './resources.ts';
+import { type Resource, resources } from './resources.ts';
 
 /** `gw apis|keys|policies|certs …`: a gateway run from a terminal, by what its control interface says and nothing else. */
 
-export interface Around {
+export interface CliEnvironment {
   readonly environment: Readonly<Record<string, string | undefined>>;
   print(text: string): void;
 }
 
-export const clientCommandNames: readonly string[] = [...kinds.keys()];
-export const isClientCommand = (name: string | undefined): boolean => name !== undefined && kinds.has(name);
+export const clientCommandNames: readonly string[] = [...resources.keys()];
+export const isClientCommand = (name: string | undefined): boolean => name !== undefined && resources.has(name);
 
 const defaultUrl = 'http://127.0.0.1:3000';
 
@@ -38,12 +38,12 @@ const options = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-const help = (name: string, { noun }: Kind) => `gw ${name}: through the control interface of a running gateway
+const formatHelp = (name: string, { noun }: Resource) => `gw ${name}: through the control interface of a running gateway
 
 Usage
   gw ${name} ls                    lists them${name === 'keys' ? '; --filter TEXT and --api ID narrow the list' : ''}
   gw ${name} get ID                shows one
-  gw ${name} apply -f FILE         ${applyHelp(name, noun)}
+  gw ${name} apply -f FILE         ${formatApplyHelp(name, noun)}
   gw ${name} rm ID …               removes them
 ${name === 'apis' ? importHelp : ''}
 Options
@@ -68,14 +68,14 @@ Options of import
   --mock               answers from the examples of the document
 `;
 
-const applyHelp = (name: string, noun: string) =>
+const formatApplyHelp = (name: string, noun: string) =>
   name === 'certs'
     ? 'adds what a PEM file holds'
     : `makes or replaces each ${noun} of a JSON or YAML file, one or several documents`;
 
-type Flags = ReturnType<typeof parsed>['values'];
+type Flags = ReturnType<typeof parseFlags>['values'];
 
-function parsed(name: string, args: readonly string[]) {
+function parseFlags(name: string, args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (cause) {
@@ -84,94 +84,94 @@ function parsed(name: string, args: readonly string[]) {
   }
 }
 
-export async function clientCommand([name = '', ...rest]: readonly string[], around: Around): Promise<void> {
-  const kind = kinds.get(name)!;
-  const { positionals, values } = parsed(name, rest);
+export async function runClientCommand([name = '', ...rest]: readonly string[], cli: CliEnvironment): Promise<void> {
+  const resource = resources.get(name)!;
+  const { positionals, values } = parseFlags(name, rest);
   const [action = '', ...ids] = positionals;
-  if (values.help || action === 'help' || positionals.length === 0) return around.print(help(name, kind));
-  const known = [...actions.keys()].filter(it => it !== 'import' || kind.import);
-  const run = known.includes(action) ? actions.get(action) : undefined;
-  if (!run) throw problem.unknown_action({ detail: { kind: name, action, known: known.join(', ') } });
+  if (values.help || action === 'help' || positionals.length === 0) return cli.print(formatHelp(name, resource));
+  const knownActions = [...actions.keys()].filter(it => it !== 'import' || resource.import);
+  const run = knownActions.includes(action) ? actions.get(action) : undefined;
+  if (!run) throw problem.unknown_action({ detail: { kind: name, action, known: knownActions.join(', ') } });
   checkFlags(name, action, values);
   if (values.output !== undefined && values.output !== 'json')
     throw problem.usage({ detail: { reason: '-o takes json', kind: name } });
-  const { GW_URL, GW_SECRET } = around.environment;
-  const local = openLocalInstallation({ environment: around.environment, dataDir: values['data-dir'] });
+  const { GW_URL, GW_SECRET } = cli.environment;
+  const local = openLocalInstallation({ environment: cli.environment, dataDir: values['data-dir'] });
   const url = values.url || GW_URL || local.url || defaultUrl;
-  const misused = (reason: string) => problem.usage({ detail: { reason, kind: name } });
-  const control = () => reach({ url, secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '' });
-  await run({ name, kind, ids, flags: values, print: around.print, control, misused });
+  const createUsageProblem = (reason: string) => problem.usage({ detail: { reason, kind: name } });
+  const connect = () => createControlClient({ url, secret: values.secret ?? GW_SECRET ?? local.secretFor(url) ?? '' });
+  await run({ name, resource, ids, flags: values, print: cli.print, connect, createUsageProblem });
 }
 
-const flagsOfAll = ['url', 'secret', 'data-dir', 'output'];
-const flagsOf: Readonly<Record<string, readonly string[]>> = {
+const commonFlags = ['url', 'secret', 'data-dir', 'output'];
+const actionFlags: Readonly<Record<string, readonly string[]>> = {
   apply: ['file'],
   import: ['file', 'id', 'upstream', 'listen-path', 'domain', 'authentication', 'allow-list', 'validate', 'mock'],
 };
 
 /** A flag that an action does not look at is refused. */
 function checkFlags(name: string, action: string, flags: Flags): void {
-  const own = name === 'keys' && action === 'ls' ? ['filter', 'api'] : (flagsOf[action] ?? []);
-  const other = Object.keys(flags).find(flag => !flagsOfAll.includes(flag) && !own.includes(flag));
+  const own = name === 'keys' && action === 'ls' ? ['filter', 'api'] : (actionFlags[action] ?? []);
+  const other = Object.keys(flags).find(flag => !commonFlags.includes(flag) && !own.includes(flag));
   if (other) throw problem.usage({ detail: { reason: `${action} takes no --${other}`, kind: name } });
 }
 
-interface Asked {
+interface ActionContext {
   readonly name: string;
-  readonly kind: Kind;
+  readonly resource: Resource;
   readonly ids: readonly string[];
   readonly flags: Flags;
   readonly print: (text: string) => void;
-  readonly control: () => Control;
-  readonly misused: (reason: string) => Problem;
+  readonly connect: () => ControlClient;
+  readonly createUsageProblem: (reason: string) => Problem;
 }
 
-const forScripts = ({ output }: Flags) => output === 'json';
+const isJsonOutput = ({ output }: Flags) => output === 'json';
 
-async function ls({ name, kind, ids, flags, print, control, misused }: Asked): Promise<void> {
-  if (ids.length > 0) throw misused('ls takes no id');
-  const items = await kind.list(control(), { filter: flags.filter, api: flags.api });
-  if (forScripts(flags)) return print(json(items));
+async function ls({ name, resource, ids, flags, print, connect, createUsageProblem }: ActionContext): Promise<void> {
+  if (ids.length > 0) throw createUsageProblem('ls takes no id');
+  const items = await resource.list(connect(), { filter: flags.filter, api: flags.api });
+  if (isJsonOutput(flags)) return print(formatJson(items));
   if (items.length === 0) return print(`There are no ${name}.\n`);
-  print(table(kind.columns, (await kind.describe?.(control(), items)) ?? items));
+  print(formatTable(resource.columns, (await resource.describe?.(connect(), items)) ?? items));
 }
 
-async function get({ kind, ids, flags, print, control, misused }: Asked): Promise<void> {
+async function get({ resource, ids, flags, print, connect, createUsageProblem }: ActionContext): Promise<void> {
   const [id, ...more] = ids;
-  if (id === undefined || more.length > 0) throw misused('get takes one id');
-  const item = await kind.get(control(), id);
-  print(forScripts(flags) ? json(item) : yaml(item));
+  if (id === undefined || more.length > 0) throw createUsageProblem('get takes one id');
+  const item = await resource.get(connect(), id);
+  print(isJsonOutput(flags) ? formatJson(item) : formatYaml(item));
 }
 
-const apply = (asked: Asked) => applyFiles(asked, 'apply', asked.kind.apply);
+const apply = (context: ActionContext) => applyFiles(context, 'apply', context.resource.apply);
 
-const importDocuments = (asked: Asked) => {
-  const { kind, flags } = asked;
-  return applyFiles(asked, 'import', (call, document) => kind.import!(call, document, flags));
+const importDocuments = (context: ActionContext) => {
+  const { resource, flags } = context;
+  return applyFiles(context, 'import', (call, document) => resource.import!(call, document, flags));
 };
 
-async function applyFiles(asked: Asked, action: string, applyOne: Kind['apply']): Promise<void> {
-  const { kind, ids, flags, print, control, misused } = asked;
+async function applyFiles(context: ActionContext, action: string, applyOne: Resource['apply']): Promise<void> {
+  const { resource, ids, flags, print, connect, createUsageProblem } = context;
   const paths = flags.file ?? [];
-  if (paths.length === 0 || ids.length > 0) throw misused(`${action} needs -f FILE`);
-  const call = control();
+  if (paths.length === 0 || ids.length > 0) throw createUsageProblem(`${action} needs -f FILE`);
+  const call = connect();
   // Everything is read before anything is changed: a file that cannot be read changes nothing.
-  const read = paths.map(path => ({ path, documents: kind.read(readText(path), path) }));
-  const done = [];
-  for (const { path, documents } of read)
+  const files = paths.map(path => ({ path, documents: resource.read(readText(path), path) }));
+  const results = [];
+  for (const { path, documents } of files)
     for (const [index, document] of documents.entries()) {
-      const applied = await placed(path, index + 1, applyOne(call, document));
-      if (forScripts(flags)) done.push(applied);
+      const applied = await withDocumentNumber(path, index + 1, applyOne(call, document));
+      if (isJsonOutput(flags)) results.push(applied);
       else {
-        print(`${kind.noun} ${applied.key} ${applied.action}\n`);
+        print(`${resource.noun} ${applied.key} ${applied.action}\n`);
         for (const warning of applied.warnings ?? []) print(`warning: ${path}, document ${index + 1}: ${warning}\n`);
       }
     }
-  if (forScripts(flags)) print(json(done));
+  if (isJsonOutput(flags)) print(formatJson(results));
 }
 
 /** Which of several documents the gateway refused. */
-async function placed<T>(path: string, number: number, applying: Promise<T>): Promise<T> {
+async function withDocumentNumber<T>(path: string, number: number, applying: Promise<T>): Promise<T> {
   try {
     return await applying;
   } catch (cause) {
@@ -180,18 +180,18 @@ async function placed<T>(path: string, number: number, applying: Promise<T>): Pr
   }
 }
 
-async function rm({ kind, ids, flags, print, control, misused }: Asked): Promise<void> {
-  if (ids.length === 0) throw misused('rm needs at least one id');
-  const call = control();
-  const done = [];
+async function rm({ resource, ids, flags, print, connect, createUsageProblem }: ActionContext): Promise<void> {
+  if (ids.length === 0) throw createUsageProblem('rm needs at least one id');
+  const call = connect();
+  const results = [];
   for (const id of ids) {
-    const removed = await kind.remove(call, id);
-    if (forScripts(flags)) done.push(removed);
-    else print(`${kind.noun} ${id} deleted\n`);
+    const removed = await resource.remove(call, id);
+    if (isJsonOutput(flags)) results.push(removed);
+    else print(`${resource.noun} ${id} deleted\n`);
   }
-  if (forScripts(flags)) print(json(done));
+  if (isJsonOutput(flags)) print(formatJson(results));
 }
 
-const actions: ReadonlyMap<string, (asked: Asked) => Promise<void>> = new Map(
+const actions: ReadonlyMap<string, (asked: ActionContext) => Promise<void>> = new Map(
   Object.entries({ ls, get, apply, rm, import: importDocuments }),
 );

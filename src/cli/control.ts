@@ -1,50 +1,50 @@
 import { Problem } from '#base/problems.ts';
-import { CallFailed, client } from '#operations/client.ts';
+import { CallFailed, createOperationClient } from '#operations/client.ts';
 import type { catalogue } from '../catalogue.ts';
 import { problem } from './problems.ts';
 
 /** The control interface of a gateway, over HTTP and nothing else. */
 /** The operations of the control interface alone: the types of all of them together are more than the checker takes. */
 type ControlOperations = readonly Extract<(typeof catalogue)[number], { path: `/gw/${string}` }>[];
-export type Control = ReturnType<typeof client<ControlOperations>>;
+export type ControlClient = ReturnType<typeof createOperationClient<ControlOperations>>;
 
-export interface Reached {
+export interface ControlClientOptions {
   readonly url: string;
   readonly secret: string;
 }
 
 /** Longer than the gateway itself takes for anything. */
-const patienceMs = 60_000;
+const requestTimeoutMs = 60_000;
 
-export function reach({ url, secret }: Reached): Control {
+export function createControlClient({ url, secret }: ControlClientOptions): ControlClient {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw problem.bad_url({ detail: { url } });
   if (secret === '') throw problem.no_secret();
   const base = url.replace(/\/+$/, '');
-  const call = client<ControlOperations>({
+  const call = createOperationClient<ControlOperations>({
     url: base,
     headers: { 'x-gw-authorization': secret },
-    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(patienceMs) }),
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
   });
-  const explained: Control = async (route, asked) => {
+  const callWithProblems: ControlClient = async (route, asked) => {
     try {
-      return answered(await call(route, asked), base);
+      return requireObject(await call(route, asked), base);
     } catch (error) {
-      throw explain(error, base);
+      throw toProblem(error, base);
     }
   };
-  return explained;
+  return callWithProblems;
 }
 
 /** Pages that greet whoever comes by are no answer. */
-function answered<T>(value: T, url: string): T {
+function requireObject<T>(value: T, url: string): T {
   if (typeof value === 'object' && value !== null) return value;
   throw problem.not_control({ detail: { url, status: 'with something else' } });
 }
 
 /** What a person reads of a call that failed. The status stays, for those who want to know whether a thing is there. */
-function explain(error: unknown, url: string): unknown {
+function toProblem(error: unknown, url: string): unknown {
   if (error instanceof Problem) return error;
-  if (!(error instanceof CallFailed)) return problem.unreachable({ detail: { url, reason: reasonOf(error) } });
+  if (!(error instanceof CallFailed)) return problem.unreachable({ detail: { url, reason: describeReason(error) } });
   const { status, body } = error;
   const message = (body as { message?: unknown } | undefined)?.message;
   if (typeof message !== 'string') return problem.not_control({ detail: { url, status } });
@@ -52,14 +52,14 @@ function explain(error: unknown, url: string): unknown {
   return new Problem(problem.refused.code, { status, message });
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const { name, cause } = error as { name: string; cause?: { code?: string; message?: string } };
-  if (name === 'TimeoutError') return `not within ${patienceMs / 1000} seconds`;
+  if (name === 'TimeoutError') return `not within ${requestTimeoutMs / 1000} seconds`;
   return cause?.code ?? cause?.message ?? (error as Error).message;
 }
 
 /** Undefined where there is no such thing. */
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

@@ -31,16 +31,16 @@ export function openLocalInstallation({ environment, dataDir }: LocalOptions): L
   return {
     get url() {
       const { control, dashboard } = listening();
-      return textOf(control) ?? textOf(dashboard);
+      return nonEmptyText(control) ?? nonEmptyText(dashboard);
     },
     secretFor(url) {
       if (!isLoopback(url) && !Object.values(listening()).includes(url.replace(/\/+$/, ''))) return undefined;
-      return textOf(read('credentials.json')?.gateway_secret);
+      return nonEmptyText(read('credentials.json')?.gateway_secret);
     },
   };
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+const nonEmptyText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const isLoopback = (url: string) =>
   URL.canParse(url) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

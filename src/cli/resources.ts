@@ -1,10 +1,10 @@
 import { Problem } from '#base/problems.ts';
 import { applyApi, type ImportFlags, importApi } from './api-documents.ts';
-import { type Control, orNothing } from './control.ts';
-import { type Document, documentsIn, pemIn } from './documents.ts';
+import { type ControlClient, undefinedIfNotFound } from './control.ts';
+import { type Document, parseDocuments, requirePem } from './documents.ts';
 
 /** What one change did, as the gateway says it. */
-export interface Applied {
+export interface ApplyResult {
   readonly key: string;
   readonly action: string;
   /** What was accepted without effect. */
@@ -17,42 +17,42 @@ export interface ListQuery {
 }
 
 /** One kind of thing a gateway keeps, and how it is listed, read, applied and removed. */
-export interface Kind {
+export interface Resource {
   /** One of them, in a sentence. */
   readonly noun: string;
   /** The columns people see, and where they are found in an item of the list. */
   readonly columns: Readonly<Record<string, (item: Document) => unknown>>;
-  list(call: Control, query: ListQuery): Promise<readonly Document[]>;
+  list(call: ControlClient, query: ListQuery): Promise<readonly Document[]>;
   /** Adds to the items of a list what only people read. */
-  describe?(call: Control, items: readonly Document[]): Promise<readonly Document[]>;
-  get(call: Control, id: string): Promise<unknown>;
+  describe?(call: ControlClient, items: readonly Document[]): Promise<readonly Document[]>;
+  get(call: ControlClient, id: string): Promise<unknown>;
   /** What a file holds: each is applied by itself. */
   read(text: string, path: string): readonly unknown[];
-  apply(call: Control, document: unknown): Promise<Applied>;
+  apply(call: ControlClient, document: unknown): Promise<ApplyResult>;
   /** Makes one of a document of another format. */
-  import?(call: Control, document: unknown, flags: ImportFlags): Promise<Applied>;
-  remove(call: Control, id: string): Promise<unknown>;
+  import?(call: ControlClient, document: unknown, flags: ImportFlags): Promise<ApplyResult>;
+  remove(call: ControlClient, id: string): Promise<unknown>;
 }
 
-const text = (value: unknown) => (typeof value === 'string' ? value : '');
-const member = (value: unknown, name: string): unknown =>
+const toText = (value: unknown) => (typeof value === 'string' ? value : '');
+const getMember = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Document)[name] : undefined;
-const under =
+const memberAt =
   (...names: readonly string[]) =>
   (item: Document) =>
-    names.reduce<unknown>(member, item);
-const yes = (value: unknown) => (value ? 'yes' : 'no');
+    names.reduce<unknown>(getMember, item);
+const formatYesNo = (value: unknown) => (value ? 'yes' : 'no');
 
-const apis: Kind = {
+const apis: Resource = {
   noun: 'API',
   columns: {
-    ID: under('api_id'),
-    NAME: under('name'),
-    'LISTEN PATH': under('proxy', 'listen_path'),
-    TARGET: under('proxy', 'target_url'),
+    ID: memberAt('api_id'),
+    NAME: memberAt('name'),
+    'LISTEN PATH': memberAt('proxy', 'listen_path'),
+    TARGET: memberAt('proxy', 'target_url'),
     FORM: item => (item.is_oas ? 'openapi' : 'classic'),
-    ACTIVE: item => yes(item.active !== false),
-    SERVED: under('served'),
+    ACTIVE: item => formatYesNo(item.active !== false),
+    SERVED: memberAt('served'),
   },
   describe: addServed,
   list: call => call('GET /gw/apis', {}),
@@ -60,7 +60,7 @@ const apis: Kind = {
     const classic = await call('GET /gw/apis/{apiId}', { params: { apiId } });
     return classic.is_oas ? call('GET /gw/apis/oas/{apiId}', { params: { apiId } }) : classic;
   },
-  read: documentsIn,
+  read: parseDocuments,
   apply: (call, document) => applyApi(call, document as Document),
   import: (call, document, flags) => importApi(call, document as Document, flags),
   remove: (call, apiId) => call('DELETE /gw/apis/{apiId}', { params: { apiId } }),
@@ -72,18 +72,19 @@ const maxStatusRequests = 8;
 const maxReasonLength = 60;
 
 /** Adds to each API whether calls of it are answered, and if not, why. */
-async function addServed(call: Control, items: readonly Document[]): Promise<readonly Document[]> {
+async function addServed(call: ControlClient, items: readonly Document[]): Promise<readonly Document[]> {
   const described = [...items];
   const rest = items.entries();
   async function work(): Promise<void> {
-    for (const [at, item] of rest) described[at] = { ...item, served: await describeServed(call, text(item.api_id)) };
+    for (const [index, item] of rest)
+      described[index] = { ...item, served: await describeServed(call, toText(item.api_id)) };
   }
   await Promise.all(Array.from({ length: maxStatusRequests }, work));
   return described;
 }
 
-async function describeServed(call: Control, apiId: string): Promise<string> {
-  const status = await statusOf(call, apiId);
+async function describeServed(call: ControlClient, apiId: string): Promise<string> {
+  const status = await readStatus(call, apiId);
   if (typeof status === 'string') return status;
   if (status.served) return 'yes';
   const { reason } = status;
@@ -91,9 +92,9 @@ async function describeServed(call: Control, apiId: string): Promise<string> {
 }
 
 /** Removed meanwhile, or asked of a process without traffic: the list is shown all the same. */
-async function statusOf(call: Control, apiId: string) {
+async function readStatus(call: ControlClient, apiId: string) {
   try {
-    return (await orNothing(call('GET /gw/apis/{apiId}/status', { params: { apiId } }))) ?? 'removed';
+    return (await undefinedIfNotFound(call('GET /gw/apis/{apiId}/status', { params: { apiId } }))) ?? 'removed';
   } catch (error) {
     if (error instanceof Problem && error.status === 503) return 'unknown';
     throw error;
@@ -101,71 +102,72 @@ async function statusOf(call: Control, apiId: string) {
 }
 
 /** The organisation a document names says where its id is to be found. */
-const owner = ({ org_id }: Document) => (text(org_id) === '' ? {} : { org_id: text(org_id) });
+const toOwnerQuery = ({ org_id }: Document) => (toText(org_id) === '' ? {} : { org_id: toText(org_id) });
 
-const keys: Kind = {
+const keys: Resource = {
   noun: 'key',
-  columns: { KEY: under('key') },
+  columns: { KEY: memberAt('key') },
   async list(call, { filter, api }) {
     const query = { ...(filter && { filter }), ...(api && { api_id: api }) };
     return (await call('GET /gw/keys', { query })).keys.map(key => ({ key }));
   },
   get: (call, keyID) => call('GET /gw/keys/{keyID}', { params: { keyID } }),
-  read: documentsIn,
+  read: parseDocuments,
   async apply(call, given) {
     const body = given as Document;
-    const keyID = text(body.key_id);
+    const keyID = toText(body.key_id);
     if (keyID === '') return call('POST /gw/keys', { body });
     const named = { params: { keyID }, body };
-    const query = owner(body);
-    if (await orNothing(call('GET /gw/keys/{keyID}', { params: { keyID }, query })))
+    const query = toOwnerQuery(body);
+    if (await undefinedIfNotFound(call('GET /gw/keys/{keyID}', { params: { keyID }, query })))
       return call('PUT /gw/keys/{keyID}', { ...named, query });
     return call('POST /gw/keys/{keyID}', named);
   },
   remove: (call, keyID) => call('DELETE /gw/keys/{keyID}', { params: { keyID } }),
 };
 
-const rateOf = ({ rate, per }: Document) => (Number(rate) > 0 ? `${rate} in ${per} s` : 'any');
-const quotaOf = ({ quota_max, quota_renewal_rate: renewal }: Document) =>
+const formatRate = ({ rate, per }: Document) => (Number(rate) > 0 ? `${rate} in ${per} s` : 'any');
+const formatQuota = ({ quota_max, quota_renewal_rate: renewal }: Document) =>
   Number(quota_max) > 0 ? `${quota_max}${Number(renewal) > 0 ? ` in ${renewal} s` : ''}` : 'any';
 
-const policies: Kind = {
+const policies: Resource = {
   noun: 'policy',
   columns: {
-    ID: under('id'),
-    NAME: under('name'),
-    STATE: under('state'),
-    RATE: rateOf,
-    QUOTA: quotaOf,
+    ID: memberAt('id'),
+    NAME: memberAt('name'),
+    STATE: memberAt('state'),
+    RATE: formatRate,
+    QUOTA: formatQuota,
     APIS: item => Object.keys((item.access_rights as object | null) ?? {}).join(','),
   },
   list: call => call('GET /gw/policies', {}),
   get: (call, policyID) => call('GET /gw/policies/{policyID}', { params: { policyID } }),
-  read: documentsIn,
+  read: parseDocuments,
   async apply(call, given) {
     const body = given as Document;
-    const params = { policyID: text(body.id) || text(body._id) };
-    const query = owner(body);
-    const known = params.policyID !== '' && (await orNothing(call('GET /gw/policies/{policyID}', { params, query })));
+    const params = { policyID: toText(body.id) || toText(body._id) };
+    const query = toOwnerQuery(body);
+    const known =
+      params.policyID !== '' && (await undefinedIfNotFound(call('GET /gw/policies/{policyID}', { params, query })));
     return known ? call('PUT /gw/policies/{policyID}', { params, query, body }) : call('POST /gw/policies', { body });
   },
   remove: (call, policyID) => call('DELETE /gw/policies/{policyID}', { params: { policyID } }),
 };
 
-const certs: Kind = {
+const certs: Resource = {
   noun: 'certificate',
   columns: {
-    ID: under('id'),
-    SUBJECT: under('subject_cn'),
-    ISSUER: under('issuer_cn'),
-    'GOOD UNTIL': under('not_after'),
-    'PRIVATE KEY': item => yes(item.has_private),
+    ID: memberAt('id'),
+    SUBJECT: memberAt('subject_cn'),
+    ISSUER: memberAt('issuer_cn'),
+    'GOOD UNTIL': memberAt('not_after'),
+    'PRIVATE KEY': item => formatYesNo(item.has_private),
   },
   async list(call) {
     return (await call('GET /gw/certs', { query: { mode: 'detailed' } })).certs as readonly Document[];
   },
   get: (call, certIDs) => call('GET /gw/certs/{certIDs}', { params: { certIDs } }),
-  read: (given, path) => [pemIn(given, path)],
+  read: (given, path) => [requirePem(given, path)],
   async apply(call, pem) {
     const { id } = await call('POST /gw/certs', { body: String(pem) });
     return { key: id, action: 'added' };
@@ -173,4 +175,4 @@ const certs: Kind = {
   remove: (call, certID) => call('DELETE /gw/certs/{certID}', { params: { certID } }),
 };
 
-export const kinds: ReadonlyMap<string, Kind> = new Map(Object.entries({ apis, keys, policies, certs }));
+export const resources: ReadonlyMap<string, Resource> = new Map(Object.entries({ apis, keys, policies, certs }));

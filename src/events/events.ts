@@ -3,17 +3,17 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
-import { bodyTemplates } from './body-template.ts';
-import { laneStore } from './deliveries/lane-store.ts';
-import { type Sender, type SenderOptions, startSender } from './deliveries/sender.ts';
-import { deliveryStore } from './deliveries/store.ts';
+import { createBodyRenderer } from './body-template.ts';
+import { createLaneStore } from './deliveries/lane-store.ts';
+import { startWebhookSender, type WebhookSender, type WebhookSenderOptions } from './deliveries/sender.ts';
+import { createDeliveryStore } from './deliveries/store.ts';
 import { startDispatch } from './dispatch.ts';
-import { hookSecretStore } from './hooks/secret-store.ts';
+import { createHookSecretStore } from './hooks/secret-store.ts';
 import type { HookStore } from './hooks/store.ts';
 import type { EventName } from './payload.ts';
-import { deliveryMaker } from './webhook-handler.ts';
+import { createDeliveryBuilder } from './webhook-handler.ts';
 
-export interface EventSurroundings {
+export interface EventsOptions {
   readonly records: Records;
   readonly vault: Vault;
   readonly hooks: HookStore;
@@ -23,25 +23,37 @@ export interface EventSurroundings {
 }
 
 /** Tells handlers of something no API is part of. Never waits. */
-export type Tell = (event: EventName, orgId: string, detail: Readonly<Record<string, unknown>>) => void;
+export type EmitEvent = (event: EventName, orgId: string, detail: Readonly<Record<string, unknown>>) => void;
 
 /** From what happens to calls of webhooks. They are made once a sender runs; until then they wait in the records. */
-export function openEvents({ records, vault, hooks, settings, clock, log }: EventSurroundings) {
-  const deliveries = deliveryStore(records);
-  let sender: Sender | undefined;
+export function openEvents({ records, vault, hooks, settings, clock, log }: EventsOptions) {
+  const deliveries = createDeliveryStore(records);
+  let sender: WebhookSender | undefined;
   const wakeSender = () => sender?.wake();
-  const make = deliveryMaker({ hooks, vault, clock, render: bodyTemplates(settings['templates.directory']) });
-  const events = startDispatch({ deliveries, make, clock, log, settings, onWritten: wakeSender });
-  const happened: Tell = (event, orgId, detail) =>
+  const make = createDeliveryBuilder({
+    hooks,
+    vault,
+    clock,
+    render: createBodyRenderer(settings['templates.directory']),
+  });
+  const events = startDispatch({
+    deliveries,
+    buildDelivery: make,
+    clock,
+    log,
+    settings,
+    onDeliveriesAdded: wakeSender,
+  });
+  const emitEvent: EmitEvent = (event, orgId, detail) =>
     events.take({ event, atMs: clock.now(), orgId, apiId: '', detail: { org_id: orgId, ...detail } });
   return {
     deliveries,
-    hookSecrets: hookSecretStore(records, vault),
+    hookSecrets: createHookSecretStore(records, vault),
     events,
     wakeSender,
-    happened,
+    happened: emitEvent,
     sending: {
-      set: (running: Sender) => {
+      set: (running: WebhookSender) => {
         sender = running;
       },
       totals: () => sender?.totals() ?? { delivered: 0, failed: 0, dead: 0 },
@@ -49,14 +61,14 @@ export function openEvents({ records, vault, hooks, settings, clock, log }: Even
   };
 }
 
-type Sending = Omit<SenderOptions, 'lanes'> & {
+type SendingOptions = Omit<WebhookSenderOptions, 'lanes'> & {
   readonly records: Records;
-  readonly sending: { set(running: Sender): void };
+  readonly sending: { set(running: WebhookSender): void };
 };
 
 /** `node` names this process among those on the database, also after it was stopped and started again. */
-export function startSending(options: Sending, node: string): Sender {
-  const sender = startSender({ ...options, lanes: laneStore(options.records, node) });
+export function startSending(options: SendingOptions, node: string): WebhookSender {
+  const sender = startWebhookSender({ ...options, lanes: createLaneStore(options.records, node) });
   options.sending.set(sender);
   return sender;
 }

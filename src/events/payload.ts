@@ -2,7 +2,7 @@ import { formatIsoTime } from '#base/clock.ts';
 import { objectOrEmpty } from '#base/json-tree.ts';
 
 /** Something that happened, with what is known of it under our own names. */
-export interface Happened {
+export interface GatewayEvent {
   readonly event: string;
   readonly atMs: number;
   /** Empty for what belongs to nobody but the installation. */
@@ -12,83 +12,91 @@ export interface Happened {
 }
 
 /** What templates see. */
-export interface EventObject {
+export interface TemplateData {
   readonly Type: string;
   readonly Meta: Readonly<Record<string, unknown>>;
   readonly TimeStamp: string;
 }
 
 /** One kind of event: what its Meta holds besides message and request, and what is sent where no template says. */
-interface Kind {
-  meta(happened: Happened): Record<string, unknown>;
-  body(happened: Happened): Record<string, unknown>;
+interface EventKind {
+  meta(gatewayEvent: GatewayEvent): Record<string, unknown>;
+  body(gatewayEvent: GatewayEvent): Record<string, unknown>;
   /** What a log line says behind the name of the event. */
-  line(happened: Happened): string;
+  line(gatewayEvent: GatewayEvent): string;
 }
 
-const words = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
-const of = ({ detail }: Happened, name: string): string => words(detail[name]);
-const apiOf = (it: Happened) => it.apiId || of(it, 'api_id');
-const named = (it: Happened) => ({ event: it.event, message: of(it, 'message') });
+const toText = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+const detailText = ({ detail }: GatewayEvent, name: string): string => toText(detail[name]);
+const apiIdOf = (it: GatewayEvent) => it.apiId || detailText(it, 'api_id');
+const toNameAndMessage = (it: GatewayEvent) => ({ event: it.event, message: detailText(it, 'message') });
 
-const call: Kind = {
-  meta: it => ({ Path: of(it, 'path'), Origin: of(it, 'origin'), Key: of(it, 'key') }),
-  body: it => ({ ...named(it), path: of(it, 'path'), origin: of(it, 'origin'), key: of(it, 'key') }),
-  line: it => `:${of(it, 'key')}:${of(it, 'origin')}:${of(it, 'path')}`,
+const call: EventKind = {
+  meta: it => ({ Path: detailText(it, 'path'), Origin: detailText(it, 'origin'), Key: detailText(it, 'key') }),
+  body: it => ({
+    ...toNameAndMessage(it),
+    path: detailText(it, 'path'),
+    origin: detailText(it, 'origin'),
+    key: detailText(it, 'key'),
+  }),
+  line: it => `:${detailText(it, 'key')}:${detailText(it, 'origin')}:${detailText(it, 'path')}`,
 };
 
-const version: Kind = { ...call, meta: it => ({ ...call.meta(it), Reason: of(it, 'reason') }) };
+const version: EventKind = { ...call, meta: it => ({ ...call.meta(it), Reason: detailText(it, 'reason') }) };
 
 /** `CircuitEvent` is 0 for a breaker that tripped and 1 for one that was reset. */
-const circuit = (it: Happened) => Number(it.detail.circuit_event ?? (it.event === 'BreakerReset' ? 1 : 0));
-const breaker: Kind = {
-  meta: it => ({ Path: of(it, 'path'), APIID: apiOf(it), CircuitEvent: circuit(it) }),
-  body: it => ({ ...named(it), api_id: apiOf(it), path: of(it, 'path') }),
-  line: it => `:${apiOf(it)}:${of(it, 'path')}: [STATUS] ${circuit(it)}`,
+const toCircuitState = (it: GatewayEvent) => Number(it.detail.circuit_event ?? (it.event === 'BreakerReset' ? 1 : 0));
+const breaker: EventKind = {
+  meta: it => ({ Path: detailText(it, 'path'), APIID: apiIdOf(it), CircuitEvent: toCircuitState(it) }),
+  body: it => ({ ...toNameAndMessage(it), api_id: apiIdOf(it), path: detailText(it, 'path') }),
+  line: it => `:${apiIdOf(it)}:${detailText(it, 'path')}: [STATUS] ${toCircuitState(it)}`,
 };
-const anyBreaker: Kind = { ...breaker, body: it => ({ ...breaker.body(it), Status: String(circuit(it)) }) };
+const anyBreaker: EventKind = { ...breaker, body: it => ({ ...breaker.body(it), Status: String(toCircuitState(it)) }) };
 
 /** The detail is the `HostInfo` itself, under `host_info`. */
-const host: Kind = {
+const host: EventKind = {
   meta: it => ({ HostInfo: objectOrEmpty(it.detail.host_info) }),
   body(it) {
     const info = objectOrEmpty(it.detail.host_info);
     const { target_url, host_name, api_id } = objectOrEmpty(info.MetaData);
     return {
-      ...named(it),
-      url: words(info.CheckURL ?? target_url),
-      response_code: words(info.ResponseCode),
-      tcp_error: words(info.IsTCPError),
-      host: words(host_name),
-      api_id: apiOf(it) || words(api_id),
+      ...toNameAndMessage(it),
+      url: toText(info.CheckURL ?? target_url),
+      response_code: toText(info.ResponseCode),
+      tcp_error: toText(info.IsTCPError),
+      host: toText(host_name),
+      api_id: apiIdOf(it) || toText(api_id),
     };
   },
-  line: it => `:${words(objectOrEmpty(it.detail.host_info).CheckURL)}`,
+  line: it => `:${toText(objectOrEmpty(it.detail.host_info).CheckURL)}`,
 };
 
-const trigger: Kind = {
+const trigger: EventKind = {
   meta: it => ({
-    OrgID: of(it, 'org_id'),
-    Key: of(it, 'key'),
+    OrgID: detailText(it, 'org_id'),
+    Key: detailText(it, 'key'),
     TriggerLimit: it.detail.trigger_limit,
     UsagePercentage: it.detail.usage_percentage,
   }),
   body: it => ({
-    ...named(it),
-    org: of(it, 'org_id'),
-    key: of(it, 'key'),
-    trigger_limit: of(it, 'trigger_limit'),
+    ...toNameAndMessage(it),
+    org: detailText(it, 'org_id'),
+    key: detailText(it, 'key'),
+    trigger_limit: detailText(it, 'trigger_limit'),
   }),
-  line: it => `:${of(it, 'key')}`,
+  line: it => `:${detailText(it, 'key')}`,
 };
 
-const token: Kind = { ...call, meta: it => ({ Org: of(it, 'org_id') || it.orgId, Key: of(it, 'key') }) };
+const token: EventKind = {
+  ...call,
+  meta: it => ({ Org: detailText(it, 'org_id') || it.orgId, Key: detailText(it, 'key') }),
+};
 
 /** The details of certificates have the names that are sent. */
-const certificate: Kind = {
+const certificate: EventKind = {
   meta: ({ detail: { message: _message, ...detail } }) => ({ ...detail }),
-  body: it => ({ ...named(it), ...certificate.meta(it), timestamp: formatIsoTime(it.atMs) }),
-  line: it => `:${of(it, 'cert_id')}`,
+  body: it => ({ ...toNameAndMessage(it), ...certificate.meta(it), timestamp: formatIsoTime(it.atMs) }),
+  line: it => `:${detailText(it, 'cert_id')}`,
 };
 
 /** Every event there is. */
@@ -117,26 +125,27 @@ export const eventKinds = {
   OAuth2ScopeCheckFailed: call,
   OAuth2ExchangeSucceeded: call,
   OAuth2ExchangeFailed: call,
-} as const satisfies Readonly<Record<string, Kind>>;
+} as const satisfies Readonly<Record<string, EventKind>>;
 
 export type EventName = keyof typeof eventKinds;
 export const eventNames = Object.keys(eventKinds) as EventName[];
 
 /** An event of a plugin's own making is told like one about a call. */
-const kindOf = ({ event }: Happened): Kind =>
+const eventKindOf = ({ event }: GatewayEvent): EventKind =>
   Object.hasOwn(eventKinds, event) ? eventKinds[event as EventName] : call;
 
-export const eventObject = (happened: Happened): EventObject => ({
-  Type: happened.event,
+export const toTemplateData = (gatewayEvent: GatewayEvent): TemplateData => ({
+  Type: gatewayEvent.event,
   Meta: {
-    Message: of(happened, 'message'),
-    OriginatingRequest: of(happened, 'request'),
-    ...kindOf(happened).meta(happened),
+    Message: detailText(gatewayEvent, 'message'),
+    OriginatingRequest: detailText(gatewayEvent, 'request'),
+    ...eventKindOf(gatewayEvent).meta(gatewayEvent),
   },
-  TimeStamp: formatIsoTime(happened.atMs),
+  TimeStamp: formatIsoTime(gatewayEvent.atMs),
 });
 
-export const defaultBody = (happened: Happened): string => JSON.stringify(kindOf(happened).body(happened));
+export const formatDefaultBody = (gatewayEvent: GatewayEvent): string =>
+  JSON.stringify(eventKindOf(gatewayEvent).body(gatewayEvent));
 
-export const logLine = (happened: Happened, prefix: string): string =>
-  `${prefix}:${happened.event}${kindOf(happened).line(happened)}`;
+export const formatLogLine = (gatewayEvent: GatewayEvent, prefix: string): string =>
+  `${prefix}:${gatewayEvent.event}${eventKindOf(gatewayEvent).line(gatewayEvent)}`;

@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { Vault } from '#base/vault.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
-import type { BodyTemplates, RenderedBody } from './body-template.ts';
+import type { BodyRenderer, RenderedBody } from './body-template.ts';
 import { inlinePrefix } from './deliveries/schema.ts';
 import type { NewDelivery } from './deliveries/store.ts';
 import type { HookStore } from './hooks/store.ts';
-import type { Happened } from './payload.ts';
+import type { GatewayEvent } from './payload.ts';
 import { webhookMethod, webhookUrl } from './webhook-shapes.ts';
 
 export const headersPurpose = 'webhook handler headers';
 
 /** What cannot be sent is kept for its author to see, but not over and over. */
-const deadMarkMs = 60_000;
+const deadDeduplicationMs = 60_000;
 
 /** Where a handler sends what, as it is now. */
-interface Wanted {
+interface ResolvedTarget {
   readonly hook: string;
   readonly name: string;
   readonly method: string;
@@ -26,21 +26,21 @@ interface Wanted {
   readonly isStored: boolean;
 }
 
-export interface MakerOptions {
+export interface DeliveryBuilderOptions {
   readonly hooks: Pick<HookStore, 'find'>;
   readonly vault: Pick<Vault, 'seal'>;
   readonly clock: Clock;
-  readonly render: BodyTemplates;
+  readonly render: BodyRenderer;
 }
 
-export type DeliveryMaker = ReturnType<typeof deliveryMaker>;
+export type DeliveryBuilder = ReturnType<typeof createDeliveryBuilder>;
 
 /** Makes of an event what a webhook handler asks to be sent. What cannot be made comes out dead, with the reason. */
-export function deliveryMaker({ hooks, vault, clock, render }: MakerOptions) {
-  async function wantedBy(orgId: string, apiId: string, handler: EventHandler): Promise<Wanted> {
+export function createDeliveryBuilder({ hooks, vault, clock, render }: DeliveryBuilderOptions) {
+  async function resolveTarget(orgId: string, apiId: string, handler: EventHandler): Promise<ResolvedTarget> {
     const { id, cooldownSeconds, bodyTemplate } = handler;
     const stored = id === '' || orgId === '' ? undefined : await hooks.find(orgId, id);
-    if (!stored) return inlineOf(apiId, handler);
+    if (!stored) return toInlineTarget(apiId, handler);
     return {
       hook: stored.id,
       name: stored.name,
@@ -53,44 +53,57 @@ export function deliveryMaker({ hooks, vault, clock, render }: MakerOptions) {
     };
   }
 
-  return async (happened: Happened, handler: EventHandler): Promise<NewDelivery> => {
-    const { orgId, apiId, event } = happened;
-    const wanted = await wantedBy(orgId, apiId, handler);
-    const { body, fault } = attempted(() => {
-      checkTarget(wanted, handler);
-      return render(wanted.template, happened);
+  return async (gatewayEvent: GatewayEvent, handler: EventHandler): Promise<NewDelivery> => {
+    const { orgId, apiId, event } = gatewayEvent;
+    const target = await resolveTarget(orgId, apiId, handler);
+    const { body, fault } = tryRender(() => {
+      checkTarget(target, handler);
+      return render(target.template, gatewayEvent);
     });
-    const given = { orgId, apiId, event, hook: wanted.hook, name: wanted.name };
+    const identity = { orgId, apiId, event, hook: target.hook, name: target.name };
     const inline = {
-      method: wanted.method,
-      url: wanted.url,
-      sealedHeaders: vault.seal(JSON.stringify(wanted.headers), headersPurpose),
+      method: target.method,
+      url: target.url,
+      sealedHeaders: vault.seal(JSON.stringify(target.headers), headersPurpose),
     };
-    const place = wanted.isStored ? {} : { inline };
+    const inlinePart = target.isStored ? {} : { inline };
     if (!body) {
       const log = [{ atMs: clock.now(), ms: 0, status: 0, error: fault }];
-      const mark = markOf(orgId, wanted, fault);
-      return { ...given, ...place, payload: '', contentType: '', log, dead: true, mark, markedForMs: deadMarkMs };
+      const deduplicationKey = toDeduplicationKey(orgId, target, fault);
+      return {
+        ...identity,
+        ...inlinePart,
+        payload: '',
+        contentType: '',
+        log,
+        isDead: true,
+        deduplicationKey,
+        deduplicationMs: deadDeduplicationMs,
+      };
     }
     return {
-      ...given,
-      ...place,
+      ...identity,
+      ...inlinePart,
       ...body,
       log: [],
-      dead: false,
-      mark: wanted.cooldownMs > 0 ? markOf(orgId, wanted, sameness(happened, body.payload)) : '',
-      markedForMs: wanted.cooldownMs,
+      isDead: false,
+      deduplicationKey:
+        target.cooldownMs > 0 ? toDeduplicationKey(orgId, target, toIdentityText(gatewayEvent, body.payload)) : '',
+      deduplicationMs: target.cooldownMs,
     };
   };
 }
 
 /** A handler that says everything itself. All of one API that call the same address share one queue. */
-function inlineOf(apiId: string, { name, method, url, bodyTemplate, headers, cooldownSeconds }: EventHandler): Wanted {
-  const called = webhookMethod.safeParse(method.toUpperCase()).data ?? 'GET';
+function toInlineTarget(
+  apiId: string,
+  { name, method, url, bodyTemplate, headers, cooldownSeconds }: EventHandler,
+): ResolvedTarget {
+  const supportedMethod = webhookMethod.safeParse(method.toUpperCase()).data ?? 'GET';
   return {
-    hook: inlinePrefix + hashOf([apiId, called, url]).slice(0, 24),
+    hook: inlinePrefix + hashParts([apiId, supportedMethod, url]).slice(0, 24),
     name,
-    method: called,
+    method: supportedMethod,
     url,
     template: bodyTemplate,
     headers,
@@ -99,14 +112,14 @@ function inlineOf(apiId: string, { name, method, url, bodyTemplate, headers, coo
   };
 }
 
-function checkTarget({ isStored, url }: Wanted, { id }: EventHandler): void {
+function checkTarget({ isStored, url }: ResolvedTarget, { id }: EventHandler): void {
   if (isStored || webhookUrl.safeParse(url).success) return;
   throw new Error(
     id !== '' && url === '' ? `there is no webhook ${id}` : 'the address is not an absolute http or https URL',
   );
 }
 
-function attempted(work: () => RenderedBody): { body?: RenderedBody; fault: string } {
+function tryRender(work: () => RenderedBody): { body?: RenderedBody; fault: string } {
   try {
     return { body: work(), fault: '' };
   } catch (error) {
@@ -114,13 +127,14 @@ function attempted(work: () => RenderedBody): { body?: RenderedBody; fault: stri
   }
 }
 
-const hashOf = (parts: readonly unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+const hashParts = (parts: readonly unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 
 /** Calls that say the same to the same are one. */
-const markOf = (orgId: string, { hook, method, url }: Wanted, text: string) => hashOf([orgId, hook, method, url, text]);
+const toDeduplicationKey = (orgId: string, { hook, method, url }: ResolvedTarget, text: string) =>
+  hashParts([orgId, hook, method, url, text]);
 
 /** A certificate's events differ by the hour, but are about the same end. */
-function sameness({ event, detail, apiId }: Happened, payload: string): string {
+function toIdentityText({ event, detail, apiId }: GatewayEvent, payload: string): string {
   const { cert_id, expires_at, expired_at } = detail;
-  return cert_id === undefined ? payload : hashOf([event, cert_id, expires_at ?? expired_at, apiId]);
+  return cert_id === undefined ? payload : hashParts([event, cert_id, expires_at ?? expired_at, apiId]);
 }

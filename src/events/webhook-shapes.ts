@@ -19,6 +19,9 @@ export const webhookUrl = z
   .refine(isAbsolute, 'must be an absolute http or https URL without user name or password');
 
 /** Characters of an HTTP field name; anything else would be refused when the hook is called. */
-export const headerName = z.string().max(256).regex(tokenPattern, 'is not a header name');
-export const headerValue = z.string().max(8192).regex(fieldValuePattern, 'holds characters a header cannot carry');
-export const maxHeaders = 100;
+export const webhookHeaderName = z.string().max(256).regex(tokenPattern, 'is not a header name');
+export const webhookHeaderValue = z
+  .string()
+  .max(8192)
+  .regex(fieldValuePattern, 'holds characters a header cannot carry');
+export const maxWebhookHeaders = 100;

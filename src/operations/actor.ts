@@ -19,13 +19,13 @@ export type Authenticate = (credential: string) => Promise<Actor | undefined>;
 export const isAdmin = ({ permissions }: Pick<Actor, 'permissions'>): boolean => permissions.IsAdmin === 'admin';
 
 /** The one place where a permission is decided. An administrator holds everything that is not denied by name. */
-export function permits(actor: Actor, permission: string): boolean {
+export function hasPermission(actor: Actor, permission: string): boolean {
   if (permission === 'secret') return actor.surface !== 'dashboard';
   if (permission === 'any user') return true;
   if (permission === 'admin') return isAdmin(actor);
-  const [name, wanted] = permission.split(':') as [string, string];
-  const held = actor.permissions[name];
-  if (held === 'deny') return false;
+  const [name, requiredLevel] = permission.split(':') as [string, string];
+  const level = actor.permissions[name];
+  if (level === 'deny') return false;
   if (isAdmin(actor)) return true;
-  return held === 'write' || held === 'admin' || (held === 'read' && wanted === 'read');
+  return level === 'write' || level === 'admin' || (level === 'read' && requiredLevel === 'read');
 }

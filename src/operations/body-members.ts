@@ -2,7 +2,12 @@ import type { z } from 'zod';
 import { checkMembers, defaultMemberBounds, formatUnknownMember } from '#base/members.ts';
 import type { Settings } from '#base/settings.ts';
 import type { BodyEnvelope } from './operation.ts';
-import { faultText, invalid, schemaFaults, type ValidationError } from './validation-error.ts';
+import {
+  createInvalidProblem,
+  formatValidationError,
+  toValidationErrors,
+  type ValidationError,
+} from './validation-error.ts';
 
 interface CheckedBody {
   readonly body: unknown;
@@ -20,17 +25,22 @@ interface BodyRules {
  */
 export function checkBody(
   { body: schema, envelope }: BodyRules,
-  given: unknown,
+  input: unknown,
   unknownMembers: Settings['management.unknown_members'],
 ): CheckedBody {
   const isRefused = unknownMembers === 'refuse';
   const bounds = { ...defaultMemberBounds, dropsUnknown: true };
-  const { value, unknown, legacy } = checkMembers(schema, openEnvelope(given, envelope), bounds);
-  const found = unknown.map((member): ValidationError => ({ path: member.path, message: formatUnknownMember(member) }));
+  const { value, unknown, legacy } = checkMembers(schema, unwrapEnvelope(input, envelope), bounds);
+  const unknownErrors = unknown.map(
+    (member): ValidationError => ({ path: member.path, message: formatUnknownMember(member) }),
+  );
   const result = schema.safeParse(value);
-  if ((isRefused && found.length > 0) || !result.success)
-    throw invalid([...(isRefused ? found : []), ...(result.success ? [] : schemaFaults(schema, value, result.error))]);
-  const ignored = found.map(fault => `${faultText(fault)} (ignored)`);
+  if ((isRefused && unknownErrors.length > 0) || !result.success)
+    throw createInvalidProblem([
+      ...(isRefused ? unknownErrors : []),
+      ...(result.success ? [] : toValidationErrors(schema, value, result.error)),
+    ]);
+  const ignored = unknownErrors.map(fault => `${formatValidationError(fault)} (ignored)`);
   return {
     body: result.data,
     warnings: [...ignored, ...legacy.map(path => `${path}: legacy member, kept without effect`)],
@@ -38,10 +48,10 @@ export function checkBody(
 }
 
 /** The body inside the envelope that reads return, so that what was read can be edited and sent back. */
-function openEnvelope(given: unknown, envelope: BodyEnvelope | undefined): unknown {
-  if (!envelope || typeof given !== 'object' || given === null || !Object.hasOwn(given, envelope.body)) return given;
-  const { [envelope.body]: inside, ...beside } = given as Record<string, unknown>;
-  return Object.keys(beside).every(name => envelope.beside.includes(name)) ? inside : given;
+function unwrapEnvelope(input: unknown, envelope: BodyEnvelope | undefined): unknown {
+  if (!envelope || typeof input !== 'object' || input === null || !Object.hasOwn(input, envelope.body)) return input;
+  const { [envelope.body]: inside, ...beside } = input as Record<string, unknown>;
+  return Object.keys(beside).every(name => envelope.beside.includes(name)) ? inside : input;
 }
 
 /** A longer header than this is cut: clients and proxies bound the size of a response head. */

@@ -19,34 +19,35 @@ export function checkMediaType(kind: BodyKind, contentType: string | undefined):
 }
 
 /** Values of a document take this many bytes on average, or more; smaller ones are there to keep us busy. */
-const bytesPerValue = 20;
+const minBytesPerValue = 20;
 
 export interface ReadOptions {
   readonly contentType: string | undefined;
   /** The most a body may have, whatever this one has. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 export async function readBody(
   kind: BodyKind,
   bytes: Buffer,
-  { contentType, mostBytes }: ReadOptions,
+  { contentType, maxBytes }: ReadOptions,
 ): Promise<unknown> {
-  if (kind === 'text') return textOf(bytes);
-  if (kind === 'form') return formOf(textOf(bytes));
-  if (kind === 'upload') return uploadOf(bytes, contentType);
-  const most = Math.ceil(mostBytes / bytesPerValue);
-  if (kind !== 'document') return parseUniqueJson(textOf(bytes), most);
-  if (parseMediaType(contentType) === formType) return uploadedDocument(await uploadOf(bytes, contentType), most);
-  return parseDocument(textOf(bytes), parseMediaType(contentType), most);
+  if (kind === 'text') return decodeText(bytes);
+  if (kind === 'form') return parseForm(decodeText(bytes));
+  if (kind === 'upload') return parseUpload(bytes, contentType);
+  const maxValues = Math.ceil(maxBytes / minBytesPerValue);
+  if (kind !== 'document') return parseUniqueJson(decodeText(bytes), maxValues);
+  if (parseMediaType(contentType) === formType)
+    return parseUploadedDocument(await parseUpload(bytes, contentType), maxValues);
+  return parseDocument(decodeText(bytes), parseMediaType(contentType), maxValues);
 }
 
 /** A document in the notation its media type names; where that names neither, the first character decides. */
-function parseDocument(text: string, type: string, most: number): unknown {
-  if (isYaml(type)) return parseYaml(text, most);
-  if (!isJson(type)) return parseEither(text, most);
+function parseDocument(text: string, type: string, maxValues: number): unknown {
+  if (isYaml(type)) return parseYaml(text, maxValues);
+  if (!isJson(type)) return parseEither(text, maxValues);
   try {
-    return parseUniqueJson(text, most);
+    return parseUniqueJson(text, maxValues);
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== jsonProblem.malformed.code || startsAsJson(text)) throw error;
     throw jsonProblem.malformed({
@@ -57,20 +58,21 @@ function parseDocument(text: string, type: string, most: number): unknown {
 
 /** JSON documents begin with a brace or a bracket; block YAML begins with neither. */
 const startsAsJson = (text: string) => /^\s*[[{]/.test(text);
-const parseEither = (text: string, most: number) => (startsAsJson(text) ? parseUniqueJson : parseYaml)(text, most);
+const parseEither = (text: string, maxValues: number) =>
+  (startsAsJson(text) ? parseUniqueJson : parseYaml)(text, maxValues);
 const isJson = (type: string) => /^application\/([\w.-]+\+)?json$/.test(type);
 
 const formType = 'multipart/form-data';
 
-function uploadedDocument(file: Upload | undefined, most: number): unknown {
+function parseUploadedDocument(file: Upload | undefined, maxValues: number): unknown {
   if (!file) throw problem.invalid({ detail: { faults: 'Request body malformed: the form holds no file' } });
-  return parseEither(textOf(file.bytes), most);
+  return parseEither(decodeText(file.bytes), maxValues);
 }
 
 /** It has had many names, and some still use them. */
 const isYaml = (type: string) => /^(application|text)\/([\w.-]+\+)?(x-)?yaml$/.test(type);
 
-function textOf(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -78,7 +80,7 @@ function textOf(bytes: Buffer): string {
   }
 }
 
-function formOf(text: string): Json {
+function parseForm(text: string): Json {
   const form: { [name: string]: Json } = {};
   for (const [name, value] of new URLSearchParams(text)) {
     rejectNul(value);
@@ -88,7 +90,7 @@ function formOf(text: string): Json {
   return form;
 }
 
-async function uploadOf(bytes: Buffer, contentType: string | undefined): Promise<Upload | undefined> {
+async function parseUpload(bytes: Buffer, contentType: string | undefined): Promise<Upload | undefined> {
   if (bytes.length === 0) return undefined;
   if (parseMediaType(contentType) !== formType) return { name: '', bytes };
   let form: FormData;

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onEveryEngine } from '../../tests/support/app.ts';
 import type { catalogue } from '../catalogue.ts';
-import { CallFailed, client } from './client.ts';
+import { CallFailed, createOperationClient } from './client.ts';
 
 onEveryEngine('the typed client', app => {
   const admin = () =>
-    client<typeof catalogue>({ url: app().url.dashboard, headers: { 'admin-auth': app().credentials.admin_secret } });
+    createOperationClient<typeof catalogue>({
+      url: app().url.dashboard,
+      headers: { 'admin-auth': app().credentials.admin_secret },
+    });
 
   test('calls by route, with parameters in their places, and gives the typed answer', async () => {
     const body = { email_address: 'c@example.org', first_name: 'C', last_name: 'D' };

@@ -13,10 +13,10 @@ type Part<Name extends string, S> = S extends z.ZodType ? { [N in Name]: In<S> }
 type Member<Op, Name extends string> = Op extends { [N in Name]?: infer S } ? OrNone<Exclude<S, undefined>> : undefined;
 type OrNone<S> = [S] extends [never] ? undefined : S;
 
-export type Asked<Op> = Part<'params', Member<Op, 'params'>> &
+export type CallArguments<Op> = Part<'params', Member<Op, 'params'>> &
   Partial<Part<'query', Member<Op, 'query'>>> &
   Part<'body', Member<Op, 'body'>>;
-export type Answered<Op> = Op extends { returns: infer R extends z.ZodType } ? z.output<R> : never;
+export type CallResult<Op> = Op extends { returns: infer R extends z.ZodType } ? z.output<R> : never;
 
 export class CallFailed extends Error {
   readonly status: number;
@@ -37,42 +37,46 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-export function client<List extends readonly unknown[]>({ url, headers, fetch: send = fetch }: ClientOptions) {
+export function createOperationClient<List extends readonly unknown[]>({
+  url,
+  headers,
+  fetch: send = fetch,
+}: ClientOptions) {
   type All = Routes<List>;
   return async function call<Route extends keyof All & string>(
     route: Route,
-    asked: Asked<All[Route]>,
-  ): Promise<Answered<All[Route]>> {
+    callArguments: CallArguments<All[Route]>,
+  ): Promise<CallResult<All[Route]>> {
     const [method, path] = route.split(' ') as [string, string];
-    const { params, query, body } = asked as { params?: Values; query?: Values; body?: unknown };
-    const reply = await send(url + pathWith(path, params ?? {}) + queryText(query ?? {}), {
+    const { params, query, body } = callArguments as { params?: Values; query?: Values; body?: unknown };
+    const response = await send(url + buildPath(path, params ?? {}) + formatQuery(query ?? {}), {
       method,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': typeOf(body) }) },
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': contentTypeFor(body) }) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
-    const text = await reply.text();
-    const value = text === '' ? undefined : parsed(text);
-    if (!reply.ok) throw new CallFailed(route, reply.status, value);
-    return value as Answered<All[Route]>;
+    const text = await response.text();
+    const value = text === '' ? undefined : parseBody(text);
+    if (!response.ok) throw new CallFailed(route, response.status, value);
+    return value as CallResult<All[Route]>;
   };
 }
 
 type Values = Record<string, unknown>;
 
 /** Text goes as it is. */
-const typeOf = (body: unknown) => (typeof body === 'string' ? 'text/plain' : 'application/json');
+const contentTypeFor = (body: unknown) => (typeof body === 'string' ? 'text/plain' : 'application/json');
 
-const pathWith = (path: string, params: Values) =>
+const buildPath = (path: string, params: Values) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) =>
     encodeURIComponent(String(params[name.replaceAll('-', '_')])),
   );
 
-function queryText(query: Values): string {
+function formatQuery(query: Values): string {
   const pairs = Object.entries(query).filter(([, value]) => value !== undefined);
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs.map(([name, value]) => [name, String(value)]))}`;
 }
 
-function parsed(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -10,12 +10,12 @@ code{font:14px ui-monospace,monospace;background:#f2f4f7;padding:.1rem .3rem;bor
 .method{font-weight:700;margin-right:.5rem}.small{color:#56606e;font-size:.9rem;margin:.2rem 0}`;
 
 /** A page a person can read: every operation of the listener, by surface and noun. */
-export function docsPage(
+export function renderDocsPage(
   operations: readonly AnyOperation[],
   names: readonly SurfaceName[],
 ): { html: string; css: string } {
   const parts = names.map(name =>
-    surfacePart(
+    renderSurface(
       name,
       operations.filter(it => it.surface === name),
     ),
@@ -28,15 +28,15 @@ export function docsPage(
   return { html: `${head}<body>${intro}${parts.join('')}</body></html>`, css };
 }
 
-function surfacePart(name: SurfaceName, operations: readonly AnyOperation[]): string {
+function renderSurface(name: SurfaceName, operations: readonly AnyOperation[]): string {
   const { title, about, credentialHeader } = surfaces[name];
   const nouns = Map.groupBy(operations, it => it.noun);
-  const body = [...nouns].map(([noun, list]) => `<h3>${escapeMarkup(noun)}</h3>${list.map(operationPart).join('')}`);
+  const body = [...nouns].map(([noun, list]) => `<h3>${escapeMarkup(noun)}</h3>${list.map(renderOperation).join('')}`);
   const credential = `Credential in the header <code>${credentialHeader}</code>.`;
   return `<h2>${escapeMarkup(title)}</h2><p>${escapeMarkup(about)} ${credential}</p>${body.join('')}`;
 }
 
-function operationPart(it: AnyOperation): string {
+function renderOperation(it: AnyOperation): string {
   const failures = (it.problems ?? []).map(
     ({ status, message }) => `<p class="small">${status}: ${escapeMarkup(message)}</p>`,
   );

@@ -7,23 +7,25 @@ export interface Health {
   readonly version: string;
   readonly clock: Clock;
   /** Each part by name. Empty text means it works. */
-  parts(): Promise<Readonly<Record<string, string>>>;
+  checks(): Promise<Readonly<Record<string, string>>>;
   /** Parts whose loss is bridged: it is shown, but work goes on. */
-  readonly spare?: readonly string[];
-  ready(): boolean;
+  readonly optionalChecks?: readonly string[];
+  isReady(): boolean;
 }
 
 /** `/hello` for people, `/live` and `/ready` for orchestrators: the only paths that need no credential. */
-export function addHealth(app: FastifyInstance, health: Health): void {
-  app.get('/hello', async () => hello(health));
+export function addHealthRoutes(app: FastifyInstance, health: Health): void {
+  app.get('/hello', async () => buildReport(health));
   app.get('/live', async () => ({ message: 'Success' }));
   app.get('/ready', async (_request, reply) => {
-    const { details } = await hello(health);
-    const lost = Object.keys(details).filter(name => details[name]?.status === 'fail' && !health.spare?.includes(name));
-    if (health.ready() && lost.length === 0) return { message: 'Success' };
+    const { details } = await buildReport(health);
+    const failed = Object.keys(details).filter(
+      name => details[name]?.status === 'fail' && !health.optionalChecks?.includes(name),
+    );
+    if (health.isReady() && failed.length === 0) return { message: 'Success' };
     return reply.code(503).send({ message: 'Not ready', details });
   });
 }
 
-const hello = async ({ version, parts, clock }: Health) =>
-  toHealthReport(await parts(), version, 'Gatewright', clock.now());
+const buildReport = async ({ version, checks, clock }: Health) =>
+  toHealthReport(await checks(), version, 'Gatewright', clock.now());

@@ -3,22 +3,22 @@ import { rejectNul } from '#base/json.ts';
 import type { Log } from '#base/log.ts';
 import { closedPagePolicy } from '#base/page-guard.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Actor, type Authenticate, permits } from './actor.ts';
+import { type Actor, type Authenticate, hasPermission } from './actor.ts';
 import type { WriteAudit } from './audit.ts';
 import type { CredentialFailures } from './auth-failure-limit.ts';
 import { checkMediaType, readBody } from './body.ts';
 import { addWarnings, checkBody } from './body-members.ts';
-import { docsPage } from './docs-page.ts';
-import { openApi } from './openapi.ts';
-import { type AnyOperation, type Call, changes, type SurfaceName } from './operation.ts';
+import { renderDocsPage } from './docs-page.ts';
+import { buildOpenApi } from './openapi.ts';
+import { type AnyOperation, isMutation, type OperationCall, type SurfaceName } from './operation.ts';
 import { problem } from './problems.ts';
 import { checkQueryNames } from './query-names.ts';
-import { type Rendered, render } from './render.ts';
+import { type RenderedProblem, renderProblem } from './render.ts';
 import { type Surface, surfaces } from './surfaces.ts';
-import { check } from './validation-error.ts';
+import { validate } from './validation-error.ts';
 
 /** A management listener: some surfaces of the catalogue on one port. */
-export interface ListenerOptions {
+export interface ManagementListenerOptions {
   readonly surfaces: readonly SurfaceName[];
   readonly operations: readonly AnyOperation[];
   readonly tools: unknown;
@@ -26,60 +26,60 @@ export interface ListenerOptions {
   readonly writeAudit: WriteAudit;
   readonly log: Log;
   readonly version: string;
-  readonly bodyBytes: number;
+  readonly maxBodyBytes: number;
   readonly unknownMembers: Settings['management.unknown_members'];
   /** Shared by the listeners of one door. */
   readonly failures: CredentialFailures;
   readonly trustedProxies: readonly string[];
-  readonly checkAnswers: boolean;
+  readonly validateResponses: boolean;
   /** Refuses a request that names an object its actor must not see. */
   readonly refuseHidden: (actor: Actor, refs: readonly string[]) => Promise<void>;
 }
 
 /** Longer than any id we make or accept. */
-const paramLength = 1024;
+const maxParamLength = 1024;
 const requestTimeoutMs = 60_000;
-const onEveryAnswer = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
-const policyHeader = 'content-security-policy';
+const responseHeaders = { 'cache-control': 'no-store', pragma: 'no-cache', 'x-content-type-options': 'nosniff' };
+const cspHeader = 'content-security-policy';
 
-export function createListener(options: ListenerOptions): FastifyInstance {
+export function createManagementListener(options: ManagementListenerOptions): FastifyInstance {
   const app = fastify({
     logger: false,
-    bodyLimit: options.bodyBytes,
+    bodyLimit: options.maxBodyBytes,
     requestTimeout: requestTimeoutMs,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: 'idle',
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: paramLength },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxParamLength },
     // A path the router itself cannot read meets no route and no hook.
     frameworkErrors: (_error, request, reply) => {
       const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
-      reply.headers(onEveryAnswer).header(policyHeader, closedPagePolicy);
-      return send(reply, surface, render(problem.malformed_path(), surface, options.log));
+      reply.headers(responseHeaders).header(cspHeader, closedPagePolicy);
+      return send(reply, surface, renderProblem(problem.malformed_path(), surface, options.log));
     },
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.addHook('onSend', async (_request, reply) => {
-    reply.headers(onEveryAnswer);
-    if (!reply.hasHeader(policyHeader)) reply.header(policyHeader, closedPagePolicy);
+    reply.headers(responseHeaders);
+    if (!reply.hasHeader(cspHeader)) reply.header(cspHeader, closedPagePolicy);
   });
 
-  const own = options.operations.filter(it => options.surfaces.includes(it.surface));
-  const door = doorkeeper(options);
-  for (const it of own) addOperation(app, it, options, door);
-  addDocuments(app, own, options);
-  addRefusals(app, own, options, door);
+  const ownOperations = options.operations.filter(it => options.surfaces.includes(it.surface));
+  const authenticateRequest = createAuthenticator(options);
+  for (const it of ownOperations) addOperation(app, it, options, authenticateRequest);
+  addDocumentRoutes(app, ownOperations, options);
+  addNotFoundHandlers(app, ownOperations, options, authenticateRequest);
   return app;
 }
 
-type Door = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
+type AuthenticateRequest = (request: FastifyRequest, surfaceName: SurfaceName) => Promise<Actor>;
 
 /** Credentials are checked before the body is read. */
-function doorkeeper({ authenticate, failures }: ListenerOptions): Door {
+function createAuthenticator({ authenticate, failures }: ManagementListenerOptions): AuthenticateRequest {
   return async (request, surfaceName) => {
     const surface = surfaces[surfaceName];
     const header = request.headers[surface.credentialHeader];
-    const credential = typeof header === 'string' ? surface.credential(header.trim()) : '';
+    const credential = typeof header === 'string' ? surface.extractCredential(header.trim()) : '';
     if (!credential) throw problem.not_authorised();
     const actor = await authenticate[surfaceName]?.(credential);
     if (actor) return actor;
@@ -89,97 +89,110 @@ function doorkeeper({ authenticate, failures }: ListenerOptions): Door {
 }
 
 const actors = new WeakMap<FastifyRequest, Actor>();
-type AnyCall = Call<unknown, unknown, unknown>;
+type AnyCall = OperationCall<unknown, unknown, unknown>;
 
 /** What an audit record says the call was about. */
-interface Concerned {
+interface AuditTarget {
   object: string;
   orgId: string;
 }
 
-function addOperation(app: FastifyInstance, it: AnyOperation, options: ListenerOptions, door: Door): void {
+function addOperation(
+  app: FastifyInstance,
+  it: AnyOperation,
+  options: ManagementListenerOptions,
+  authenticateRequest: AuthenticateRequest,
+): void {
   const surface = surfaces[it.surface];
   const accepts = it.accepts ?? 'json';
 
   async function onRequest(request: FastifyRequest) {
-    const actor = await door(request, it.surface);
+    const actor = await authenticateRequest(request, it.surface);
     actors.set(request, actor);
-    if (!permits(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
+    if (!hasPermission(actor, it.permission)) throw problem.not_permitted({ detail: { permission: it.permission } });
     if (it.body) checkMediaType(accepts, request.headers['content-type']);
   }
 
-  async function answer(request: FastifyRequest, actor: Actor, { audit, header }: Pick<AnyCall, 'audit' | 'header'>) {
-    const params = it.params && check(it.params, clean(request.params));
-    const asked = clean(request.query);
-    const ignored = changes(it) ? checkQueryNames(it.query, asked, options.unknownMembers) : [];
-    const query = it.query && check(it.query, asked);
-    await options.refuseHidden(actor, apisNamedBy(request));
+  async function runOperation(
+    request: FastifyRequest,
+    actor: Actor,
+    { audit, header }: Pick<AnyCall, 'audit' | 'header'>,
+  ) {
+    const params = it.params && validate(it.params, copyRejectingNul(request.params));
+    const rawQuery = copyRejectingNul(request.query);
+    const ignored = isMutation(it) ? checkQueryNames(it.query, rawQuery, options.unknownMembers) : [];
+    const query = it.query && validate(it.query, rawQuery);
+    await options.refuseHidden(actor, listReferencedApis(request));
     const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-    const reading = { contentType: request.headers['content-type'], mostBytes: options.bodyBytes };
+    const readOptions = { contentType: request.headers['content-type'], maxBytes: options.maxBodyBytes };
     const { body, warnings } = it.body
-      ? checkBody({ ...it, body: it.body }, await readBody(accepts, bytes, reading), options.unknownMembers)
+      ? checkBody({ ...it, body: it.body }, await readBody(accepts, bytes, readOptions), options.unknownMembers)
       : { body: undefined, warnings: [] };
     const call = { params, query, body, actor, address: request.ip, audit, header };
     const value = await it.handle(call as never, options.tools as never);
-    return addWarnings(options.checkAnswers ? checkedAnswer(it, value) : value, [...ignored, ...warnings], header);
+    return addWarnings(
+      options.validateResponses ? validateResponse(it, value) : value,
+      [...ignored, ...warnings],
+      header,
+    );
   }
 
-  async function record(request: FastifyRequest, status: number, { object, orgId }: Concerned) {
+  async function recordAudit(request: FastifyRequest, status: number, { object, orgId }: AuditTarget) {
     const actor = actors.get(request);
-    if (!actor || !changes(it)) return;
+    if (!actor || !isMutation(it)) return;
     const { method, ip } = request;
-    const entry = { action: it.name, method, url: auditPath(it, request), status, ip, object };
+    const entry = { action: it.name, method, url: toAuditPath(it, request), status, ip, object };
     await options.writeAudit({ actor, orgId: orgId || actor.orgId, ...entry });
   }
 
-  async function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, concerned: Concerned) {
-    const rendered = render(error, surface, options.log);
-    await record(request, rendered.status, concerned);
+  async function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown, auditTarget: AuditTarget) {
+    const rendered = renderProblem(error, surface, options.log);
+    await recordAudit(request, rendered.status, auditTarget);
     return send(reply, surface, rendered);
   }
 
   app.route({
     method: it.method,
-    url: routePath(it.path),
+    url: toRoutePath(it.path),
     onRequest,
-    errorHandler: (error, request, reply) => fail(request, reply, error, { object: '', orgId: '' }),
+    errorHandler: (error, request, reply) => sendProblem(request, reply, error, { object: '', orgId: '' }),
     async handler(request, reply) {
-      const concerned = { object: '', orgId: '' };
+      const auditTarget = { object: '', orgId: '' };
       const headers: Record<string, string> = {};
-      const notes = {
-        audit: (object: string, orgId = '') => void Object.assign(concerned, { object, orgId }),
+      const callContext = {
+        audit: (object: string, orgId = '') => void Object.assign(auditTarget, { object, orgId }),
         header: (name: string, value: string) => void Object.assign(headers, { [name]: value }),
       };
       try {
-        const body = await answer(request, actors.get(request)!, notes);
-        await record(request, it.status ?? 200, concerned);
+        const body = await runOperation(request, actors.get(request)!, callContext);
+        await recordAudit(request, it.status ?? 200, auditTarget);
         reply
           .code(it.status ?? 200)
           .headers(headers)
           .type(it.produces ?? surface.contentType);
         return it.produces ? body : JSON.stringify(body);
       } catch (error) {
-        return fail(request, reply, error, concerned);
+        return sendProblem(request, reply, error, auditTarget);
       }
     },
   });
 }
 
-function checkedAnswer(it: AnyOperation, value: unknown): unknown {
+function validateResponse(it: AnyOperation, value: unknown): unknown {
   const result = it.returns.safeParse(value);
   if (!result.success) throw new Error(`${it.name} broke its promise: ${result.error.message}`);
   return value;
 }
 
 /** Query and path text reaches the database: what it could not hold is refused as the body is. */
-function clean(given: unknown): Record<string, unknown> {
+function copyRejectingNul(given: unknown): Record<string, unknown> {
   const values = { ...(given as Record<string, unknown>) };
   for (const value of Object.values(values)) for (const text of [value].flat()) rejectNul(String(text));
   return values;
 }
 
 /** Every API that the path or the query of a request names. */
-function apisNamedBy(request: FastifyRequest): string[] {
+function listReferencedApis(request: FastifyRequest): string[] {
   const params = Object.entries(request.params as Record<string, string>);
   const { base_api_id, api_id } = request.query as Record<string, string | string[] | undefined>;
   const queried = [base_api_id, api_id].flat().flatMap(text => text?.split(',') ?? []);
@@ -188,10 +201,10 @@ function apisNamedBy(request: FastifyRequest): string[] {
   );
 }
 
-const routePath = (path: string) =>
+const toRoutePath = (path: string) =>
   path.replaceAll(/\{([\w-]+)\}/g, (_whole, name: string) => `:${name.replaceAll('-', '_')}`);
 /** A key's id is a credential, and so is a token: what is written down leaves them out. */
-function auditPath(it: AnyOperation, request: FastifyRequest): string {
+function toAuditPath(it: AnyOperation, request: FastifyRequest): string {
   if (!credentialInPath.test(it.path)) return pathOf(request);
   const params = request.params as Record<string, string>;
   return it.path.replaceAll(/\{([\w-]+)\}/g, (whole, name: string) =>
@@ -201,37 +214,37 @@ function auditPath(it: AnyOperation, request: FastifyRequest): string {
 const credentialInPath = /\{(key_?id|token)\}/i;
 const pathOf = (request: FastifyRequest) => request.url.split('?')[0]!;
 
-function send(reply: FastifyReply, surface: Surface, { status, body, headers }: Rendered) {
+function send(reply: FastifyReply, surface: Surface, { status, body, headers }: RenderedProblem) {
   return reply.code(status).headers(headers).type(surface.contentType).send(JSON.stringify(body));
 }
 
 /** `/openapi.json` and `/docs` for the listener, and the document of each surface under its own prefix. */
-function addDocuments(
+function addDocumentRoutes(
   app: FastifyInstance,
-  own: readonly AnyOperation[],
-  { surfaces: names, version }: ListenerOptions,
+  ownOperations: readonly AnyOperation[],
+  { surfaces: names, version }: ManagementListenerOptions,
 ) {
   /** Made when somebody asks: a start need not wait for documents. */
   const document = (of: readonly SurfaceName[]) => {
     let text: string | undefined;
     return async (_request: FastifyRequest, reply: FastifyReply) => {
-      const operations = own.filter(it => of.includes(it.surface));
-      text ??= JSON.stringify(openApi(operations, of, version));
+      const operations = ownOperations.filter(it => of.includes(it.surface));
+      text ??= JSON.stringify(buildOpenApi(operations, of, version));
       return reply.type('application/json').send(text);
     };
   };
   app.get('/openapi.json', document(names));
   for (const name of names) app.get(`${surfaces[name].prefix}/openapi.json`, document([name]));
-  let made: ReturnType<typeof docsPage> | undefined;
+  let made: ReturnType<typeof renderDocsPage> | undefined;
   const page = () => {
-    made ??= docsPage(own, names);
+    made ??= renderDocsPage(ownOperations, names);
     return made;
   };
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header(
-        policyHeader,
+        cspHeader,
         "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
       )
       .send(page().html),
@@ -240,8 +253,13 @@ function addDocuments(
 }
 
 /** Unknown paths under a surface are refused like known ones: first the credential, then the sentence. */
-function addRefusals(app: FastifyInstance, own: readonly AnyOperation[], options: ListenerOptions, door: Door) {
-  const known = own.map(it => ({ method: it.method, pattern: pathPattern(it.path) }));
+function addNotFoundHandlers(
+  app: FastifyInstance,
+  ownOperations: readonly AnyOperation[],
+  options: ManagementListenerOptions,
+  authenticateRequest: AuthenticateRequest,
+) {
+  const known = ownOperations.map(it => ({ method: it.method, pattern: toPathPattern(it.path) }));
 
   app.setNotFoundHandler(async (request, reply) => {
     const path = pathOf(request);
@@ -249,7 +267,7 @@ function addRefusals(app: FastifyInstance, own: readonly AnyOperation[], options
     if (!name) return reply.code(404).type('text/plain; charset=utf-8').send('Not Found');
     const surface = surfaces[name];
     try {
-      await door(request, name);
+      await authenticateRequest(request, name);
       const methods = known.filter(it => it.pattern.test(path)).map(it => it.method);
       if (methods.length > 0) {
         reply.header('allow', [...new Set(methods)].sort().join(', '));
@@ -257,17 +275,17 @@ function addRefusals(app: FastifyInstance, own: readonly AnyOperation[], options
       }
       throw problem.unknown_route({ detail: { method: request.method, path } });
     } catch (error) {
-      return send(reply, surface, render(error, surface, options.log));
+      return send(reply, surface, renderProblem(error, surface, options.log));
     }
   });
   app.setErrorHandler((error, request, reply) => {
     const surface = surfaces[surfaceOf(pathOf(request), options.surfaces) ?? options.surfaces[0]!];
-    return send(reply, surface, render(error, surface, options.log));
+    return send(reply, surface, renderProblem(error, surface, options.log));
   });
 }
 
 const surfaceOf = (path: string, names: readonly SurfaceName[]) =>
   names.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
 
-const pathPattern = (path: string) =>
+const toPathPattern = (path: string) =>
   new RegExp(`^${path.replaceAll(/\{[\w-]+\}/g, '[^/]+').replaceAll('.', '\\.')}/?$`);

@@ -1,7 +1,7 @@
 import type { Settings } from '#base/settings.ts';
 import type { SurfaceName } from './operation.ts';
 
-interface Listening {
+interface ManagementListener {
   readonly name: 'dashboard' | 'portal' | 'control';
   readonly host: string;
   readonly port: number;
@@ -10,7 +10,7 @@ interface Listening {
 }
 
 /** Which management listeners a role has. */
-export function managementListeners(settings: Settings): Listening[] {
+export function selectManagementListeners(settings: Settings): ManagementListener[] {
   const dashboard = {
     name: 'dashboard',
     host: settings['dashboard.host'],

@@ -7,14 +7,14 @@ import { surfaces } from './surfaces.ts';
 type JsonObject = { [name: string]: Json };
 
 /** The OpenAPI 3.1 document of some operations: a view of their declarations, nothing more. */
-export function openApi(
+export function buildOpenApi(
   operations: readonly AnyOperation[],
   names: readonly SurfaceName[],
   version: string,
 ): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const it of operations) {
-    paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: operationObject(it) };
+    paths[it.path] = { ...paths[it.path], [it.method.toLowerCase()]: toOperationObject(it) };
   }
   const schemes = names.map(name => [
     name,
@@ -28,21 +28,21 @@ export function openApi(
   };
 }
 
-function operationObject(it: AnyOperation): JsonObject {
+function toOperationObject(it: AnyOperation): JsonObject {
   const success = {
     description: 'Success',
-    content: { [it.produces ?? 'application/json']: { schema: schemaOf(it.returns, 'output') } },
+    content: { [it.produces ?? 'application/json']: { schema: toJsonSchema(it.returns, 'output') } },
   };
   return {
     operationId: it.name,
     tags: [it.noun],
     summary: it.about,
     security: [{ [it.surface]: [] }],
-    parameters: [...parameters(it.params, 'path'), ...parameters(it.query, 'query')],
+    parameters: [...toParameters(it.params, 'path'), ...toParameters(it.query, 'query')],
     ...(it.body
-      ? { requestBody: { required: true, content: bodyContent(it.accepts ?? 'json', bodySchemaOf(it)) } }
+      ? { requestBody: { required: true, content: toBodyContent(it.accepts ?? 'json', toBodySchema(it)) } }
       : {}),
-    responses: { [String(it.status ?? 200)]: success, ...failures(it) },
+    responses: { [String(it.status ?? 200)]: success, ...toFailureResponses(it) },
     'x-gw-permission': it.permission,
   };
 }
@@ -53,7 +53,7 @@ const fileForm: JsonObject = {
   'multipart/form-data': { schema: { type: 'object', properties: { file: { type: 'string', format: 'binary' } } } },
 };
 
-function bodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
+function toBodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
   if (kind === 'text') return { 'text/plain': { schema: { type: 'string' } } };
   if (kind === 'upload') return fileForm;
   if (kind === 'form') return { 'application/x-www-form-urlencoded': { schema } };
@@ -62,9 +62,9 @@ function bodyContent(kind: BodyKind, schema: JsonObject): JsonObject {
   return kind === 'document' ? { ...plain, ...fileForm } : plain;
 }
 
-function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {
+function toParameters(shape: z.ZodType | undefined, place: 'path' | 'query'): JsonObject[] {
   if (!shape) return [];
-  const schema = schemaOf(shape, 'input');
+  const schema = toJsonSchema(shape, 'input');
   const required = new Set((schema.required as string[] | undefined) ?? []);
   return Object.entries((schema.properties ?? {}) as { [name: string]: JsonObject }).map(([name, rule]) => ({
     name,
@@ -75,18 +75,18 @@ function parameters(shape: z.ZodType | undefined, place: 'path' | 'query'): Json
   }));
 }
 
-function failures(it: AnyOperation): JsonObject {
+function toFailureResponses(it: AnyOperation): JsonObject {
   const byStatus = new Map<number, string[]>();
   for (const { status, message } of it.problems ?? []) byStatus.set(status, [...(byStatus.get(status) ?? []), message]);
-  byStatus.set(surfaces[it.surface].refusedStatus, ['Missing or wrong credential']);
+  byStatus.set(surfaces[it.surface].unauthorizedStatus, ['Missing or wrong credential']);
   return Object.fromEntries(
     [...byStatus].map(([status, messages]) => [String(status), { description: messages.join('; ') }]),
   );
 }
 
 /** The schema of a request body says what the check of members does: closed objects, `null` for what may be absent. */
-function bodySchemaOf({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'>): JsonObject {
-  const schema = schemaOf(body!, 'input', publishMembers);
+function toBodySchema({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'>): JsonObject {
+  const schema = toJsonSchema(body!, 'input', publishMembers);
   if (!envelope) return schema;
   const beside = Object.fromEntries(envelope.beside.map(name => [name, { readOnly: true }]));
   const enveloped = { [envelope.body]: schema, ...beside };
@@ -95,7 +95,7 @@ function bodySchemaOf({ body, envelope }: Pick<AnyOperation, 'body' | 'envelope'
   };
 }
 
-function schemaOf(shape: z.ZodType, io: 'input' | 'output', override?: typeof publishMembers): JsonObject {
+function toJsonSchema(shape: z.ZodType, io: 'input' | 'output', override?: typeof publishMembers): JsonObject {
   const options = { io, unrepresentable: 'any', reused: 'inline', ...(override && { override }) } as const;
   const { $schema: _ignored, ...schema } = z.toJSONSchema(shape, options);
   return schema as JsonObject;

@@ -27,7 +27,7 @@ type Shape = z.ZodType;
 type Out<S> = S extends Shape ? z.output<S> : undefined;
 
 /** What a handler knows of the call. */
-export interface Call<P, Q, B> {
+export interface OperationCall<P, Q, B> {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
@@ -66,7 +66,7 @@ export interface Operation<
   /** The answer is sent as this media type, the handler's text as it is. JSON unless said. */
   readonly produces?: string;
   readonly problems?: readonly ProblemFactory[];
-  handle(call: Call<Out<P>, Out<Q>, Out<B>>, tools: Tools): Promise<z.input<R>>;
+  handle(call: OperationCall<Out<P>, Out<Q>, Out<B>>, tools: Tools): Promise<z.input<R>>;
 }
 
 /** An operation whose particulars are not known here: what lists and walks hold. */
@@ -87,7 +87,9 @@ export function operation<
 
 /** Everything the handlers of a list need, together; a handler may need nothing. */
 export type ToolsOf<List extends readonly unknown[]> =
-  TakerOf<List[number]> extends (value: infer All) => void ? All : never;
-type TakerOf<Each> = Each extends { handle(call: never, tools: infer Tools): unknown } ? (value: Tools) => void : never;
+  ConsumerOf<List[number]> extends (value: infer All) => void ? All : never;
+type ConsumerOf<Each> = Each extends { handle(call: never, tools: infer Tools): unknown }
+  ? (value: Tools) => void
+  : never;
 
-export const changes = (it: Pick<AnyOperation, 'method'>): boolean => it.method !== 'GET';
+export const isMutation = (it: Pick<AnyOperation, 'method'>): boolean => it.method !== 'GET';

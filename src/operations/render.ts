@@ -5,21 +5,25 @@ import { toDatabaseProblem } from '#storage/database-errors.ts';
 import { problem } from './problems.ts';
 import type { Surface } from './surfaces.ts';
 
-export interface Rendered {
+export interface RenderedProblem {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Codes that say the request itself does not pass its check; surfaces differ in the status they give it. */
-const isCheck = (code: string) => code === problem.invalid.code || code.startsWith('json.');
+const isValidationCode = (code: string) => code === problem.invalid.code || code.startsWith('json.');
 
 /** The one place where a problem becomes an answer. What nobody foresaw is logged with a reference the caller can quote. */
-export function render(error: unknown, surface: Surface, log: Log): Rendered {
-  const known = foreseen(error) ?? unforeseen(error, log);
-  const refused = known.code === problem.not_authorised.code;
-  const status = refused ? surface.refusedStatus : isCheck(known.code) ? surface.invalidStatus : known.status;
-  const message = (refused && surface.refusedMessage) || known.message;
+export function renderProblem(error: unknown, surface: Surface, log: Log): RenderedProblem {
+  const known = toKnownProblem(error) ?? toUnexpectedProblem(error, log);
+  const isUnauthenticated = known.code === problem.not_authorised.code;
+  const status = isUnauthenticated
+    ? surface.unauthorizedStatus
+    : isValidationCode(known.code)
+      ? surface.invalidStatus
+      : known.status;
+  const message = (isUnauthenticated && surface.unauthorizedMessage) || known.message;
   const retryAfter = known.detail.retryAfter;
   return {
     status,
@@ -28,7 +32,7 @@ export function render(error: unknown, surface: Surface, log: Log): Rendered {
   };
 }
 
-function foreseen(error: unknown): Problem | undefined {
+function toKnownProblem(error: unknown): Problem | undefined {
   if (error instanceof Problem) return error;
   const { code, statusCode, message } = (error ?? {}) as { code?: string; statusCode?: number; message?: string };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return problem.too_large({ message: 'The request body is too large' });
@@ -38,7 +42,7 @@ function foreseen(error: unknown): Problem | undefined {
   return toDatabaseProblem(error);
 }
 
-function unforeseen(error: unknown, log: Log): Problem {
+function toUnexpectedProblem(error: unknown, log: Log): Problem {
   const reference = createPublicId();
   log.error({ err: error, reference }, 'unexpected failure');
   return problem.unexpected({ detail: { reference }, cause: error });

@@ -4,7 +4,7 @@ import type { Page, PageRequest } from '#storage/collection.ts';
 /** Wire shapes that many operations share. */
 
 /** Further than any list goes; whoever asks beyond it asks past the end. */
-const furthestPage = 1_000_000_000;
+const maxPage = 1_000_000_000;
 
 /** `p` from 1; 0 and below mean everything; absent or empty means the first page. */
 export const pageNumber = z
@@ -14,13 +14,13 @@ export const pageNumber = z
       .number()
       .int()
       .default(1)
-      .transform(page => Math.min(Math.max(page, -1), furthestPage)),
+      .transform(page => Math.min(Math.max(page, -1), maxPage)),
   )
   .describe('Page, from 1; below 0 returns everything');
 
 export const pageQuery = z.object({ p: pageNumber });
 
-export const pageOf = (p: number, size: number): PageRequest => ({ page: p, size });
+export const toPageRequest = (p: number, size: number): PageRequest => ({ page: p, size });
 
 /** Members that a write accepts without effect: legacy ones, and unknown ones where the settings let them pass. */
 export const warningList = z
@@ -28,31 +28,31 @@ export const warningList = z
   .readonly()
   .optional()
   .describe('Members that were accepted and have no effect, each with its path');
-export interface Warned {
+export interface WithWarnings {
   readonly warnings: readonly string[];
 }
 
 /** The member of an answer that lists warnings; left out where there are none. */
-export const listWarnings = ({ warnings }: Warned) => (warnings.length > 0 ? { warnings } : {});
+export const toWarningsMember = ({ warnings }: WithWarnings) => (warnings.length > 0 ? { warnings } : {});
 
 /** Most changes on the dashboard and admin surfaces answer with this. */
-export const statusAnswer = z.object({
+export const statusResponse = z.object({
   Status: z.string(),
   Message: z.string(),
   Meta: z.unknown(),
   warnings: warningList,
 });
-export const done = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
+export const toStatus = (message: string, meta: unknown = null) => ({ Status: 'OK', Message: message, Meta: meta });
 
 /** The same with the public id, where something with one was made. */
-export const createdAnswer = statusAnswer.extend({ ID: z.string() });
-export const created = (message: string, databaseId: string, publicId: string) => ({
-  ...done(message, databaseId),
+export const createdResponse = statusResponse.extend({ ID: z.string() });
+export const toCreated = (message: string, databaseId: string, publicId: string) => ({
+  ...toStatus(message, databaseId),
   ID: publicId,
 });
 
 /** What the gateway's control interface answers to a change. */
-export const modifiedAnswer = z.object({
+export const modifiedResponse = z.object({
   key: z.string(),
   status: z.string(),
   action: z.string(),
@@ -60,7 +60,7 @@ export const modifiedAnswer = z.object({
   warnings: warningList,
 });
 export type Action = 'added' | 'modified' | 'deleted' | 'updated';
-export const modified = (key: string, action: Action, keyHash = '') => ({
+export const toModified = (key: string, action: Action, keyHash = '') => ({
   key,
   status: 'ok',
   action,
@@ -68,7 +68,7 @@ export const modified = (key: string, action: Action, keyHash = '') => ({
 });
 
 /** And where there is nothing to name. */
-export const messageAnswer = z.object({ status: z.string(), message: z.string() });
-export const ok = (message: string) => ({ status: 'ok', message });
+export const messageResponse = z.object({ status: z.string(), message: z.string() });
+export const toOkMessage = (message: string) => ({ status: 'ok', message });
 
 export type { Page };

@@ -7,19 +7,19 @@ export interface Surface {
   readonly prefix: string;
   readonly credentialHeader: string;
   /** Takes the credential out of the header's text. */
-  credential(header: string): string;
+  extractCredential(header: string): string;
   /** Status of a missing or wrong credential. */
-  readonly refusedStatus: number;
-  readonly refusedMessage?: string;
+  readonly unauthorizedStatus: number;
+  readonly unauthorizedMessage?: string;
   /** Status of a body or parameter that does not pass its check. */
   readonly invalidStatus: number;
   readonly contentType: string;
   render(message: string, faults?: readonly string[]): object;
 }
 
-const bare = (header: string) => header;
-const bearer = (header: string) => header.replace(/^bearer +/i, '');
-const status = (message: string) => ({ Status: 'Error', Message: message, Meta: null });
+const takeWhole = (header: string) => header;
+const stripBearer = (header: string) => header.replace(/^bearer +/i, '');
+const toErrorStatus = (message: string) => ({ Status: 'Error', Message: message, Meta: null });
 
 export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
   gateway: {
@@ -27,9 +27,9 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
     about: 'What a script does to a gateway.',
     prefix: '/gw',
     credentialHeader: 'x-gw-authorization',
-    credential: bare,
-    refusedStatus: 403,
-    refusedMessage: 'Attempted administrative access with invalid or missing key!',
+    extractCredential: takeWhole,
+    unauthorizedStatus: 403,
+    unauthorizedMessage: 'Attempted administrative access with invalid or missing key!',
     invalidStatus: 400,
     contentType: 'application/json',
     render: message => ({ status: 'error', message }),
@@ -39,30 +39,30 @@ export const surfaces: Readonly<Record<SurfaceName, Surface>> = {
     about: 'What a person of one organisation does.',
     prefix: '/api',
     credentialHeader: 'authorization',
-    credential: bearer,
-    refusedStatus: 401,
+    extractCredential: stripBearer,
+    unauthorizedStatus: 401,
     invalidStatus: 400,
     contentType: 'application/json',
-    render: status,
+    render: toErrorStatus,
   },
   admin: {
     title: 'Admin API',
     about: 'What the operator of the installation does.',
     prefix: '/admin',
     credentialHeader: 'admin-auth',
-    credential: bare,
-    refusedStatus: 401,
+    extractCredential: takeWhole,
+    unauthorizedStatus: 401,
     invalidStatus: 400,
     contentType: 'application/json',
-    render: status,
+    render: toErrorStatus,
   },
   portal: {
     title: 'Developer portal API',
     about: 'What an administrator of the developer portal does.',
     prefix: '/portal-api',
     credentialHeader: 'authorization',
-    credential: bearer,
-    refusedStatus: 401,
+    extractCredential: stripBearer,
+    unauthorizedStatus: 401,
     invalidStatus: 422,
     contentType: 'application/json',
     render: (message, faults) => ({ status: 'error', errors: faults ?? [message] }),

@@ -4,8 +4,8 @@ import { truncateText } from '#base/problems.ts';
 import { problem } from './problems.ts';
 
 /** More than anybody reads; a hostile body could otherwise make an answer of any length. */
-const faultsShown = 20;
-const longestFault = 500;
+const maxReportedErrors = 20;
+const maxErrorLength = 500;
 
 export interface ValidationError {
   readonly path: string;
@@ -14,22 +14,25 @@ export interface ValidationError {
 
 export const pathText = formatPath;
 
-export const faultText = ({ path, message }: ValidationError): string => (path ? `${path}: ${message}` : message);
+export const formatValidationError = ({ path, message }: ValidationError): string =>
+  path ? `${path}: ${message}` : message;
 
 /** Every fault at once, each with its place. */
-export function invalid(faults: readonly ValidationError[]) {
-  const lines = faults.slice(0, faultsShown).map(fault => truncateText(faultText(fault), longestFault));
-  if (faults.length > faultsShown) lines.push(`and ${faults.length - faultsShown} more`);
+export function createInvalidProblem(errors: readonly ValidationError[]) {
+  const lines = errors
+    .slice(0, maxReportedErrors)
+    .map(fault => truncateText(formatValidationError(fault), maxErrorLength));
+  if (errors.length > maxReportedErrors) lines.push(`and ${errors.length - maxReportedErrors} more`);
   return problem.invalid({ detail: { lines }, message: lines.join('; ') });
 }
 
-export function check<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {
+export function validate<S extends z.ZodType>(shape: S, value: unknown, prefix = ''): z.output<S> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
-  throw invalid(schemaFaults(shape, value, result.error, prefix));
+  throw createInvalidProblem(toValidationErrors(shape, value, result.error, prefix));
 }
 
-export const schemaFaults = (
+export const toValidationErrors = (
   shape: z.ZodType,
   value: unknown,
   { issues }: z.ZodError,
@@ -37,11 +40,11 @@ export const schemaFaults = (
 ): ValidationError[] =>
   issues.map(issue => ({
     path: [prefix, pathText(issue.path)].filter(Boolean).join('.'),
-    message: messageOf(shape, value, issue),
+    message: formatMessage(shape, value, issue),
   }));
 
 /** The library's message for a missing member names a type or, after a conversion, `NaN`: neither says that it is missing. */
-function messageOf(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
+function formatMessage(shape: z.ZodType, value: unknown, issue: z.core.$ZodIssue): string {
   const isType = issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union';
   if (isType && issue.path.length > 0 && getByPath(value, issue.path.map(String)) === undefined) {
     const about = describeMember(shape, issue.path);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { ProblemFactory } from '#base/problems.ts';
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import { type Columns, createCollection, type Query } from '#storage/collection.ts';
 import type { PortalTables } from '#storage/portal-tables.ts';
 import type { Records } from '#storage/records.ts';
@@ -70,7 +70,7 @@ export function createNumberedStore<T extends NumberedTable, Doc extends { ID: n
         if (doc) byNumber.set(doc.ID, doc);
         else faults.push({ path: `${path}[${place}]`, message: `there is no ${what} ${it}` });
       }
-      if (faults.length > 0) throw invalid(faults);
+      if (faults.length > 0) throw createInvalidProblem(faults);
       return [...byNumber.values()];
     },
   };

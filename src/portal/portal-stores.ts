@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
-import { deliveryStore } from '#events/deliveries/store.ts';
+import { createDeliveryStore } from '#events/deliveries/store.ts';
 import type { Records } from '#storage/records.ts';
 import { createAccessRequestStore } from './access-requests/store.ts';
 import { createAppStore } from './apps/store.ts';
@@ -44,7 +44,7 @@ export function createPortalStores({ records, vault, clock, settings }: StoreToo
     accessRequests: createAccessRequestStore(records),
     credentials: createCredentialStore(records, vault),
     /** Tells the portal's webhooks of something, inside the write that brings it about. */
-    notify: createPortalNotifier({ webhooks, deliveries: deliveryStore(records), vault, clock, settings }),
+    notify: createPortalNotifier({ webhooks, deliveries: createDeliveryStore(records), vault, clock, settings }),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { changes } from '#operations/operation.ts';
+import { isMutation } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { catalogue } from '../../src/catalogue.ts';
 import { type Answer, type Asked, onEveryEngine, type TestApp } from '../support/app.ts';
@@ -40,11 +40,11 @@ onEveryEngine('every operation', app => {
     const surface = surfaces[it.surface];
     describe(it.name, () => {
       test('refuses a caller without or with a wrong credential, before it reads the body', async () => {
-        assertRefusal(it, await ask(app(), it, { credential: null }), surface.refusedStatus);
-        assertRefusal(it, await ask(app(), it, { credential: 'wrong' }), surface.refusedStatus);
-        if (changes(it)) {
+        assertRefusal(it, await ask(app(), it, { credential: null }), surface.unauthorizedStatus);
+        assertRefusal(it, await ask(app(), it, { credential: 'wrong' }), surface.unauthorizedStatus);
+        if (isMutation(it)) {
           const malformed = await ask(app(), it, { credential: 'wrong', body: '{' });
-          assertRefusal(it, malformed, surface.refusedStatus);
+          assertRefusal(it, malformed, surface.unauthorizedStatus);
         }
       });
 
@@ -129,7 +129,7 @@ onEveryEngine('every operation', app => {
         assert.equal(body.paths[it.path][it.method.toLowerCase()].operationId, it.name);
       });
 
-      if (changes(it)) {
+      if (isMutation(it)) {
         test('leaves an audit record of what was tried, by whom, from where and how it ended', async () => {
           const answer = await ask(app(), it, takesJson(it) ? { body: '{' } : {});
           const last = await lastAudit(app());
@@ -146,7 +146,7 @@ onEveryEngine('every operation', app => {
   test('an unknown path under a surface needs the credential before it is called unknown', async () => {
     for (const name of Object.keys(surfaces) as (keyof typeof surfaces)[]) {
       const path = `${surfaces[name].prefix}/no/such/thing`;
-      assert.equal((await app().ask('GET', path, { credential: null })).status, surfaces[name].refusedStatus);
+      assert.equal((await app().ask('GET', path, { credential: null })).status, surfaces[name].unauthorizedStatus);
       assert.equal((await app().ask('GET', path)).status, 404);
     }
   });

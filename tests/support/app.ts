@@ -8,14 +8,14 @@ import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import type { SurfaceName } from '#operations/operation.ts';
 import { surfaces } from '#operations/surfaces.ts';
-import type { Credentials } from '#people/installation/bootstrap.ts';
+import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
 import { testPostgres } from './services/engines.ts';
 
 /** The whole product in this process, on an engine of one's choice, reached through real sockets. */
 export interface TestApp {
   readonly application: Application;
-  readonly credentials: Credentials;
+  readonly credentials: InstallationCredentials;
   readonly url: Readonly<Record<'dashboard' | 'portal' | 'gateway', string>>;
   readonly directory: string;
   ask(method: string, path: string, asked?: Asked): Promise<Answer>;
@@ -128,7 +128,7 @@ export function onEveryEngine(
   }
 }
 
-const defaultCredential = (credentials: Credentials): Record<SurfaceName, string> => ({
+const defaultCredential = (credentials: InstallationCredentials): Record<SurfaceName, string> => ({
   dashboard: credentials.admin_access_key,
   admin: credentials.admin_secret,
   gateway: credentials.gateway_secret,
@@ -140,7 +140,7 @@ const surfaceNames = Object.keys(surfaces) as SurfaceName[];
 export const surfaceOf = (path: string): SurfaceName | undefined =>
   surfaceNames.find(name => path === surfaces[name].prefix || path.startsWith(`${surfaces[name].prefix}/`));
 
-function asker(url: TestApp['url'], credentials: Credentials): TestApp['ask'] {
+function asker(url: TestApp['url'], credentials: InstallationCredentials): TestApp['ask'] {
   return async (method, path, { body, headers = {}, credential } = {}) => {
     const surface = surfaceOf(path);
     const base = surface === 'portal' ? url.portal : url.dashboard;

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { surfaces } from '#operations/surfaces.ts';
-import type { Credentials } from '#people/installation/bootstrap.ts';
+import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Answer, type Asked, rememberSecrets, surfaceOf } from './app.ts';
 
 /** The gw command as a process of its own, as an operator runs it. */
@@ -19,7 +19,7 @@ export interface Ended {
 export interface Child {
   readonly process: ChildProcess;
   readonly urls: Readonly<Record<string, string>>;
-  readonly credentials: Credentials;
+  readonly credentials: InstallationCredentials;
   out(): string;
   err(): string;
   ask(method: string, path: string, asked?: Asked): Promise<Answer>;
@@ -129,16 +129,16 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   };
 }
 
-export function credentialsIn(directory: string): Credentials {
+export function credentialsIn(directory: string): InstallationCredentials {
   const path = join(directory, 'credentials.json');
-  const credentials = (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}) as Credentials;
+  const credentials = (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}) as InstallationCredentials;
   rememberSecrets(credentials);
   return credentials;
 }
 
 async function ask(
   urls: Child['urls'],
-  credentials: Credentials,
+  credentials: InstallationCredentials,
   method: string,
   path: string,
   { body, headers = {}, credential }: Asked = {},

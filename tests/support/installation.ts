@@ -5,7 +5,7 @@ import { systemClock } from '#base/clock.ts';
 import { createSecretText } from '#base/ids.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
-import type { Credentials } from '#people/installation/bootstrap.ts';
+import type { InstallationCredentials } from '#people/installation/bootstrap.ts';
 import { type Application, startApplication } from '../../src/application.ts';
 import { type EngineName, rememberSecrets } from './app.ts';
 import { testPostgres } from './services/engines.ts';
@@ -21,7 +21,7 @@ export async function testInstallation(
   const database = engine === 'postgres' ? await testPostgres() : undefined;
   const master = createSecretText();
   const running = new Set<Application>();
-  let credentials: Credentials | undefined;
+  let credentials: InstallationCredentials | undefined;
 
   async function start(name = 'one', more: Partial<Record<SettingName, string>> = {}): Promise<TestProcess> {
     const read = readSettings({
@@ -60,7 +60,7 @@ export interface TestProcess {
   stop(): Promise<void>;
 }
 
-function testProcess(application: Application, credentials: Credentials, stopped: () => void): TestProcess {
+function testProcess(application: Application, credentials: InstallationCredentials, stopped: () => void): TestProcess {
   const { gateway, dashboard } = application.urls;
   return {
     application,

@@ -36,7 +36,7 @@ import { createTenantGrants } from '#gateway/pipeline/tenant-grants.ts';
 import { createRpcServer } from '#gateway/pipeline/thread-rpc.ts';
 import { type Api, compileApi } from '#gateway/routing/api.ts';
 import { createDefinitionSecrets } from '#gateway/variables/definition-secrets.ts';
-import { installationSecretStore } from '#people/installation/secrets.ts';
+import { createInstallationSecretStore } from '#people/installation/secrets.ts';
 import { operatorGrants } from '#people/organisations/grants.ts';
 import { createMetaStore } from '#storage/meta.ts';
 import { openReader, type Reader } from '#storage/reader.ts';
@@ -120,7 +120,7 @@ export async function openBench(flags: Partial<Record<SettingName, string>> = {}
     records,
     keys,
     policies,
-    secrets: installationSecretStore(createMetaStore(records), vault, settings),
+    secrets: createInstallationSecretStore(createMetaStore(records), vault, settings),
     settings,
     clock,
     outbound: tokens.tools.outbound,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
-import { messageAnswer, ok } from '#operations/shapes.ts';
+import { messageResponse, toOkMessage } from '#operations/shapes.ts';
 import type { CertificateTools } from './operations.ts';
 import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
@@ -83,7 +83,7 @@ export const deleteGatewayCertificate = operation({
   about: 'Removes a certificate and its private key. APIs that need it answer 503 until they have another.',
   params: z.object({ certID: z.string() }),
   query: z.object({ org_id: orgId.describe('Only if it belongs to this organisation') }),
-  returns: messageAnswer,
+  returns: messageResponse,
   problems: [problem.not_found],
   async handle({ params: { certID }, query: { org_id }, audit }, { certificates }: GatewayCertificateTools) {
     audit(certID);
@@ -91,7 +91,7 @@ export const deleteGatewayCertificate = operation({
     if (!existing || (org_id && org_id !== existing.orgId)) throw problem.not_found();
     audit(certID, existing.orgId);
     if (!(await certificates.remove(existing.orgId, certID))) throw problem.not_found();
-    return ok('removed');
+    return toOkMessage('removed');
   },
 });
 

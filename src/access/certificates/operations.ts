@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Upload } from '#operations/body.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf, pageQuery } from '#operations/shapes.ts';
+import { pageNumber, pageQuery, toPageRequest } from '#operations/shapes.ts';
 import { parsePem } from './pem.ts';
 import { problem } from './problems.ts';
 import { CertificateId, CertificateSummary, FullCertificate } from './schema.ts';
@@ -18,7 +18,7 @@ export interface CertificateTools {
 
 const params = z.object({ certId: z.string() });
 const declared = { surface: 'dashboard', noun: 'certificates' } as const;
-const toPage = ({ settings }: CertificateTools, p: number) => pageOf(p, settings['management.page_size']);
+const toPage = ({ settings }: CertificateTools, p: number) => toPageRequest(p, settings['management.page_size']);
 
 const filters = { omit: undefined, with_pk: true, without_pk: false } as const;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createPublicId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { pageQuery, statusResponse, toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { formatKeyId } from './ids.ts';
@@ -79,7 +79,7 @@ export const updateOrganisationKey = operation({
   about: 'Replaces what the key of an organisation says; the organisation itself stays.',
   params,
   ...keyBody,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.organisation_changed],
   async handle({ params: { keyId }, body, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
@@ -88,7 +88,7 @@ export const updateOrganisationKey = operation({
     if (body.org_id && body.org_id !== stored.orgId)
       throw problem.organisation_changed({ detail: { id: stored.orgId } });
     await changeKey(tools, stored, body);
-    return done('Key updated');
+    return toStatus('Key updated');
   },
 });
 
@@ -99,14 +99,14 @@ export const deleteOrganisationKey = operation({
   path: '/admin/org/keys/{keyId}',
   about: 'Removes the limits of an organisation.',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found],
   async handle({ params: { keyId }, audit }, tools: OrganisationKeyTools) {
     audit(keyId);
     const stored = await requireOrganisationKey(tools.keys, keyId);
     audit(keyId, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
-    return done('Key deleted successfully');
+    return toStatus('Key deleted successfully');
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageNumber, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { pageNumber, pageQuery, statusResponse, toStatus } from '#operations/shapes.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { changeKey, readLiveKey, removeKey } from './issue.ts';
 import {
@@ -129,7 +129,7 @@ export const deleteKeyOfApi = operation({
   permission: 'keys:write',
   params,
   query: lookupQuery,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
   async handle({ actor, params: { apiId, keyId }, query, audit }, tools: KeyOperationTools) {
     const stored = await requireWritableKey(tools, actor, keyId, query);
@@ -137,7 +137,7 @@ export const deleteKeyOfApi = operation({
     await refuseOtherApi(tools, actor, apiId, stored);
     await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
-    return done('Key deleted successfully');
+    return toStatus('Key deleted successfully');
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { done, statusAnswer } from '#operations/shapes.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { buildKeyId, changeKey, putKey, readLiveKey, removeKey, requiredFault } from './issue.ts';
 import {
   changeQuery,
@@ -20,7 +20,7 @@ const params = z.object({ username: z.string().describe('Name of the basic-auth 
 
 /** Basic authentication ends the name at the first colon. */
 function refuseColon(username: string): void {
-  if (username.includes(':')) throw invalid([{ path: 'username', message: 'may not hold a colon' }]);
+  if (username.includes(':')) throw createInvalidProblem([{ path: 'username', message: 'may not hold a colon' }]);
 }
 
 const withUser = (key: Key, user: string): Key => ({ ...key, basic_auth_data: { ...key.basic_auth_data, user } });
@@ -44,7 +44,7 @@ export const writeBasicUser = operation({
     const stored = await findBasicUser(tools.keys, actor.orgId, username);
     await refuseHiddenGrants(tools, actor, key, ...(stored ? [stored.key] : []));
     if (stored) return changeKey(tools, stored, key);
-    if (!key.basic_auth_data?.password) throw invalid([requiredFault('basic_auth_data.password')]);
+    if (!key.basic_auth_data?.password) throw createInvalidProblem([requiredFault('basic_auth_data.password')]);
     return (await putKey(tools, { orgId: actor.orgId, keyId, kind: 'basic' }, key)).issued;
   },
 });
@@ -93,14 +93,14 @@ export const deleteBasicUser = operation({
   about: 'Removes the key of a user with a password.',
   permission: 'keys:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found],
   async handle({ actor, params: { username }, audit }, tools: KeyOperationTools) {
     const stored = await requireUser(tools, actor, username);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
-    return done('Key deleted successfully');
+    return toStatus('Key deleted successfully');
   },
 });
 

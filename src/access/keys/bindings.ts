@@ -1,4 +1,4 @@
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { Key } from './schema.ts';
 
@@ -17,7 +17,8 @@ export async function refuseUnknownBindings(
 ): Promise<void> {
   const bindings = sent.mtls_static_certificate_bindings ?? [];
   const path = 'mtls_static_certificate_bindings';
-  if (bindings.length > maxBindings) throw invalid([{ path, message: `must have at most ${maxBindings} items` }]);
+  if (bindings.length > maxBindings)
+    throw createInvalidProblem([{ path, message: `must have at most ${maxBindings} items` }]);
   const previousIds = new Set(previous.mtls_static_certificate_bindings);
   const faults: ValidationError[] = [];
   for (const [at, id] of bindings.entries())
@@ -26,7 +27,7 @@ export async function refuseUnknownBindings(
   const rsa = sent.rsa_certificate_id;
   if (rsa && rsa !== previous.rsa_certificate_id && !(await certificates.get(orgId, rsa)))
     faults.push({ path: 'rsa_certificate_id', message: 'there is no such certificate' });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 /** A new key that is bound to a certificate is found by it: there must be one. */
@@ -36,5 +37,5 @@ export async function refuseUnknownCertificate(
   { certificate }: Key,
 ): Promise<void> {
   if (certificate && !(await certificates.get(orgId, certificate)))
-    throw invalid([{ path: 'certificate', message: 'Key must be used with an existent certificate' }]);
+    throw createInvalidProblem([{ path: 'certificate', message: 'Key must be used with an existent certificate' }]);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import type { ProblemFactory } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { policyIdsOf } from '../policies/apply-policies.ts';
 import { formatKeyId, orgOfKey } from './ids.ts';
 import {
@@ -43,7 +43,7 @@ const toReturnedId = ({ settings }: Pick<GatewayKeyTools, 'settings'>, kind: Key
   kind === 'basic' && settings['keys.at_rest'] === 'hashed' ? '' : keyId;
 
 const addedResponse = (tools: GatewayKeyTools, kind: KeyKind, { key_id, key_hash }: IssuedKey) =>
-  modified(toReturnedId(tools, kind, key_id), 'added', key_hash);
+  toModified(toReturnedId(tools, kind, key_id), 'added', key_hash);
 
 async function findOrganisation({ findApi }: GatewayKeyTools, { org_id, api_id }: z.output<typeof lookup>) {
   return org_id || (api_id ? (await findApi(api_id))?.orgId : undefined) || undefined;
@@ -99,7 +99,7 @@ export const addGatewayKey = operation({
   about: 'Makes a key with a random id in the organisation of org_id, or in the first one.',
   query: writeQuery,
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.exists],
   async handle({ body, audit }, tools: GatewayKeyTools) {
     const orgId = await resolveOwner(tools, body.org_id ?? '');
@@ -119,7 +119,7 @@ export const putGatewayKey = operation({
   params,
   query: writeQuery,
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.exists, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
     const orgId = await resolveOwner(tools, body.org_id ?? '');
@@ -128,7 +128,7 @@ export const putGatewayKey = operation({
     audit(tools.keys.hashOf(keyId), orgId);
     const options = { suppressReset: query.suppress_reset };
     const { issued, action } = await putKey(tools, { orgId, keyId, kind }, body, options);
-    return modified(toReturnedId(tools, kind, issued.key_id), action, issued.key_hash);
+    return toModified(toReturnedId(tools, kind, issued.key_id), action, issued.key_hash);
   },
 });
 
@@ -144,7 +144,7 @@ export const createGatewayKey = operation({
   path: '/gw/keys/create',
   about: 'Makes a key; one that may sign gets a new secret for it, one bound to a certificate is named after it.',
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.no_rights, problem.certificate_taken, problem.certificate_unknown],
   async handle({ body, audit }, tools: GatewayKeyTools) {
     if (grantsNothing(body) && !tools.settings['keys.allow_master_keys']) throw problem.no_rights();
@@ -205,13 +205,13 @@ export const updateGatewayKey = operation({
   params,
   query: lookup.extend(writeQuery.shape),
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.unknown_to_change, problem.hash_ambiguous, problem.certificate_unknown],
   async handle({ params: { keyID }, query, body, audit }, tools: GatewayKeyTools) {
     const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_change);
     audit(stored.keyHash, stored.orgId);
     const { key_id, key_hash } = await changeKey(tools, stored, body, { suppressReset: query.suppress_reset });
-    return modified(toReturnedId(tools, stored.kind, key_id), 'modified', key_hash);
+    return toModified(toReturnedId(tools, stored.kind, key_id), 'modified', key_hash);
   },
 });
 
@@ -223,13 +223,13 @@ export const deleteGatewayKey = operation({
   about: 'Removes a key; it stops working at once.',
   params,
   query: lookup,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.unknown_to_remove, problem.hash_ambiguous],
   async handle({ params: { keyID }, query, audit }, tools: GatewayKeyTools) {
     const stored = await requireAnyKey(tools, keyID, query, problem.unknown_to_remove);
     audit(stored.keyHash, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.unknown_to_remove();
-    return modified(keyID, 'deleted');
+    return toModified(keyID, 'deleted');
   },
 });
 
@@ -246,7 +246,7 @@ export const setGatewayKeyPolicies = operation({
   about: 'Puts a key, named by its hash, under other policies; all else it says stays, its quota goes on.',
   params: z.object({ hash: z.string().describe('The hash of the key') }),
   body: PolicyAssignment,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.unknown, problem.no_instruction, problem.hash_ambiguous],
   async handle({ params: { hash }, body: { policy, apply_policies }, audit }, tools: GatewayKeyTools) {
     const ids = apply_policies?.length ? apply_policies : [policy ?? ''].filter(Boolean);
@@ -256,7 +256,7 @@ export const setGatewayKeyPolicies = operation({
     audit(stored.keyHash, stored.orgId);
     const next = (key: Key) => ({ ...key, apply_policies: ids, apply_policy_id: '' });
     const { key_hash } = await changeKey(tools, stored, next, { suppressReset: true });
-    return modified(hash, 'updated', key_hash);
+    return toModified(hash, 'updated', key_hash);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OwnerServices } from '#apis/api/owner.ts';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { type KeyTools, putKey, readLiveKey, removeKey } from './issue.ts';
 import { booleanQuery } from './lookup.ts';
 import { problem } from './problems.ts';
@@ -66,13 +66,13 @@ export const addGatewayOrganisationKey = operation({
   params,
   query,
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
   async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
     const action = await putLimits(tools, orgID, body, reset_quota);
     audit(orgID, orgID);
-    return modified(orgID, action);
+    return toModified(orgID, action);
   },
 });
 
@@ -85,13 +85,13 @@ export const updateGatewayOrganisationKey = operation({
   params,
   query,
   body: Key,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.organisation_key_unknown, problem.organisation_changed],
   async handle({ params: { orgID }, query: { reset_quota }, body, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
     await putLimits(tools, orgID, body, reset_quota);
     audit(orgID, orgID);
-    return modified(orgID, 'modified');
+    return toModified(orgID, 'modified');
   },
 });
 
@@ -102,14 +102,14 @@ export const deleteGatewayOrganisationKey = operation({
   path: '/gw/org/keys/{orgID}',
   about: 'Removes the limits of an organisation.',
   params,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.organisation_key_unknown],
   async handle({ params: { orgID }, audit }, tools: GatewayOrganisationKeyTools) {
     audit(orgID);
     const stored = await requireOrganisationKey(tools.keys, orgID);
     audit(orgID, stored.orgId);
     if (!(await removeKey(tools, stored))) throw problem.organisation_key_unknown();
-    return modified(orgID, 'deleted');
+    return toModified(orgID, 'deleted');
   },
 });
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { ApiSummary, FindApis } from '../api-lookup.ts';
 import { policyIdsOf, type Rejection } from '../policies/apply-policies.ts';
 import { rightsOf } from '../policies/schema.ts';
@@ -36,7 +36,7 @@ function refuseTooMuch(key: Key, policyIds: readonly string[]): void {
     faults.push({ path: 'access_rights', message: `may name at most ${maxAccessRights} APIs` });
   if (apiIds.some(apiId => apiId.length > maxApiIdLength))
     faults.push({ path: 'access_rights', message: `an API id may have at most ${maxApiIdLength} characters` });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 /** The policies a key names, all of which must exist: one that is misspelt would grant nothing, silently. */
@@ -51,7 +51,7 @@ export async function resolvePolicies(
   const faults = ids.flatMap((id, index) =>
     byId.has(id) ? [] : [{ path: policyPath(key, index), message: `there is no policy ${id}` }],
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
   return { byId, publicIds: [...byId.values()].map(policy => policy.id) };
 }
 
@@ -63,7 +63,7 @@ export function refuseInactivePolicies(key: Key, { byId }: ResolvedPolicies, pre
     if (state === 'active' || before.has(id)) return [];
     return [{ path: policyPath(key, index), message: `policy ${id} is in state ${state} and takes no new keys` }];
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 interface ContextInput {
@@ -113,5 +113,5 @@ const faultPaths: Partial<Record<KeyFault, string>> = {
 /** A refusal of the rules, with the member that has to change. */
 export function throwInvalidKey({ reason, message }: Rejection<KeyFault>): never {
   const hint = reason === 'no_access_rights' ? `${message}, or name a policy in apply_policies` : message;
-  throw invalid([{ path: faultPaths[reason] ?? 'apply_policies', message: hint }]);
+  throw createInvalidProblem([{ path: faultPaths[reason] ?? 'apply_policies', message: hint }]);
 }

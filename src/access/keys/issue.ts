@@ -3,9 +3,9 @@ import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import { hashPassword } from '#base/passwords.ts';
 import { Problem } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import type { Tell } from '#events/events.ts';
+import type { EmitEvent } from '#events/events.ts';
 import type { EventName } from '#events/payload.ts';
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { FindApis } from '../api-lookup.ts';
 import type { CertificateStore } from '../certificates/store.ts';
 import type { PolicyStore } from '../policies/store.ts';
@@ -35,7 +35,7 @@ export interface KeyTools {
   clock: Clock;
   settings: Settings;
   /** Tells handlers; they learn the hash of a key, never the key. */
-  happened: Tell;
+  happened: EmitEvent;
 }
 
 export type IssuedKey = ReturnType<typeof keyEnvelope>;
@@ -63,7 +63,7 @@ export function buildKeyId(orgId: string, name: string, settings: Settings): str
     nameFault(localName, settings['keys.min_length']) ??
     (localName.length > maxNameLength ? `a key may have at most ${maxNameLength} characters` : undefined) ??
     (/\p{Cc}/u.test(localName) ? 'a key may not hold control characters' : undefined);
-  if (fault) throw invalid([{ path: '', message: fault }]);
+  if (fault) throw createInvalidProblem([{ path: '', message: fault }]);
   return keyId;
 }
 

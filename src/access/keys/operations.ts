@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { done, pageNumber, statusAnswer } from '#operations/shapes.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { pageNumber, statusResponse, toStatus } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { withoutHidden } from '../hidden-rights.ts';
 import { changeKey, issueKey, previewKey, readLiveKey, removeKey, requiredFault, toIssuedKey } from './issue.ts';
 import {
@@ -40,7 +40,8 @@ export const createKey = operation({
     }
     const { user, password } = body.basic_auth_data ?? {};
     const missing = [user ? [] : ['user'], password ? [] : ['password']].flat();
-    if (!user || missing.length > 0) throw invalid(missing.map(name => requiredFault(`basic_auth_data.${name}`)));
+    if (!user || missing.length > 0)
+      throw createInvalidProblem(missing.map(name => requiredFault(`basic_auth_data.${name}`)));
     const issued = await issueKey(tools, actor.orgId, body, { name: user, kind: 'basic' });
     audit(issued.key_hash);
     return issued;
@@ -113,14 +114,14 @@ export const deleteKey = operation({
   permission: 'keys:write',
   params: keyParams,
   query: lookupQuery,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.hash_ambiguous, problem.organisation_key],
   async handle({ actor, params: { keyId }, query, audit }, tools: KeyOperationTools) {
     const stored = await requireWritableKey(tools, actor, keyId, query);
     audit(stored.keyHash);
     await refuseHiddenGrants(tools, actor, stored.key);
     if (!(await removeKey(tools, stored))) throw problem.not_found();
-    return done('Key deleted successfully');
+    return toStatus('Key deleted successfully');
   },
 });
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Ownership } from '#apis/owners/store.ts';
 import { parseUniqueJson } from '#base/json.ts';
-import { type Actor, permits } from '#operations/actor.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as operationProblem } from '#operations/problems.ts';
-import { check } from '#operations/validation-error.ts';
+import { validate } from '#operations/validation-error.ts';
 import type { FindApi } from '../api-lookup.ts';
 import { refuseHiddenGrants } from '../keys/lookup.ts';
 import { Key } from '../keys/schema.ts';
@@ -64,8 +64,9 @@ const Granted = z.object({
 
 /** A key that a token stands for is a key: only those who may write keys describe one, and only of APIs they may see. */
 async function readKeyRules(rules: string | object, actor: Actor, tools: ConsentTools): Promise<string> {
-  const key = check(Key, typeof rules === 'string' ? parseUniqueJson(rules) : rules, 'key_rules');
-  if (!permits(actor, 'keys:write')) throw operationProblem.not_permitted({ detail: { permission: 'keys:write' } });
+  const key = validate(Key, typeof rules === 'string' ? parseUniqueJson(rules) : rules, 'key_rules');
+  if (!hasPermission(actor, 'keys:write'))
+    throw operationProblem.not_permitted({ detail: { permission: 'keys:write' } });
   await refuseHiddenGrants(tools, actor, key);
   return JSON.stringify(key);
 }

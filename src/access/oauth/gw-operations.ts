@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import type { ApiSummary, FindApis } from '../api-lookup.ts';
 import { findPolicyInAnyOrganisation } from '../policies/find-policy.ts';
@@ -187,7 +187,7 @@ export const deleteGatewayOauthClient = operation({
   path: '/gw/oauth/clients/{apiID}/{clientID}',
   about: 'Removes an OAuth client and the tokens it obtained.',
   params,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.client_not_found],
   async handle({ params: named, audit }, tools: GatewayOauthTools) {
     audit(named.clientID);
@@ -198,7 +198,7 @@ export const deleteGatewayOauthClient = operation({
       return tools.oauthClients.remove(api_id, client_id);
     });
     if (!removed) throw problem.client_not_found();
-    return modified(client_id, 'deleted');
+    return toModified(client_id, 'deleted');
   },
 });
 

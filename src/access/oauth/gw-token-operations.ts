@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { messageAnswer, modified, modifiedAnswer, ok, pageOf } from '#operations/shapes.ts';
+import { messageResponse, modifiedResponse, toModified, toOkMessage, toPageRequest } from '#operations/shapes.ts';
 import { type GatewayOauthTools, requireClient } from './gw-operations.ts';
 import { problem } from './problems.ts';
 import { revokeClient, revokeToken } from './revocation.ts';
@@ -34,7 +34,7 @@ export const listGatewayOauthTokens = operation({
     const { api_id, client_id } = await requireClient(tools, params);
     const nowMs = tools.clock.now();
     const listPage = (number: number, size: number) =>
-      tools.oauthTokens.listValid(api_id, client_id, nowMs, pageOf(number, size));
+      tools.oauthTokens.listValid(api_id, client_id, nowMs, toPageRequest(number, size));
     if (page === undefined) return listPage(1, maxListedTokens);
     const page_num = parsePage(page);
     const total = await tools.oauthTokens.countValid(api_id, client_id, nowMs);
@@ -51,7 +51,7 @@ export const deleteGatewayRefreshToken = operation({
   about: 'Ends a refresh token; access tokens obtained with it live until they expire.',
   params: z.object({ token: z.string() }),
   query: z.object({ api_id: z.string().default('').describe('The API the token was obtained for') }),
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [
     problem.refresh_api_missing,
     problem.refresh_api_unknown,
@@ -66,7 +66,7 @@ export const deleteGatewayRefreshToken = operation({
     audit(api.apiId, api.orgId);
     if (!api.authTypes.includes('oauth')) throw problem.refresh_not_enabled();
     if ((await tools.oauthTokens.remove(api.apiId, 'refresh', token)) === 0) throw problem.refresh_unknown();
-    return modified(token, 'deleted');
+    return toModified(token, 'deleted');
   },
 });
 
@@ -86,7 +86,7 @@ export const revokeGatewayToken = operation({
     org_id: owner,
     token_type_hint: formText.describe('access_token or refresh_token; both are tried unless said'),
   }),
-  returns: messageAnswer,
+  returns: messageResponse,
   problems: [problem.token_missing, problem.client_id_missing, problem.client_unknown],
   async handle(
     { body: { token, client_id: clientId, org_id, token_type_hint: hint }, audit },
@@ -99,7 +99,7 @@ export const revokeGatewayToken = operation({
     if (clients.length === 0) throw problem.client_unknown();
     audit(clientId, clients[0]!.org_id);
     for (const { api_id } of clients) await revokeToken(tools, api_id, { token, hint, clientId });
-    return ok('token revoked successfully');
+    return toOkMessage('token revoked successfully');
   },
 });
 
@@ -111,7 +111,7 @@ export const revokeGatewayTokens = operation({
   about: 'Ends all tokens of a client that shows its secret.',
   accepts: 'form',
   body: z.object({ client_id: formText, client_secret: formText, org_id: owner }),
-  returns: messageAnswer,
+  returns: messageResponse,
   problems: [
     problem.credential_id_missing,
     problem.credential_secret_missing,
@@ -132,7 +132,7 @@ export const revokeGatewayTokens = operation({
       await revokeClient(tools, api_id, id);
     }
     if (!isAuthenticated) throw problem.credential_wrong();
-    return ok('tokens revoked successfully');
+    return toOkMessage('tokens revoked successfully');
   },
 });
 
@@ -143,7 +143,7 @@ export const purgeGatewayTokens = operation({
   path: '/gw/oauth/tokens',
   about: 'Forgets the tokens and codes that have expired. They are refused already; this gives their room back.',
   query: z.object({ scope: z.string().default('').describe('lapsed') }),
-  returns: messageAnswer,
+  returns: messageResponse,
   problems: [problem.scope_missing, problem.scope_unknown],
   async handle({ query: { scope }, audit }, { oauthTokens, oauthCodes, clock }: GatewayOauthTools) {
     if (scope === '') throw problem.scope_missing();
@@ -152,7 +152,7 @@ export const purgeGatewayTokens = operation({
     const nowMs = clock.now();
     while (await oauthTokens.sweep(nowMs));
     while (await oauthCodes.sweep(nowMs));
-    return ok('lapsed tokens purged');
+    return toOkMessage('lapsed tokens purged');
   },
 });
 

@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import { createSecretText } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { ApiSummary, FindApi } from '../api-lookup.ts';
 import { isVisible } from '../hidden-rights.ts';
 import type { PolicyStore } from '../policies/store.ts';
@@ -52,7 +52,7 @@ export const listOauthClients = operation({
   problems: [accessProblem.api_not_found],
   async handle({ actor, params: { apiId: id }, query }, tools: OauthTools) {
     const { apiId } = await requireApi(tools, id, actor.orgId);
-    const page = pageOf(query.p, tools.settings['management.page_size']);
+    const page = toPageRequest(query.p, tools.settings['management.page_size']);
     const { items, pages } = await tools.oauthClients.page(apiId, page);
     return { apps: items.map(toListedClient), pages };
   },
@@ -109,13 +109,13 @@ export const deleteOauthClient = operation({
   about: 'Removes an OAuth client. Tokens it obtained are refused from then on.',
   permission: 'oauth:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [accessProblem.api_not_found, problem.client_not_found],
   async handle({ actor, params: { apiId: id, clientId }, audit }, tools: OauthTools) {
     audit(clientId);
     const { apiId } = await requireApi(tools, id, actor.orgId);
     if (!(await tools.oauthClients.remove(apiId, clientId))) throw problem.client_not_found();
-    return done('OAuth client deleted successfully');
+    return toStatus('OAuth client deleted successfully');
   },
 });
 
@@ -139,7 +139,7 @@ export const listOauthTokens = operation({
   async handle({ actor, params: { apiId: id, clientId }, query: { p } }, tools: OauthTools) {
     const { apiId } = await requireApi(tools, id, actor.orgId);
     if (!(await tools.oauthClients.get(apiId, clientId))) throw problem.client_not_found();
-    const page = p < 1 ? pageOf(1, maxListedTokens) : pageOf(p, tokenPageSize);
+    const page = p < 1 ? toPageRequest(1, maxListedTokens) : toPageRequest(p, tokenPageSize);
     return tools.oauthTokens.listValid(apiId, clientId, tools.clock.now(), page);
   },
 });

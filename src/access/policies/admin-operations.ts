@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
-import { done } from '#operations/shapes.ts';
+import { toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem as accessProblem } from '../problems.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
@@ -36,7 +36,7 @@ export const importPolicies = operation({
     for (const policy of checked) {
       imported.set(policyIdOf(policy), await importOne(tools, policy, orgIds.get(policy.org_id ?? '') ?? ''));
     }
-    return { ...done('Policies imported'), Meta: Object.fromEntries(imported) };
+    return { ...toStatus('Policies imported'), Meta: Object.fromEntries(imported) };
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type OwnerServices, resolveOwner } from '#apis/api/owner.ts';
 import { toUnixSeconds } from '#base/clock.ts';
 import { operation } from '#operations/operation.ts';
-import { modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified } from '#operations/shapes.ts';
 import { findPolicyInAnyOrganisation } from './find-policy.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import type { PolicyTools } from './operations.ts';
@@ -67,7 +67,7 @@ export const createGatewayPolicy = operation({
   path: '/gw/policies',
   about: 'Makes a policy with the id it brings, in the organisation of org_id or in the first one.',
   body: PolicyOfAnyId,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.id_missing, problem.id_unusable, problem.id_exists, problem.name_exists],
   async handle({ body, audit }, tools: GatewayPolicyTools) {
     const id = policyIdOf(body);
@@ -77,7 +77,7 @@ export const createGatewayPolicy = operation({
     const orgId = await resolveOwner(tools, body.org_id ?? '');
     audit(id, orgId);
     await tools.policies.insert(newPolicy(next, orgId, tools.clock.now()));
-    return modified(id, 'added');
+    return toModified(id, 'added');
   },
 });
 
@@ -90,7 +90,7 @@ export const updateGatewayPolicy = operation({
   params,
   query,
   body: PolicyOfAnyId,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.not_found, problem.id_mismatch, problem.several, problem.name_exists],
   async handle({ params: { policyID }, query: { org_id }, body, audit }, tools: GatewayPolicyTools) {
     audit(policyID);
@@ -113,7 +113,7 @@ export const updateGatewayPolicy = operation({
       }),
     );
     if (!changed) throw problem.not_found();
-    return modified(changed.id, 'modified');
+    return toModified(changed.id, 'modified');
   },
 });
 
@@ -125,14 +125,14 @@ export const deleteGatewayPolicy = operation({
   about: 'Removes a policy. A key it alone governed is refused from then on.',
   params,
   query,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.not_found, problem.several],
   async handle({ params: { policyID }, query: { org_id }, audit }, tools: GatewayPolicyTools) {
     audit(policyID);
     const existing = await requirePolicy(tools, policyID, org_id);
     audit(existing.id, existing.org_id);
     if (!(await tools.policies.remove(existing.org_id, existing._id))) throw problem.not_found();
-    return modified(existing.id, 'deleted');
+    return toModified(existing.id, 'deleted');
   },
 });
 

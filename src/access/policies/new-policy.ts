@@ -1,7 +1,7 @@
 import { formatIsoTime, toUnixSeconds } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
-import { check, invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError, validate } from '#operations/validation-error.ts';
 import { normalizePolicy, Policy, rightsOf } from './schema.ts';
 import type { StoredPolicy } from './store.ts';
 
@@ -46,10 +46,12 @@ export function checkPolicy(
   settings: Settings,
   prefix = '',
 ): Policy & Pick<StoredPolicy, 'name' | 'state'> {
-  if (!settings['policies.allow_unsafe_ids']) check(Policy, sent, prefix);
+  if (!settings['policies.allow_unsafe_ids']) validate(Policy, sent, prefix);
   const faults = findPolicyFaults(sent);
   if (faults.length > 0)
-    throw invalid(faults.map(({ path, message }) => ({ path: [prefix, path].filter(Boolean).join('.'), message })));
+    throw createInvalidProblem(
+      faults.map(({ path, message }) => ({ path: [prefix, path].filter(Boolean).join('.'), message })),
+    );
   return { ...normalizePolicy(sent), name: sent.name!.toWellFormed() } as Policy & Pick<StoredPolicy, 'name' | 'state'>;
 }
 

@@ -4,7 +4,7 @@ import { type Clock, toUnixSeconds } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
+import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { isVisible, refuseHiddenRights, withoutHidden } from '../hidden-rights.ts';
 import { checkPolicy, newPolicy } from './new-policy.ts';
 import { problem } from './problems.ts';
@@ -30,7 +30,7 @@ async function searchVisible(
   filters: PolicySearch,
 ) {
   const hidden = await ownership.findHidden(actor);
-  const page = pageOf(p, settings['management.page_size']);
+  const page = toPageRequest(p, settings['management.page_size']);
   const visibleFilters = { ...filters, hiddenApis: hidden.apiIds };
   const { items, pages, total } = await policies.search(actor.orgId, visibleFilters, page);
   return { items: items.map(it => fullPolicy(withoutHidden(it, hidden))), pages, total };
@@ -131,14 +131,14 @@ export const createPolicy = operation({
   about: 'Makes a policy; the message of the answer is its id.',
   permission: 'policies:write',
   body: PolicyOfAnyId,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.name_exists, problem.id_exists],
   async handle({ actor, body, audit }, { policies, clock, settings, ownership }: PolicyTools) {
     const policy = newPolicy(checkPolicy(body, settings), actor.orgId, clock.now());
     await refuseHiddenRights({ ownership }, actor, policy);
     audit(policy.id);
     await policies.insert(policy);
-    return done(policy.id);
+    return toStatus(policy.id);
   },
 });
 
@@ -151,7 +151,7 @@ export const updatePolicy = operation({
   permission: 'policies:write',
   params,
   body: PolicyOfAnyId,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.name_exists, problem.id_changed],
   async handle({ actor, params: { policyId }, body, audit }, tools: PolicyTools) {
     const { policies, clock, settings } = tools;
@@ -166,7 +166,7 @@ export const updatePolicy = operation({
       return { ...next, _id, id, org_id, date_created, last_updated: String(toUnixSeconds(clock.now())) };
     });
     if (!changed) throw problem.not_found();
-    return done('Data updated');
+    return toStatus('Data updated');
   },
 });
 
@@ -178,14 +178,14 @@ export const deletePolicy = operation({
   about: 'Removes a policy. A key it alone governed is refused from then on.',
   permission: 'policies:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found],
   async handle({ actor, params: { policyId }, audit }, tools: PolicyTools) {
     const { policies } = tools;
     audit(policyId);
     await refuseHiddenRights(tools, actor, await requireVisiblePolicy(tools, actor, policyId));
     if (!(await policies.remove(actor.orgId, policyId))) throw problem.not_found();
-    return done('Data deleted');
+    return toStatus('Data deleted');
   },
 });
 

@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Actor, Authenticate } from '#operations/actor.ts';
 import type { CredentialFailures } from '#operations/auth-failure-limit.ts';
-import { render } from '#operations/render.ts';
+import { renderProblem } from '#operations/render.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { expositionContentType, formatExposition, gauge, type MetricFamily } from './exposition.ts';
 
@@ -24,7 +24,7 @@ export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): 
   const { settings, log, authenticate, failures } = options;
 
   async function authenticateScraper(request: FastifyRequest): Promise<Actor | undefined> {
-    const bearer = surfaces.dashboard.credential(request.headers.authorization?.trim() ?? '');
+    const bearer = surfaces.dashboard.extractCredential(request.headers.authorization?.trim() ?? '');
     for (const surface of ['admin', 'gateway'] as const) {
       const header = request.headers[surfaces[surface].credentialHeader];
       const credential = typeof header === 'string' ? header.trim() : bearer;
@@ -48,7 +48,7 @@ export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): 
       ];
       return reply.type(expositionContentType).send(formatExposition(families));
     } catch (error) {
-      const { status, body, headers } = render(error, surfaces.admin, log);
+      const { status, body, headers } = renderProblem(error, surfaces.admin, log);
       return reply.code(status).headers(headers).type(surfaces.admin.contentType).send(JSON.stringify(body));
     }
   });

@@ -4,8 +4,8 @@ import type { Ownership } from '#apis/owners/store.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf } from '#operations/shapes.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { uptimePage } from './schema.ts';
 import type { UptimeStore } from './store.ts';
 import { toHostUptime } from './views.ts';
@@ -39,12 +39,12 @@ export const listUptime = operation({
     const now = tools.clock.now();
     const from = query.from * 1000;
     const to = query.to === undefined ? Math.max(now, from) : query.to * 1000 + 999;
-    if (to < from) throw invalid([{ path: 'to', message: 'must not be before from' }]);
+    if (to < from) throw createInvalidProblem([{ path: 'to', message: 'must not be before from' }]);
     const apiId =
       query.api_id === undefined ? undefined : await resolvePublicApiId(tools.findApi, actor.orgId, query.api_id);
     const { apiIds: hiddenApis } = await tools.ownership.findHidden(actor);
     const uptimeQuery = { orgId: actor.orgId, from, to, now, apiId, hiddenApis };
-    const page = await tools.uptime.page(uptimeQuery, pageOf(query.p, tools.settings['management.page_size']));
+    const page = await tools.uptime.page(uptimeQuery, toPageRequest(query.p, tools.settings['management.page_size']));
     return { data: page.items.map(host => toHostUptime(host, from)), pages: page.pages };
   },
 });

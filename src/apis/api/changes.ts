@@ -8,8 +8,8 @@ import { checkOas } from '#definition/oas.ts';
 import { findMissingParts, type MissingPart } from '#definition/required-parts.ts';
 import { checkStreams } from '#definition/streams.ts';
 import type { CheckResult } from '#definition/validation-error.ts';
-import type { Warned } from '#operations/shapes.ts';
-import { faultText, invalid, type ValidationError } from '#operations/validation-error.ts';
+import type { WithWarnings } from '#operations/shapes.ts';
+import { createInvalidProblem, formatValidationError, type ValidationError } from '#operations/validation-error.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
@@ -41,7 +41,7 @@ const checks: Record<ApiKind, (value: unknown, unknownMembers: UnknownMembers) =
 
 /** A definition that passed its check, with the members that passed without effect. */
 export type CheckedDefinition<K extends ApiKind = ApiKind> = Extract<DefinitionOfKind, { kind: K }> &
-  Warned &
+  WithWarnings &
   Completeness;
 
 /** What a definition lacks, found at its check; whether it may depends on what else is stored. */
@@ -57,12 +57,12 @@ export function checkDefinition<K extends ApiKind>(
   prefix = '',
 ): CheckedDefinition<K> {
   const checked = checks[kind](value, settings['management.unknown_members']);
-  if (!checked.ok) throw invalid(checked.errors.map(fault => withPrefix(prefix, fault)));
+  if (!checked.ok) throw createInvalidProblem(checked.errors.map(fault => withPrefix(prefix, fault)));
   const { definition, warnings = [] } = checked;
-  const lines = warnings.map(fault => faultText(withPrefix(prefix, fault)));
+  const lines = warnings.map(fault => formatValidationError(withPrefix(prefix, fault)));
   const written = { kind, definition, warnings: lines } as unknown as CheckedDefinition<K>;
   const faults = checkLengths(written);
-  if (faults.length > 0) throw invalid(faults.map(fault => withPrefix(prefix, fault)));
+  if (faults.length > 0) throw createInvalidProblem(faults.map(fault => withPrefix(prefix, fault)));
   const missing = findMissingParts(toModel(written)).map(part => ({ ...part, ...withPrefix(prefix, part) }));
   return { ...written, missing };
 }
@@ -70,7 +70,7 @@ export function checkDefinition<K extends ApiKind>(
 /** What a write of a stored definition would be refused for or warned of today: older installations stored more. */
 export function listStoredWarnings({ kind, definition }: StoredApi): string[] {
   const checked = checks[kind](definition, 'warn');
-  return (checked.ok ? (checked.warnings ?? []) : checked.errors).map(faultText);
+  return (checked.ok ? (checked.warnings ?? []) : checked.errors).map(formatValidationError);
 }
 
 const withPrefix = (prefix: string, { path, message }: ValidationError): ValidationError => ({
@@ -220,7 +220,7 @@ async function ensureComplete(
   if (missing.length === 0) return;
   const isVersion = becomesVersion || (await apis.findBases(org_id, api_id)).length > 0;
   const faults = missing.filter(({ part }) => part !== 'listen path' || !isVersion);
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<void> {

@@ -2,7 +2,7 @@ import { extraPortOf } from '#base/extra-ports.ts';
 import type { Settings } from '#base/settings.ts';
 import { isLiteralHost, pathsOverlap, splitListenPath } from '#definition/route-overlap.ts';
 import type { GrantStore } from '#people/organisations/grant-store.ts';
-import { type HeldHosts, isHostGranted, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
+import { hasHostOverlap, isHostGranted, type ReservedHosts } from '#people/organisations/held-hosts.ts';
 import { problem } from '../problems.ts';
 import { anyConnectionPath } from './rules.ts';
 import type { StoredApi } from './schema.ts';
@@ -43,7 +43,7 @@ export async function ensureRouteAllowed(services: RouteCheckServices, { org_id,
   if (summary.listen_path === '') return;
   const route = parseRoute({ org_id, ...summary }, services.settings);
   if (!route) return;
-  const held = await services.grants.heldHosts();
+  const held = await services.grants.readReservedHosts();
   await ensureRouteGranted(services, route, held);
   if (await overlapsOtherOrganisation(services, route, held))
     throw problem.route_taken({ detail: { path: summary.listen_path, where: formatHost(route) } });
@@ -51,7 +51,7 @@ export async function ensureRouteAllowed(services: RouteCheckServices, { org_id,
 
 const formatHost = ({ host }: Route) => (host === '' ? '' : ` on ${host}`);
 
-async function ensureRouteGranted({ grants }: RouteCheckServices, route: Route, held: HeldHosts): Promise<void> {
+async function ensureRouteGranted({ grants }: RouteCheckServices, route: Route, held: ReservedHosts): Promise<void> {
   if (await grants.isOperator(route.orgId)) return;
   const { domains, paths } = await grants.find(route.orgId);
   if (route.host !== '' && !isHostGranted(held, { orgId: route.orgId, domains }, route.host))
@@ -63,12 +63,12 @@ async function ensureRouteGranted({ grants }: RouteCheckServices, route: Route, 
 async function overlapsOtherOrganisation(
   { apis, settings }: RouteCheckServices,
   route: Route,
-  held: HeldHosts,
+  held: ReservedHosts,
 ): Promise<boolean> {
   const prefix = settings['gateway.listen_path_match'] === 'prefix';
   const search = buildRouteSearch(route, prefix, settings['gateway.api_id_paths']);
   const { routes, byId } = await apis.foreignRoutes(route.orgId, search);
-  const meets = (other: Route) => other.port === route.port && ownedHostsOverlap(held, route, other);
+  const meets = (other: Route) => other.port === route.port && hasHostOverlap(held, route, other);
   return (
     routes.some(row => {
       const other = parseRoute(row, settings);

@@ -1,7 +1,7 @@
 import { redactedText } from '#base/redaction.ts';
 import { type MapSecret, mapNamedSecrets, mapSecrets } from '#definition/secret-places.ts';
-import { type Actor, permits } from '#operations/actor.ts';
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { type Actor, hasPermission } from '#operations/actor.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import type { DefinitionOfKind, StoredApi, Wrapper } from './schema.ts';
 
 type WithSecrets = DefinitionOfKind & { readonly wrapper: Wrapper };
@@ -21,7 +21,7 @@ export function mapApiSecrets<T extends WithSecrets>(api: T, map: MapSecret): T 
 
 /** An API as an actor may read it: who may not write APIs sees that there is a secret, and not which. */
 export const maskSecretsFor = (actor: Actor, api: StoredApi): StoredApi =>
-  permits(actor, 'apis:write') ? api : mapApiSecrets(api, () => redactedText);
+  hasPermission(actor, 'apis:write') ? api : mapApiSecrets(api, () => redactedText);
 
 /** Puts stored secrets back where a written API has their mask. A mask in a place that has no secret is refused. */
 export function restoreSecrets<T extends WithSecrets>(written: T, before?: StoredApi): T {
@@ -38,6 +38,6 @@ export function restoreSecrets<T extends WithSecrets>(written: T, before?: Store
     if (kept === undefined) faults.push({ path, message: `${redactedText} stands for a secret that is not stored` });
     return kept ?? value;
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
   return restored;
 }

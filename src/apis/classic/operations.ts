@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
+import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { buildApiAddress } from '../api/address.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
 import { requestedId, toApiView } from '../api/rules.ts';
@@ -24,7 +24,7 @@ export const createApi = operation({
   permission: 'apis:write',
   query: versionQuery,
   body: ClassicWrite,
-  returns: createdAnswer,
+  returns: createdResponse,
   problems: [
     problem.same_id,
     ...routeProblems,
@@ -38,7 +38,7 @@ export const createApi = operation({
     const written = checkDefinition('classic', body.api_definition, services, place);
     const api = await addApi(services, { orgId: actor.orgId, written, wrapper: mergeWrapper(body), version: query });
     audit(api.api_id);
-    return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
+    return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
   },
 });
 
@@ -68,7 +68,7 @@ export const updateApi = operation({
   permission: 'apis:write',
   params,
   body: ClassicWrite,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.definition_not_found, problem.other_id, problem.not_classic, ...routeProblems],
   async handle({ actor, params: { apiId }, body, audit }, services: ApiServices) {
     audit(apiId);
@@ -81,7 +81,7 @@ export const updateApi = operation({
       return { ...written, wrapper: mergeWrapper(body, before.wrapper) };
     });
     audit(api.api_id);
-    return { ...done('API updated'), ...listWarnings(written) };
+    return { ...toStatus('API updated'), ...toWarningsMember(written) };
   },
 });
 
@@ -100,13 +100,13 @@ export const deleteApi = operation({
     'Removes an API, and takes it out of the policies that grant it. Its own versions stay, as APIs by themselves.',
   permission: 'apis:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.api_not_found],
   async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
     audit(apiId);
     const api = await removeApi(services, actor.orgId, apiId);
     audit(api.api_id);
-    return done('API deleted');
+    return toStatus('API deleted');
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
 import { checkDefinition, putApi, removeApi } from '../api/changes.ts';
 import { toClassicView } from '../api/rules.ts';
@@ -58,14 +58,14 @@ export const createGatewayApi = operation({
     'Makes a classic API, by itself or as a version of another one. One that has the same id is replaced, within its organisation, and the answer says modified.',
   query: versionQuery,
   body: classicDefinition,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: createProblems,
   async handle({ query, body, audit }, services: GwApiServices) {
     const written = checkDefinition('classic', body, services);
     const orgId = await resolveDefinitionOwner(services, written);
     const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, action), ...listWarnings(written) };
+    return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },
 });
 
@@ -93,7 +93,7 @@ export const updateGatewayApi = operation({
   about: 'Replaces a classic definition whole.',
   params,
   body: classicDefinition,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [...updateProblems, problem.classic_only, ...routeProblems],
   async handle({ params: { apiId }, body, audit }, services: GwApiServices) {
     audit(apiId);
@@ -103,7 +103,7 @@ export const updateGatewayApi = operation({
       return written;
     });
     audit(api.api_id, api.org_id);
-    return { ...modified(api.api_id, 'modified'), ...listWarnings(written) };
+    return { ...toModified(api.api_id, 'modified'), ...toWarningsMember(written) };
   },
 });
 
@@ -114,14 +114,14 @@ export const deleteGatewayApi = operation({
   path: '/gw/apis/{apiId}',
   about: 'Removes an API in either form, also from the versions of its base and from the policies that grant it.',
   params,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, services: GwApiServices) {
     audit(apiId);
     const { api_id, org_id } = await requireApi(services.apis, apiId);
     audit(api_id, org_id);
     await removeApi(services, org_id, api_id);
-    return modified(api_id, 'deleted');
+    return toModified(api_id, 'deleted');
   },
 });
 

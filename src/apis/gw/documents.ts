@@ -5,7 +5,7 @@ import { extensionName, streamingName } from '#definition/document-members.ts';
 import { toPublicDocument } from '#definition/oas-export.ts';
 import type { ImportOptions } from '#definition/oas-import.ts';
 import type { CheckResult } from '#definition/validation-error.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { buildApiAddress } from '../api/address.ts';
 import { type ApiServices, type CheckedDefinition, checkDefinition } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
@@ -27,7 +27,9 @@ export async function requireDocument(apis: ApiStore, ref: string): Promise<Docu
 export function rejectSwagger(body: unknown): void {
   if (!isObject(body) || body.openapi !== undefined || body.swagger === undefined) return;
   const version = typeof body.swagger === 'string' ? body.swagger.slice(0, 10) : '2.0';
-  throw invalid([{ path: 'swagger', message: `this is Swagger ${version}: convert it to OpenAPI 3 first` }]);
+  throw createInvalidProblem([
+    { path: 'swagger', message: `this is Swagger ${version}: convert it to OpenAPI 3 first` },
+  ]);
 }
 
 /** A document with the gateway's part in it; one that holds streams is held to their rules. */
@@ -42,7 +44,7 @@ export function checkBuiltDocument(
   result: CheckResult<unknown>,
   services: Pick<ApiServices, 'settings'>,
 ): CheckedDefinition {
-  if (!result.ok) throw invalid(result.errors);
+  if (!result.ok) throw createInvalidProblem(result.errors);
   return checkDocument(result.definition, services);
 }
 

@@ -5,7 +5,7 @@ import { exportFileName } from '#definition/oas-export.ts';
 import { importOas } from '#definition/oas-import.ts';
 import { definitionSchema } from '#definition/schema.ts';
 import { operation } from '#operations/operation.ts';
-import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { putApi } from '../api/changes.ts';
 import { resolveOwner } from '../api/owner.ts';
 import { versionQuery } from '../api/versions.ts';
@@ -45,7 +45,7 @@ export const importGatewayDocument = operation({
   }),
   body: freeForm(z.looseObject({})),
   accepts: 'document',
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.extension_present, ...createProblems],
   async handle({ query, body, audit }, services: GwApiServices) {
     rejectSwagger(body);
@@ -57,7 +57,7 @@ export const importGatewayDocument = operation({
     const orgId = await resolveOwner(services, query.org_id ?? '');
     const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, action), ...listWarnings(written) };
+    return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { messageAnswer, ok } from '#operations/shapes.ts';
+import { messageResponse, toOkMessage } from '#operations/shapes.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { ApiStore } from '../api/store.ts';
 import { problem as apisProblem } from '../problems.ts';
@@ -24,13 +24,13 @@ export const reloadGateway = operation({
   about:
     'Has traffic look for changes. Every change is live within a second by itself; block=true answers when all traffic threads of this process have it.',
   query: z.object({ block: z.string().max(100).optional().describe('true waits until it is done') }),
-  returns: messageAnswer,
+  returns: messageResponse,
   async handle({ query: { block } }, { traffic }: Pick<NodeServices, 'traffic'>) {
     const reloaded = traffic.reload();
     if (block === 'true') await reloaded;
     // Nobody waits for it: the threads look again within a second anyway.
     else reloaded.catch(() => undefined);
-    return ok('');
+    return toOkMessage('');
   },
 });
 
@@ -41,10 +41,10 @@ export const reloadGatewayGroup = operation({
   method: 'GET',
   path: '/gw/reload/group',
   about: 'Has traffic look for changes. Every gateway on the same database does so within a second by itself.',
-  returns: messageAnswer,
+  returns: messageResponse,
   async handle(_call, { traffic }: Pick<NodeServices, 'traffic'>) {
     traffic.reload().catch(() => undefined);
-    return ok('');
+    return toOkMessage('');
   },
 });
 
@@ -83,8 +83,8 @@ export const getApiHealth = operation({
   },
 });
 
-const cache = { ...declared, noun: 'cache', method: 'DELETE', returns: messageAnswer } as const;
-const cacheInvalidated = ok('cache invalidated');
+const cache = { ...declared, noun: 'cache', method: 'DELETE', returns: messageResponse } as const;
+const cacheInvalidated = toOkMessage('cache invalidated');
 
 export const forgetApiResponses = operation({
   ...cache,

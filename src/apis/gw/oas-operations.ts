@@ -3,7 +3,7 @@ import { freeForm } from '#base/members.ts';
 import { oasSchema } from '#definition/oas.ts';
 import { patchOas } from '#definition/oas-patch.ts';
 import { operation } from '#operations/operation.ts';
-import { listWarnings, modified, modifiedAnswer } from '#operations/shapes.ts';
+import { modifiedResponse, toModified, toWarningsMember } from '#operations/shapes.ts';
 import { putApi, removeApi } from '../api/changes.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
 import { listVersions, versionListQuery, versionListResponse } from '../api/version-list.ts';
@@ -60,14 +60,14 @@ export const createGatewayDocument = operation({
   query: versionQuery,
   body,
   accepts: 'document',
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.extension_missing, ...createProblems],
   async handle({ query, body: given, audit }, services: GwApiServices) {
     const written = checkDocument(given, services);
     const orgId = await resolveDefinitionOwner(services, written);
     const { api, action } = await putApi(services, { orgId, written, version: query });
     audit(api.api_id, orgId);
-    return { ...modified(api.api_id, action), ...listWarnings(written) };
+    return { ...toModified(api.api_id, action), ...toWarningsMember(written) };
   },
 });
 
@@ -97,7 +97,7 @@ export const updateGatewayDocument = operation({
   params,
   body,
   accepts: 'document',
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.extension_missing, problem.oas_for_classic, ...updateProblems, ...routeProblems],
   async handle({ params: { apiId }, body: given, audit }, services: GwApiServices) {
     audit(apiId);
@@ -107,7 +107,7 @@ export const updateGatewayDocument = operation({
       return written;
     });
     audit(api.api_id, api.org_id);
-    return { ...modified(api.api_id, 'modified'), ...listWarnings(written) };
+    return { ...toModified(api.api_id, 'modified'), ...toWarningsMember(written) };
   },
 });
 
@@ -122,21 +122,21 @@ export const patchGatewayDocument = operation({
   query: configurationQuery,
   body: freeForm(z.looseObject({})),
   accepts: 'document',
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [problem.oas_for_classic, ...updateProblems, ...routeProblems],
   async handle({ params: { apiId }, query, body: given, audit }, services: GwApiServices) {
     audit(apiId);
     rejectSwagger(given);
     const options = toImportOptions(query);
-    let warned: ReturnType<typeof listWarnings> = {};
+    let warned: ReturnType<typeof toWarningsMember> = {};
     const api = await replaceApi(services, apiId, before => {
       if (!isDocumentApi(before)) throw problem.oas_for_classic();
       const written = checkBuiltDocument(patchOas(before.definition, given, options), services);
-      warned = listWarnings(written);
+      warned = toWarningsMember(written);
       return written;
     });
     audit(api.api_id, api.org_id);
-    return { ...modified(api.api_id, 'modified'), ...warned };
+    return { ...toModified(api.api_id, 'modified'), ...warned };
   },
 });
 
@@ -147,14 +147,14 @@ export const deleteGatewayDocument = operation({
   path: '/gw/apis/oas/{apiId}',
   about: 'Removes an API written in the OpenAPI form, also from the versions of its base and from policies.',
   params,
-  returns: modifiedAnswer,
+  returns: modifiedResponse,
   problems: [apisProblem.api_not_found],
   async handle({ params: { apiId }, audit }, services: GwApiServices) {
     audit(apiId);
     const { api_id, org_id } = await requireApi(services.apis, apiId);
     audit(api_id, org_id);
     await removeApi(services, org_id, api_id, ['oas', 'streams']);
-    return modified(api_id, 'deleted');
+    return toModified(api_id, 'deleted');
   },
 });
 

@@ -3,7 +3,7 @@ import { readOnlyMembers } from '#base/members.ts';
 import { Problem } from '#base/problems.ts';
 import { streamingName } from '#definition/document-members.ts';
 import { operation } from '#operations/operation.ts';
-import { done, listWarnings, statusAnswer } from '#operations/shapes.ts';
+import { statusResponse, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { problem as people } from '#people/problems.ts';
 import { type ApiServices, addApi, checkDefinition } from '../api/changes.ts';
 import { type OwnerServices, resolveOwner } from '../api/owner.ts';
@@ -24,7 +24,7 @@ export const importApis = operation({
     'Stores APIs as lists show them, with the ids they had elsewhere. Meta says of each whether it was stored, Errors why not.',
   permission: 'secret',
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
-  returns: statusAnswer.extend({ Errors: z.record(z.string(), z.string()) }),
+  returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),
   problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, services: ImportServices) {
     const faults = new Map<string, string | undefined>();
@@ -37,7 +37,7 @@ export const importApis = operation({
     audit([...faults.keys()].join(',').slice(0, maxAuditCharacters));
     const stored = Object.fromEntries([...faults].map(([name, fault]) => [name, fault === undefined]));
     const Errors = Object.fromEntries([...faults].filter(isFaulty));
-    return { ...done('APIs imported', stored), Errors, ...listWarnings({ warnings }) };
+    return { ...toStatus('APIs imported', stored), Errors, ...toWarningsMember({ warnings }) };
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { toApiView, toCompressedView } from '../api/rules.ts';
 import { apiPage, type StoredApi } from '../api/schema.ts';
 import { maskSecretsFor } from '../api/secrets.ts';
@@ -51,7 +51,7 @@ export const listApis = operation({
   async handle({ actor, query }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
     const filter = { ...(await buildListFilter(actor.orgId, query, apis)), hidden };
-    const asked = pageOf(query.p, settings['management.page_size']);
+    const asked = toPageRequest(query.p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, filter, query.sort, asked);
     return {
       apis: items.map(api => (query.compressed === '1' ? toCompressedView : toApiView)(maskSecretsFor(actor, api))),
@@ -87,7 +87,7 @@ export const searchApis = operation({
   returns: apiPage,
   async handle({ actor, query: { q, p } }, { apis, settings, ownership }: ListServices) {
     const { apiIds: hidden } = await ownership.findHidden(actor);
-    const asked = pageOf(p, settings['management.page_size']);
+    const asked = toPageRequest(p, settings['management.page_size']);
     const { items, pages } = await apis.page(actor.orgId, { hidden, ...(q && { name: q }) }, newest, asked);
     return { apis: items.map(api => toApiView(maskSecretsFor(actor, api))), pages };
   },

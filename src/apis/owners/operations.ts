@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { done, statusAnswer } from '#operations/shapes.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { type ApiServices, changeApi } from '../api/changes.ts';
 import type { StoredApi } from '../api/schema.ts';
 import type { ApiStore } from '../api/store.ts';
@@ -36,14 +36,14 @@ export const updateApiAccess = operation({
   permission: 'apis:write',
   params,
   body: z.object({ userIds: ids.nullish(), userGroupIds: ids.nullish() }),
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.api_not_found],
   async handle({ actor, params: { apiId }, body, audit }, services: ApiServices) {
     audit(apiId);
     const owners = { user_owners: body.userIds ?? [], user_group_owners: body.userGroupIds ?? [] };
     const withOwners = (api: StoredApi) => ({ ...api, wrapper: { ...api.wrapper, ...owners } });
     await changeApi(services, actor.orgId, apiId, withOwners, problem.api_not_found);
-    return done('API access updated');
+    return toStatus('API access updated');
   },
 });
 

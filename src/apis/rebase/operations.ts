@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { done, statusAnswer } from '#operations/shapes.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
 import { type ApiServices, rebaseApi } from '../api/changes.ts';
 import { problem } from '../problems.ts';
 
@@ -17,12 +17,12 @@ export const rebaseDocument = operation({
     currentBaseApiId: z.string().describe('The API whose versions they are'),
     nextBaseApiId: z.string().describe('One of its versions'),
   }),
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.api_not_found, problem.no_base, problem.not_its_version],
   async handle({ actor, params, audit }, services: ApiServices) {
     audit(params.currentBaseApiId);
     await rebaseApi(services, actor.orgId, params.currentBaseApiId, params.nextBaseApiId);
-    return done('API converted successfully');
+    return toStatus('API converted successfully');
   },
 });
 

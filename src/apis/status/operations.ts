@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { listWarnings } from '#operations/shapes.ts';
+import { toWarningsMember } from '#operations/shapes.ts';
 import { listStoredWarnings } from '../api/changes.ts';
 import type { DataPlaneControl } from '../api/data-plane.ts';
 import type { StoredApi } from '../api/schema.ts';
@@ -37,7 +37,7 @@ const declared = {
 async function readStatus(api: StoredApi, { apis, traffic }: StatusServices) {
   const { warnings = [], ...status } = await traffic.status(api.api_id);
   const found = [...warnings, ...listStoredWarnings(api), ...(await listMissingVersions(api, apis))];
-  return { api_id: api.api_id, ...status, ...listWarnings({ warnings: found }) };
+  return { api_id: api.api_id, ...status, ...toWarningsMember({ warnings: found }) };
 }
 
 /** Versions whose API does not exist: it may be written later than its base, so that writes do not refuse it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { streamsSchema } from '#definition/streams.ts';
 import { operation } from '#operations/operation.ts';
-import { created, createdAnswer, done, listWarnings, statusAnswer } from '#operations/shapes.ts';
+import { createdResponse, statusResponse, toCreated, toStatus, toWarningsMember } from '#operations/shapes.ts';
 import { type ApiServices, addApi, changeApi, checkDefinition, removeApi } from '../api/changes.ts';
 import { requestedId } from '../api/rules.ts';
 import { toDocumentedSchema } from '../api/schema.ts';
@@ -23,13 +23,13 @@ export const createStreams = operation({
   permission: 'apis:write',
   body,
   accepts,
-  returns: createdAnswer,
+  returns: createdResponse,
   problems: [problem.same_id, ...routeProblems],
   async handle({ actor, body: document, audit }, services: ApiServices) {
     const written = checkDefinition('streams', document, services);
     const api = await addApi(services, { orgId: actor.orgId, written });
     audit(api.api_id);
-    return { ...created('API created', api.id, api.api_id), ...listWarnings(written) };
+    return { ...toCreated('API created', api.id, api.api_id), ...toWarningsMember(written) };
   },
 });
 
@@ -60,7 +60,7 @@ export const updateStreams = operation({
   params,
   body,
   accepts,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.definition_not_found, problem.other_id, ...routeProblems],
   async handle({ actor, params: { apiId }, body: document, audit }, services: ApiServices) {
     audit(apiId);
@@ -73,7 +73,7 @@ export const updateStreams = operation({
       return { ...written, wrapper: before.wrapper };
     });
     audit(api.api_id);
-    return { ...done('API updated'), ...listWarnings(written) };
+    return { ...toStatus('API updated'), ...toWarningsMember(written) };
   },
 });
 
@@ -85,13 +85,13 @@ export const deleteStreams = operation({
   about: 'Removes a streams API, and takes it out of the policies that grant it.',
   permission: 'apis:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.api_not_found],
   async handle({ actor, params: { apiId }, audit }, services: ApiServices) {
     audit(apiId);
     const api = await removeApi(services, actor.orgId, apiId, ['streams']);
     audit(api.api_id);
-    return done('API deleted');
+    return toStatus('API deleted');
   },
 });
 

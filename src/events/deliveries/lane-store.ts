@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Records } from '#storage/records.ts';
 
-export type LaneStore = ReturnType<typeof laneStore>;
+export type LaneStore = ReturnType<typeof createLaneStore>;
 
 /** The queue of one hook. */
 export interface Lane {
@@ -13,8 +13,8 @@ export interface Lane {
  * Several processes may send from one database. Each takes whole lanes, so that the calls of a hook keep their order, and
  * holds them for as long as its lease says: what a process that died had taken is taken by another.
  */
-export function laneStore(records: Records, holder: string) {
-  const own = ({ orgId, hook }: Lane) =>
+export function createLaneStore(records: Records, holder: string) {
+  const updateOwnLane = ({ orgId, hook }: Lane) =>
     records.db
       .updateTable('delivery_lanes')
       .where('org_id', '=', orgId)
@@ -23,21 +23,21 @@ export function laneStore(records: Records, holder: string) {
 
   return {
     /** What this process held before it was stopped is free: nobody else has its name. */
-    async begin(): Promise<void> {
+    async releaseOwn(): Promise<void> {
       await records.db.updateTable('delivery_lanes').set({ lease_until: 0 }).where('holder', '=', holder).execute();
     },
 
     /** Takes lanes that are due and free, the longest due first. */
-    async claim(nowMs: number, leaseMs: number, most: number): Promise<Lane[]> {
+    async claim(nowMs: number, leaseMs: number, maxLanes: number): Promise<Lane[]> {
       const due = await records.db
         .selectFrom('delivery_lanes')
         .select(['org_id', 'hook'])
         .where('due_at', '<=', nowMs)
         .where('lease_until', '<=', nowMs)
         .orderBy('due_at')
-        .limit(most)
+        .limit(maxLanes)
         .execute();
-      const taken: Lane[] = [];
+      const claimed: Lane[] = [];
       for (const { org_id, hook } of due) {
         const { numUpdatedRows } = await records.db
           .updateTable('delivery_lanes')
@@ -47,14 +47,14 @@ export function laneStore(records: Records, holder: string) {
           .where('due_at', '<=', nowMs)
           .where('lease_until', '<=', nowMs)
           .executeTakeFirst();
-        if (numUpdatedRows > 0n) taken.push({ orgId: org_id, hook });
+        if (numUpdatedRows > 0n) claimed.push({ orgId: org_id, hook });
       }
-      return taken;
+      return claimed;
     },
 
     /** False when the lane is somebody else's by now. */
     async renew(lane: Lane, nowMs: number, leaseMs: number): Promise<boolean> {
-      const renewed = own(lane)
+      const renewed = updateOwnLane(lane)
         .set({ lease_until: nowMs + leaseMs })
         .where('lease_until', '>', nowMs);
       return (await renewed.executeTakeFirst()).numUpdatedRows > 0n;
@@ -62,14 +62,14 @@ export function laneStore(records: Records, holder: string) {
 
     /** Gives it back until it is due again. */
     async release(lane: Lane, dueAtMs: number): Promise<void> {
-      await own(lane).set({ lease_until: 0, due_at: dueAtMs }).execute();
+      await updateOwnLane(lane).set({ lease_until: 0, due_at: dueAtMs }).execute();
     },
 
     /** Gives it back for good, if nothing has come in meanwhile. */
-    async leave(lane: Lane): Promise<void> {
+    async closeIfEmpty(lane: Lane): Promise<void> {
       await records.write(async () => {
         // Holding the row makes whoever adds to the lane wait, and open it anew.
-        await own(lane).set({ lease_until: 0 }).execute();
+        await updateOwnLane(lane).set({ lease_until: 0 }).execute();
         const more = await records.db
           .selectFrom('deliveries')
           .select('id')

@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { Clock } from '#base/clock.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageNumber, pageOf, statusAnswer } from '#operations/shapes.ts';
+import { pageNumber, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { problem as hookProblem } from '../hooks/problems.ts';
 import type { HookStore } from '../hooks/store.ts';
 import { problem } from './problems.ts';
 import {
-  DeliveryShown,
+  DeliveryDetail,
   DeliverySummary,
-  deliveryShown,
   deliveryStates,
-  deliverySummary,
   inlinePrefix,
+  toDeliveryDetail,
+  toDeliverySummary,
 } from './schema.ts';
-import type { DeliveriesAsked, DeliveryStore } from './store.ts';
+import type { DeliveryFilter, DeliveryStore } from './store.ts';
 
 export interface DeliveryTools {
   deliveries: DeliveryStore;
@@ -26,7 +26,7 @@ export interface DeliveryTools {
 }
 
 const word = z.string().max(100).optional();
-const narrowing = {
+const filters = {
   event: word.describe('Name of the event'),
   state: z.enum(deliveryStates).optional(),
   api_id: word,
@@ -34,32 +34,32 @@ const narrowing = {
 };
 const params = z.object({ deliveryId: z.string() });
 const hookParams = z.object({ hookId: z.string().describe('The id of a webhook, or one that begins with inline-') });
-const listed = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
+const deliveryPage = z.object({ deliveries: z.array(DeliverySummary), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'webhooks' } as const;
 
-async function page({ deliveries, settings }: DeliveryTools, asked: DeliveriesAsked, p: number) {
-  const found = await deliveries.page(asked, pageOf(p, settings['management.page_size']));
-  return { deliveries: found.items.map(deliverySummary), pages: found.pages };
+async function listPage({ deliveries, settings }: DeliveryTools, filter: DeliveryFilter, p: number) {
+  const found = await deliveries.page(filter, toPageRequest(p, settings['management.page_size']));
+  return { deliveries: found.items.map(toDeliverySummary), pages: found.pages };
 }
 
-async function read({ deliveries }: DeliveryTools, orgId: string, id: string) {
+async function findDelivery({ deliveries }: DeliveryTools, orgId: string, id: string) {
   const found = await deliveries.get(orgId, id);
   if (!found) throw problem.not_found();
   return found;
 }
 
-async function retry(tools: DeliveryTools, orgId: string, id: string) {
-  const { state } = await read(tools, orgId, id);
+async function retryOne(tools: DeliveryTools, orgId: string, id: string) {
+  const { state } = await findDelivery(tools, orgId, id);
   if (state !== 'dead' || (await tools.deliveries.retry(orgId, { id }, tools.clock.now())) === 0)
     throw problem.not_dead({ detail: { state } });
   tools.wakeSender();
-  return done('Delivery will be tried again');
+  return toStatus('Delivery will be tried again');
 }
 
 /** A hook that is gone may have left deliveries; one that never was is not found. */
-async function checkHook({ hooks, deliveries }: DeliveryTools, orgId: string, hook: string): Promise<void> {
+async function requireHook({ hooks, deliveries }: DeliveryTools, orgId: string, hook: string): Promise<void> {
   if (hook.startsWith(inlinePrefix) || (await hooks.get(orgId, hook))) return;
-  const { total } = await deliveries.page({ orgId, hook }, pageOf(1, 1));
+  const { total } = await deliveries.page({ orgId, hook }, toPageRequest(1, 1));
   if (total === 0) throw hookProblem.not_found();
 }
 
@@ -71,10 +71,10 @@ export const listDeliveries = operation({
   about:
     'Lists webhook calls of the caller’s organisation, newest first: those that wait and what became of the others.',
   permission: 'hooks:read',
-  query: z.object({ hook_id: word, ...narrowing }),
-  returns: listed,
+  query: z.object({ hook_id: word, ...filters }),
+  returns: deliveryPage,
   handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, state, p } }, tools: DeliveryTools) =>
-    page(tools, { orgId, hook, apiId, event, state }, p),
+    listPage(tools, { orgId, hook, apiId, event, state }, p),
 });
 
 export const listHookDeliveries = operation({
@@ -85,13 +85,13 @@ export const listHookDeliveries = operation({
   about: 'Lists the calls of one webhook, newest first.',
   permission: 'hooks:read',
   params: hookParams,
-  query: z.object(narrowing),
-  returns: listed,
+  query: z.object(filters),
+  returns: deliveryPage,
   problems: [hookProblem.not_found],
   async handle({ actor: { orgId }, params: { hookId: hook }, query }, tools: DeliveryTools) {
-    await checkHook(tools, orgId, hook);
+    await requireHook(tools, orgId, hook);
     const { api_id: apiId, event, state, p } = query;
-    return page(tools, { orgId, hook, apiId, event, state }, p);
+    return listPage(tools, { orgId, hook, apiId, event, state }, p);
   },
 });
 
@@ -102,10 +102,10 @@ export const listDeadLetters = operation({
   path: '/api/dead-letters',
   about: 'Lists the webhook calls that were given up, newest first.',
   permission: 'hooks:read',
-  query: z.object({ hook_id: word, event: narrowing.event, api_id: word, p: pageNumber }),
-  returns: listed,
+  query: z.object({ hook_id: word, event: filters.event, api_id: word, p: pageNumber }),
+  returns: deliveryPage,
   handle: ({ actor: { orgId }, query: { hook_id: hook, api_id: apiId, event, p } }, tools: DeliveryTools) =>
-    page(tools, { orgId, hook, apiId, event, state: 'dead' }, p),
+    listPage(tools, { orgId, hook, apiId, event, state: 'dead' }, p),
 });
 
 export const getDelivery = operation({
@@ -116,10 +116,10 @@ export const getDelivery = operation({
   about: 'Reads one webhook call: what is sent, and every attempt with its answer.',
   permission: 'hooks:read',
   params,
-  returns: DeliveryShown,
+  returns: DeliveryDetail,
   problems: [problem.not_found],
   handle: async ({ actor, params: { deliveryId } }, tools: DeliveryTools) =>
-    deliveryShown(await read(tools, actor.orgId, deliveryId)),
+    toDeliveryDetail(await findDelivery(tools, actor.orgId, deliveryId)),
 });
 
 export const retryDelivery = operation({
@@ -130,11 +130,11 @@ export const retryDelivery = operation({
   about: 'Has a webhook call that was given up tried again, before later ones of the same webhook.',
   permission: 'hooks:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],
   handle({ actor, params: { deliveryId }, audit }, tools: DeliveryTools) {
     audit(deliveryId);
-    return retry(tools, actor.orgId, deliveryId);
+    return retryOne(tools, actor.orgId, deliveryId);
   },
 });
 
@@ -146,55 +146,56 @@ export const retryHook = operation({
   about: 'Has every call of a webhook that was given up tried again, in their order; Meta says how many they are.',
   permission: 'hooks:write',
   params: hookParams,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [hookProblem.not_found],
   async handle({ actor: { orgId }, params: { hookId }, audit }, tools: DeliveryTools) {
     audit(hookId);
-    await checkHook(tools, orgId, hookId);
+    await requireHook(tools, orgId, hookId);
     const retried = await tools.deliveries.retry(orgId, { hook: hookId }, tools.clock.now());
     tools.wakeSender();
-    return done('Deliveries will be tried again', { retried });
+    return toStatus('Deliveries will be tried again', { retried });
   },
 });
 
-const operators = { surface: 'admin', noun: 'webhooks', permission: 'secret' } as const;
+const operatorSurface = { surface: 'admin', noun: 'webhooks', permission: 'secret' } as const;
 
 export const listOperatorDeliveries = operation({
-  ...operators,
+  ...operatorSurface,
   name: 'listOperatorDeliveries',
   method: 'GET',
   path: '/admin/deliveries',
   about: 'Lists calls of the webhooks that the settings name, newest first.',
-  query: z.object(narrowing),
-  returns: listed,
+  query: z.object(filters),
+  returns: deliveryPage,
   handle: ({ query: { api_id: apiId, event, state, p } }, tools: DeliveryTools) =>
-    page(tools, { orgId: '', apiId, event, state }, p),
+    listPage(tools, { orgId: '', apiId, event, state }, p),
 });
 
 export const getOperatorDelivery = operation({
-  ...operators,
+  ...operatorSurface,
   name: 'getOperatorDelivery',
   method: 'GET',
   path: '/admin/deliveries/{deliveryId}',
   about: 'Reads one call of a webhook that the settings name.',
   params,
-  returns: DeliveryShown,
+  returns: DeliveryDetail,
   problems: [problem.not_found],
-  handle: async ({ params: { deliveryId } }, tools: DeliveryTools) => deliveryShown(await read(tools, '', deliveryId)),
+  handle: async ({ params: { deliveryId } }, tools: DeliveryTools) =>
+    toDeliveryDetail(await findDelivery(tools, '', deliveryId)),
 });
 
 export const retryOperatorDelivery = operation({
-  ...operators,
+  ...operatorSurface,
   name: 'retryOperatorDelivery',
   method: 'POST',
   path: '/admin/deliveries/{deliveryId}/retry',
   about: 'Has a call of a webhook that the settings name tried again, after it was given up.',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.not_dead],
   handle({ params: { deliveryId }, audit }, tools: DeliveryTools) {
     audit(deliveryId);
-    return retry(tools, '', deliveryId);
+    return retryOne(tools, '', deliveryId);
   },
 });
 

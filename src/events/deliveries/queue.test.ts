@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPublicId } from '#base/ids.ts';
 import { withRecords } from '../../../tests/lifecycle/databases.ts';
-import { laneStore } from './lane-store.ts';
-import { deliveryStore, type NewDelivery } from './store.ts';
+import { createLaneStore } from './lane-store.ts';
+import { createDeliveryStore, type NewDelivery } from './store.ts';
 
 const told = (orgId: string, hook: string, payload: string, more: Partial<NewDelivery> = {}): NewDelivery => ({
   orgId,
@@ -14,15 +14,15 @@ const told = (orgId: string, hook: string, payload: string, more: Partial<NewDel
   payload,
   contentType: 'application/json',
   log: [],
-  mark: '',
-  markedForMs: 0,
-  dead: false,
+  deduplicationKey: '',
+  deduplicationMs: 0,
+  isDead: false,
   ...more,
 });
 
 withRecords('the queue of webhook calls', given => {
-  const open = () => deliveryStore(given());
-  const lanes = (holder: string) => laneStore(given(), holder);
+  const open = () => createDeliveryStore(given());
+  const lanes = (holder: string) => createLaneStore(given(), holder);
   const settled = { attempts: 1, status: 200, log: [] };
 
   test('calls of a hook come in the order in which they were written', async () => {
@@ -30,7 +30,7 @@ withRecords('the queue of webhook calls', given => {
     await store.add([told(org, 'a', '1'), told(org, 'b', '2'), told(org, 'a', '3')], 1000, 10);
     const first = (await store.next(org, 'a'))!;
     assert.equal(first.payload, '1');
-    await store.settle(first, { ...settled, state: 'delivered' }, 2000);
+    await store.recordAttempt(first, { ...settled, state: 'delivered' }, 2000);
     assert.equal((await store.next(org, 'a'))!.payload, '3');
     assert.equal((await store.next(org, 'b'))!.payload, '2');
   });
@@ -53,7 +53,7 @@ withRecords('the queue of webhook calls', given => {
     const [org, store] = [createPublicId(), open()];
     await store.add([told(org, 'a', '1')], 1000, 10);
     await lanes('died').claim(1000, 1_000_000, 100);
-    await lanes('died').begin();
+    await lanes('died').releaseOwn();
     const found = await lanes('died').claim(1001, 500, 100);
     assert.ok(found.some(({ orgId }) => orgId === org));
   });
@@ -64,10 +64,10 @@ withRecords('the queue of webhook calls', given => {
     const has = async (atMs: number) => (await one.claim(atMs, 500, 100)).some(({ orgId }) => orgId === org);
     await store.add([told(org, 'a', '1')], 1000, 10);
     assert.equal(await has(1000), true);
-    await one.leave(lane);
+    await one.closeIfEmpty(lane);
     assert.equal(await has(1001), true, 'something waits');
-    await store.settle((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 1001);
-    await one.leave(lane);
+    await store.recordAttempt((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 1001);
+    await one.closeIfEmpty(lane);
     assert.equal(await has(9000), false);
     await store.add([told(org, 'a', '2')], 9001, 10);
     assert.equal(await has(9001), true);
@@ -85,7 +85,7 @@ withRecords('the queue of webhook calls', given => {
 
   test('the same is told once until its time is over', async () => {
     const [org, store] = [createPublicId(), open()];
-    const cool = told(org, 'a', 'x', { mark: createPublicId(), markedForMs: 1000 });
+    const cool = told(org, 'a', 'x', { deduplicationKey: createPublicId(), deduplicationMs: 1000 });
     assert.equal((await store.add([cool, cool], 5000, 10)).kept.length, 1);
     assert.equal((await store.add([cool], 5999, 10)).kept.length, 0);
     assert.equal((await store.add([cool], 6000, 10)).kept.length, 1);
@@ -99,7 +99,11 @@ withRecords('the queue of webhook calls', given => {
       10,
     );
     for (let left = 2; left > 0; left--)
-      await store.settle((await store.next(org, 'a'))!, { attempts: 8, status: 500, log: [], state: 'dead' }, 2000);
+      await store.recordAttempt(
+        (await store.next(org, 'a'))!,
+        { attempts: 8, status: 500, log: [], state: 'dead' },
+        2000,
+      );
     const { items } = await store.page({ orgId: org, state: 'dead' }, { page: 1, size: 10 });
     assert.deepEqual(
       items.map(it => it.payload),
@@ -120,7 +124,7 @@ withRecords('the queue of webhook calls', given => {
       10,
     );
     for (let at = 0; at < 3; at++)
-      await store.settle((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 2000 + at);
+      await store.recordAttempt((await store.next(org, 'a'))!, { ...settled, state: 'delivered' }, 2000 + at);
     const left = async () => (await store.page({ orgId: org }, { page: 0, size: 1 })).items.map(it => it.payload);
     await store.prune(2001, 100_000, 0);
     assert.deepEqual(await left(), ['4', '3', '2']);

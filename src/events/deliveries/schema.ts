@@ -52,7 +52,7 @@ export interface Delivery extends DeliveryBody {
   readonly updatedAtMs: number;
 }
 
-const shownAttempt = z.object({ at: z.string(), duration_ms: z.int(), status: z.int(), error: z.string() });
+const attemptDetail = z.object({ at: z.string(), duration_ms: z.int(), status: z.int(), error: z.string() });
 
 export const DeliverySummary = z.object({
   id: z.string().describe('Sent with every attempt as X-Gw-Delivery'),
@@ -69,17 +69,17 @@ export const DeliverySummary = z.object({
 });
 export type DeliverySummary = z.input<typeof DeliverySummary>;
 
-export const DeliveryShown = DeliverySummary.extend({
+export const DeliveryDetail = DeliverySummary.extend({
   target: z.string().describe('Method and address, of a handler without a stored webhook'),
   content_type: z.string(),
   body: z.string(),
-  log: z.array(shownAttempt),
+  log: z.array(attemptDetail),
 });
-export type DeliveryShown = z.input<typeof DeliveryShown>;
+export type DeliveryDetail = z.input<typeof DeliveryDetail>;
 
 const time = (ms: number) => (ms > 0 ? formatIsoTime(ms) : zeroTime);
 
-export const deliverySummary = (it: Delivery): DeliverySummary => ({
+export const toDeliverySummary = (it: Delivery): DeliverySummary => ({
   id: it.publicId,
   hook_id: it.hook,
   hook_name: it.name,
@@ -93,8 +93,8 @@ export const deliverySummary = (it: Delivery): DeliverySummary => ({
   updated_at: time(it.updatedAtMs),
 });
 
-export const deliveryShown = (it: Delivery): DeliveryShown => ({
-  ...deliverySummary(it),
+export const toDeliveryDetail = (it: Delivery): DeliveryDetail => ({
+  ...toDeliverySummary(it),
   target: it.inline ? `${it.inline.method} ${it.inline.url}` : '',
   content_type: it.contentType,
   body: it.payload,

@@ -9,10 +9,10 @@ import type { HookStore } from '../hooks/store.ts';
 import { headersPurpose } from '../webhook-handler.ts';
 import type { Lane, LaneStore } from './lane-store.ts';
 import type { Attempt, Delivery } from './schema.ts';
-import { signatureOf } from './signature.ts';
+import { signPayload } from './signature.ts';
 import type { DeliveryStore } from './store.ts';
 
-export interface SenderOptions {
+export interface WebhookSenderOptions {
   readonly deliveries: DeliveryStore;
   readonly lanes: LaneStore;
   readonly hooks: Pick<HookStore, 'get'>;
@@ -25,108 +25,113 @@ export interface SenderOptions {
 }
 
 /** Hooks this process calls at the same time: one that is slow holds up itself alone. */
-const lanesAtOnce = 16;
+const maxConcurrentLanes = 16;
 /** Calls made for one hook before others have their turn. */
-const callsInTurn = 50;
+const maxCallsPerTurn = 50;
 /** Whatever a webhook asks for. */
-const longestTimeoutMs = 60_000;
+const maxTimeoutMs = 60_000;
 /** Longer than a call may take: whoever still holds a lane then has died. */
-const leaseMs = longestTimeoutMs + 20_000;
+const leaseMs = maxTimeoutMs + 20_000;
 /** What another process left behind, or wrote, is found so soon. */
-const lookEveryMs = 1000;
-const longestPauseMs = 3_600_000;
+const pollIntervalMs = 1000;
+const maxBackoffMs = 3_600_000;
 /** Of an answer nobody reads. */
-const answerBytes = 65_536;
+const maxResponseBytes = 65_536;
 /** How long calls under way may take to finish when the process is stopped. */
-const graceMs = 2000;
-const pruneEveryMs = 60_000;
+const shutdownGraceMs = 2000;
+const pruneIntervalMs = 60_000;
 const dayMs = 86_400_000;
 
-const bodyless = new Set(['GET', 'DELETE']);
+const methodsWithoutBody = new Set(['GET', 'DELETE']);
 
-type Outcome = Attempt & { readonly isFinal?: boolean };
+type AttemptOutcome = Attempt & { readonly isFinal?: boolean };
 
-export type Sender = ReturnType<typeof startSender>;
+export type WebhookSender = ReturnType<typeof startWebhookSender>;
 
 /** Makes the calls that wait, for as long as the process runs. */
-export function startSender(options: SenderOptions) {
+export function startWebhookSender(options: WebhookSenderOptions) {
   const { deliveries, lanes, clock, log, settings } = options;
-  const attemptsAtMost = settings['events.attempts'];
+  const maxAttempts = settings['events.attempts'];
   const active = new Set<Promise<void>>();
   const stopping = new AbortController();
   const totals = { delivered: 0, failed: 0, dead: 0 };
-  const touched = new Set<string>();
-  let closing = false;
-  let isTroubled = false;
-  let looking: Promise<void> | undefined;
-  let again = false;
+  const changedOrgIds = new Set<string>();
+  let isClosing = false;
+  let isQueueFailing = false;
+  let polling: Promise<void> | undefined;
+  let pollAgain = false;
   let pruning = Promise.resolve();
 
-  const pauseAfter = (attempts: number) => Math.min(settings['events.retry_ms'] * 2 ** (attempts - 1), longestPauseMs);
+  const computeBackoffMs = (attempts: number) =>
+    Math.min(settings['events.retry_ms'] * 2 ** (attempts - 1), maxBackoffMs);
   /** Said once, until the queue can be used again. */
-  function troubled(error: unknown): void {
-    if (!isTroubled) log.warn({ reason: (error as Error).message }, 'webhook calls wait: their queue cannot be used');
-    isTroubled = true;
+  function onQueueError(error: unknown): void {
+    if (!isQueueFailing)
+      log.warn({ reason: (error as Error).message }, 'webhook calls wait: their queue cannot be used');
+    isQueueFailing = true;
   }
 
   function wake(): void {
-    if (closing) return;
-    again = true;
-    looking ??= look().finally(() => {
-      looking = undefined;
+    if (isClosing) return;
+    pollAgain = true;
+    polling ??= poll().finally(() => {
+      polling = undefined;
     });
   }
 
-  async function look(): Promise<void> {
-    while (again && !closing) {
-      again = false;
-      const room = lanesAtOnce - active.size;
+  async function poll(): Promise<void> {
+    while (pollAgain && !isClosing) {
+      pollAgain = false;
+      const room = maxConcurrentLanes - active.size;
       if (room <= 0) return;
-      const claimed = await lanes.claim(clock.now(), leaseMs, room).catch(troubled);
+      const claimed = await lanes.claim(clock.now(), leaseMs, room).catch(onQueueError);
       if (!claimed) return;
-      isTroubled = false;
+      isQueueFailing = false;
       for (const lane of claimed) {
-        const doing: Promise<void> = walk(lane)
-          .catch(troubled)
+        const draining: Promise<void> = drainLane(lane)
+          .catch(onQueueError)
           .finally(() => {
-            active.delete(doing);
+            active.delete(draining);
             wake();
           });
-        active.add(doing);
+        active.add(draining);
       }
     }
   }
 
   /** The calls of one hook, in their order, until one fails. */
-  async function walk(lane: Lane): Promise<void> {
-    for (let calls = 0; calls < callsInTurn && !closing; calls++) {
+  async function drainLane(lane: Lane): Promise<void> {
+    for (let calls = 0; calls < maxCallsPerTurn && !isClosing; calls++) {
       if (calls > 0 && !(await lanes.renew(lane, clock.now(), leaseMs))) return;
       const delivery = await deliveries.next(lane.orgId, lane.hook);
-      if (!delivery) return lanes.leave(lane);
-      const outcome = await attempt(options, delivery, stopping.signal);
+      if (!delivery) return lanes.closeIfEmpty(lane);
+      const outcome = await sendAttempt(options, delivery, stopping.signal);
       // Nobody knows whether it arrived, so it is made again, under the same id.
       if (stopping.signal.aborted && outcome.error !== '') break;
-      const pauseMs = await settle(delivery, outcome);
-      if (pauseMs > 0) {
-        setTimeout(wake, pauseMs).unref();
-        return lanes.release(lane, clock.now() + pauseMs);
+      const backoffMs = await recordAttempt(delivery, outcome);
+      if (backoffMs > 0) {
+        setTimeout(wake, backoffMs).unref();
+        return lanes.release(lane, clock.now() + backoffMs);
       }
     }
     await lanes.release(lane, clock.now());
   }
 
   /** Writes down how it went; gives how long the hook is left alone. */
-  async function settle(delivery: Delivery, { isFinal = false, ...made }: Outcome): Promise<number> {
+  async function recordAttempt(delivery: Delivery, { isFinal = false, ...result }: AttemptOutcome): Promise<number> {
     const attempts = delivery.attempts + 1;
-    const isOver = isFinal || attempts >= attemptsAtMost;
-    const state = made.error === '' ? 'delivered' : isOver ? 'dead' : 'waiting';
-    const kept = [...delivery.log, made].slice(-attemptsAtMost);
-    await deliveries.settle(delivery, { state, attempts, status: made.status, log: kept }, clock.now());
+    const isOver = isFinal || attempts >= maxAttempts;
+    const state = result.error === '' ? 'delivered' : isOver ? 'dead' : 'waiting';
+    const attemptLog = [...delivery.log, result].slice(-maxAttempts);
+    await deliveries.recordAttempt(delivery, { state, attempts, status: result.status, log: attemptLog }, clock.now());
     totals[state === 'waiting' ? 'failed' : state]++;
-    touched.add(delivery.orgId);
+    changedOrgIds.add(delivery.orgId);
     if (state === 'dead')
-      log.warn({ delivery: delivery.publicId, hook: delivery.hook, reason: made.error }, 'a webhook call is given up');
-    return state === 'waiting' ? pauseAfter(attempts) : 0;
+      log.warn(
+        { delivery: delivery.publicId, hook: delivery.hook, reason: result.error },
+        'a webhook call is given up',
+      );
+    return state === 'waiting' ? computeBackoffMs(attempts) : 0;
   }
 
   /** What is too much can only be so where something was added. */
@@ -134,25 +139,25 @@ export function startSender(options: SenderOptions) {
     const before = clock.now() - settings['events.retention_days'] * dayMs;
     pruning = deliveries
       .prune(before, settings['events.log_rows'], clock.now(), orgIds)
-      .then(removed => void (removed > 0 && !closing && setImmediate(prune, orgIds)), troubled);
+      .then(removed => void (removed > 0 && !isClosing && setImmediate(prune, orgIds)), onQueueError);
   }
-  function pruneTouched(): void {
-    prune(new Set(touched));
-    touched.clear();
+  function pruneChanged(): void {
+    prune(new Set(changedOrgIds));
+    changedOrgIds.clear();
   }
 
-  const timers = [setInterval(wake, lookEveryMs), setInterval(pruneTouched, pruneEveryMs)];
-  void lanes.begin().then(wake, troubled);
+  const timers = [setInterval(wake, pollIntervalMs), setInterval(pruneChanged, pruneIntervalMs)];
+  void lanes.releaseOwn().then(wake, onQueueError);
   prune();
 
   return {
     wake,
     totals: () => ({ ...totals, active: active.size }),
     async close(): Promise<void> {
-      closing = true;
+      isClosing = true;
       for (const timer of timers) clearInterval(timer);
-      const grace = setTimeout(() => stopping.abort(new Error('the gateway is stopping')), graceMs);
-      await looking;
+      const grace = setTimeout(() => stopping.abort(new Error('the gateway is stopping')), shutdownGraceMs);
+      await polling;
       await Promise.all(active);
       clearTimeout(grace);
       await pruning;
@@ -160,14 +165,18 @@ export function startSender(options: SenderOptions) {
   };
 }
 
-async function attempt(options: SenderOptions, delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
+async function sendAttempt(
+  options: WebhookSenderOptions,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
   const { outbound, clock, settings, log } = options;
   const atMs = clock.now();
-  const took = () => ({ atMs, ms: clock.now() - atMs });
+  const elapsed = () => ({ atMs, ms: clock.now() - atMs });
   try {
-    const target = await targetOf(options, delivery);
-    if (!target) return { ...took(), status: 0, error: 'the webhook was removed', isFinal: true };
-    const body = bodyless.has(target.method) ? '' : delivery.payload;
+    const target = await findTarget(options, delivery);
+    if (!target) return { ...elapsed(), status: 0, error: 'the webhook was removed', isFinal: true };
+    const body = methodsWithoutBody.has(target.method) ? '' : delivery.payload;
     const secrets = await options.hookSecrets.signing(delivery.orgId, target.secret, atMs);
     const { status } = await outbound.fetch({
       url: target.url,
@@ -175,22 +184,22 @@ async function attempt(options: SenderOptions, delivery: Delivery, signal: Abort
       headers: {
         'user-agent': 'Gw-Hookshot',
         ...(body !== '' && delivery.contentType !== '' && { 'content-type': delivery.contentType }),
-        ...lowerCase(target.headers),
+        ...lowerCaseNames(target.headers),
         'x-gw-event': delivery.event,
         'x-gw-delivery': delivery.publicId,
-        'x-gw-signature': signatureOf(secrets, toUnixSeconds(atMs), body),
+        'x-gw-signature': signPayload(secrets, toUnixSeconds(atMs), body),
       },
       ...(body !== '' && { body }),
       audience: 'operator',
       orgId: delivery.orgId,
-      timeoutMs: Math.min(delivery.inline?.timeoutMs ?? settings['events.timeout_ms'], longestTimeoutMs),
-      maxBytes: answerBytes,
+      timeoutMs: Math.min(delivery.inline?.timeoutMs ?? settings['events.timeout_ms'], maxTimeoutMs),
+      maxBytes: maxResponseBytes,
       signal,
     });
-    return { ...took(), status, error: status >= 200 && status < 300 ? '' : `it answered ${status}` };
+    return { ...elapsed(), status, error: status >= 200 && status < 300 ? '' : `it answered ${status}` };
   } catch (error) {
     if (!(error instanceof Problem) && !signal.aborted) log.error({ err: error }, 'a webhook call failed unforeseen');
-    return { ...took(), status: 0, error: (error as Error).message };
+    return { ...elapsed(), status: 0, error: (error as Error).message };
   }
 }
 
@@ -202,8 +211,8 @@ interface Target {
 }
 
 /** A stored hook is called as it is now. */
-async function targetOf(
-  { hooks, vault }: SenderOptions,
+async function findTarget(
+  { hooks, vault }: WebhookSenderOptions,
   { inline, orgId, hook }: Delivery,
 ): Promise<Target | undefined> {
   if (inline) {
@@ -216,5 +225,5 @@ async function targetOf(
 }
 
 /** Names are the same in any case; one that was written twice is sent once. */
-const lowerCase = (headers: Readonly<Record<string, string>>) =>
+const lowerCaseNames = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -5,7 +5,7 @@ import type { Records } from '#storage/records.ts';
 import type { Tables } from '#storage/tables.ts';
 import type { Delivery, DeliveryBody, DeliveryState } from './schema.ts';
 
-export type DeliveryStore = ReturnType<typeof deliveryStore>;
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 export interface NewDelivery extends DeliveryBody {
   readonly orgId: string;
@@ -13,13 +13,13 @@ export interface NewDelivery extends DeliveryBody {
   readonly apiId: string;
   readonly event: string;
   /** Not told again until the time is over; empty for what is always told. */
-  readonly mark: string;
-  readonly markedForMs: number;
+  readonly deduplicationKey: string;
+  readonly deduplicationMs: number;
   /** Set where it cannot be made at all, and is only kept to be looked at. */
-  readonly dead: boolean;
+  readonly isDead: boolean;
 }
 
-export interface DeliveriesAsked {
+export interface DeliveryFilter {
   readonly orgId: string;
   readonly hook?: string | undefined;
   readonly apiId?: string | undefined;
@@ -28,7 +28,7 @@ export interface DeliveriesAsked {
 }
 
 /** What a process may do with one delivery after an attempt. */
-export interface Settled {
+export interface AttemptResult {
   readonly state: DeliveryState;
   readonly attempts: number;
   readonly status: number;
@@ -36,110 +36,114 @@ export interface Settled {
 }
 
 /** A list may be asked for whole, but each entry carries what was sent. */
-const listedAtMost = 1000;
+const maxListItems = 1000;
 /** Rows one removal takes, so that it does not hold up those who write. */
-const removedAtOnce = 1000;
+const maxRowsPerDelete = 1000;
 
 type Row = { [C in keyof Tables['deliveries']]: C extends 'id' ? number : Tables['deliveries'][C] };
-type Narrowed<O> = SelectQueryBuilder<Tables, 'deliveries', O>;
+type DeliveryQuery<O> = SelectQueryBuilder<Tables, 'deliveries', O>;
 
 /** An index over the few that wait is used only where the query says so in these words. */
-const waits = sql<boolean>`state = 'waiting'`;
+const isWaiting = sql<boolean>`state = 'waiting'`;
 
 /** Webhook calls that wait, and what became of the others. Their queue is laned in `lane-store.ts`. */
-export function deliveryStore(records: Records) {
+export function createDeliveryStore(records: Records) {
   const rows = () => records.db.selectFrom('deliveries');
 
-  function matching<O>(query: Narrowed<O>, asked: DeliveriesAsked): Narrowed<O> {
-    let narrowed = query.where('org_id', '=', asked.orgId);
-    if (asked.hook !== undefined) narrowed = narrowed.where('hook', '=', asked.hook);
-    if (asked.apiId !== undefined) narrowed = narrowed.where('api_id', '=', asked.apiId);
-    if (asked.event !== undefined) narrowed = narrowed.where('event', '=', asked.event);
-    if (asked.state !== undefined) narrowed = narrowed.where('state', '=', asked.state);
+  function applyFilter<O>(query: DeliveryQuery<O>, filter: DeliveryFilter): DeliveryQuery<O> {
+    let narrowed = query.where('org_id', '=', filter.orgId);
+    if (filter.hook !== undefined) narrowed = narrowed.where('hook', '=', filter.hook);
+    if (filter.apiId !== undefined) narrowed = narrowed.where('api_id', '=', filter.apiId);
+    if (filter.event !== undefined) narrowed = narrowed.where('event', '=', filter.event);
+    if (filter.state !== undefined) narrowed = narrowed.where('state', '=', filter.state);
     return narrowed;
   }
 
   async function countWaiting(orgId: string): Promise<number> {
-    const counted = rows().select(sql<number>`count(*)`.as('total')).where('org_id', '=', orgId).where(waits);
+    const counted = rows().select(sql<number>`count(*)`.as('total')).where('org_id', '=', orgId).where(isWaiting);
     return Number((await counted.executeTakeFirstOrThrow()).total);
   }
 
-  async function one(query: Narrowed<unknown>): Promise<Delivery | undefined> {
+  async function findOne(query: DeliveryQuery<unknown>): Promise<Delivery | undefined> {
     const row = await query.selectAll().limit(1).executeTakeFirst();
-    return row && deliveryOf(row as Row);
+    return row && toDelivery(row as Row);
   }
 
   /** Whoever comes first tells it; the others are told that it was. */
-  async function isFirst(mark: string, nowMs: number, until: number): Promise<boolean> {
+  async function claimKey(key: string, nowMs: number, until: number): Promise<boolean> {
     const { numInsertedOrUpdatedRows } = await records.db
       .insertInto('delivery_marks')
-      .values({ mark, until })
+      .values({ mark: key, until })
       .onConflict(it => it.column('mark').doUpdateSet({ until }).where('delivery_marks.until', '<=', nowMs))
       .executeTakeFirst();
     return (numInsertedOrUpdatedRows ?? 0n) > 0n;
   }
 
-  const organisations = async () => (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
+  const listOrganisationIds = async () =>
+    (await rows().select('org_id').distinct().execute()).map(({ org_id }) => org_id);
 
   return {
-    isFirst,
+    isFirst: claimKey,
     waiting: countWaiting,
 
     /** Writes deliveries of any number of organisations; gives how many found no room in the queue of theirs. */
     async add(
-      made: readonly NewDelivery[],
+      newDeliveries: readonly NewDelivery[],
       nowMs: number,
-      most: number,
+      maxWaiting: number,
     ): Promise<{ kept: NewDelivery[]; full: number }> {
       return records.write(async () => {
-        const room = new Map<string, number>();
+        const freeSlots = new Map<string, number>();
         const kept: NewDelivery[] = [];
         let full = 0;
-        for (const it of made) {
-          const left = room.get(it.orgId) ?? most - (await countWaiting(it.orgId));
-          room.set(it.orgId, left);
-          if (left <= 0) full++;
-          else if (it.mark === '' || (await isFirst(it.mark, nowMs, nowMs + it.markedForMs))) {
-            room.set(it.orgId, left - 1);
+        for (const it of newDeliveries) {
+          const free = freeSlots.get(it.orgId) ?? maxWaiting - (await countWaiting(it.orgId));
+          freeSlots.set(it.orgId, free);
+          if (free <= 0) full++;
+          else if (
+            it.deduplicationKey === '' ||
+            (await claimKey(it.deduplicationKey, nowMs, nowMs + it.deduplicationMs))
+          ) {
+            freeSlots.set(it.orgId, free - 1);
             kept.push(it);
           }
         }
         // The lane is held while calls get their numbers: of several processes none numbers first and commits last.
         await openLanes(
           records,
-          kept.filter(({ dead }) => !dead),
+          kept.filter(({ isDead: dead }) => !dead),
           nowMs,
         );
-        for (const it of kept) await records.db.insertInto('deliveries').values(rowOf(it, nowMs)).execute();
+        for (const it of kept) await records.db.insertInto('deliveries').values(toRow(it, nowMs)).execute();
         return { kept, full };
       });
     },
 
     /** The one whose turn it is. */
     next: (orgId: string, hook: string) =>
-      one(rows().where('org_id', '=', orgId).where('hook', '=', hook).where(waits).orderBy('id')),
+      findOne(rows().where('org_id', '=', orgId).where('hook', '=', hook).where(isWaiting).orderBy('id')),
 
-    async settle(delivery: Delivery, { log, ...settled }: Settled, nowMs: number): Promise<void> {
+    async recordAttempt(delivery: Delivery, { log, ...result }: AttemptResult, nowMs: number): Promise<void> {
       await records.db
         .updateTable('deliveries')
-        .set({ ...settled, updated_at: nowMs, body: JSON.stringify({ ...bodyOf(delivery), log }) })
+        .set({ ...result, updated_at: nowMs, body: JSON.stringify({ ...toBody(delivery), log }) })
         .where('id', '=', delivery.id)
         .execute();
     },
 
-    get: (orgId: string, id: string) => one(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
+    get: (orgId: string, id: string) => findOne(rows().where('org_id', '=', orgId).where('public_id', '=', id)),
 
-    async page(asked: DeliveriesAsked, { page, size }: PageRequest): Promise<Page<Delivery>> {
-      const counted = matching(rows().select(sql<number>`count(*)`.as('total')), asked);
+    async page(filter: DeliveryFilter, { page, size }: PageRequest): Promise<Page<Delivery>> {
+      const counted = applyFilter(rows().select(sql<number>`count(*)`.as('total')), filter);
       const total = Number((await counted.executeTakeFirstOrThrow()).total);
-      const whole = page < 1;
-      const found = await matching(rows().selectAll(), asked)
+      const isUnpaged = page < 1;
+      const found = await applyFilter(rows().selectAll(), filter)
         .orderBy('id', 'desc')
-        .limit(whole ? listedAtMost : size)
-        .offset(whole ? 0 : (page - 1) * size)
+        .limit(isUnpaged ? maxListItems : size)
+        .offset(isUnpaged ? 0 : (page - 1) * size)
         .execute();
-      const items = found.map(row => deliveryOf(row as Row));
-      return { items, total, pages: whole ? 1 : Math.max(1, Math.ceil(total / size)) };
+      const items = found.map(row => toDelivery(row as Row));
+      return { items, total, pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
     },
 
     /** Has what was given up tried again, as if it were new. One, or all of a hook; how many that were. */
@@ -168,10 +172,10 @@ export function deliveryStore(records: Records) {
      */
     async prune(beforeMs: number, keep: number, nowMs: number, orgIds?: Iterable<string>): Promise<number> {
       const ids = () => rows().select('id').where('state', '<>', 'waiting');
-      let removed = await remove(records, ids().where('updated_at', '<', beforeMs).limit(removedAtOnce));
-      for (const orgId of orgIds ?? (await organisations())) {
+      let removed = await deleteRows(records, ids().where('updated_at', '<', beforeMs).limit(maxRowsPerDelete));
+      for (const orgId of orgIds ?? (await listOrganisationIds())) {
         const own = ids().where('org_id', '=', orgId).orderBy('id', 'desc');
-        removed += await remove(records, own.offset(keep).limit(removedAtOnce));
+        removed += await deleteRows(records, own.offset(keep).limit(maxRowsPerDelete));
       }
       await records.db.deleteFrom('delivery_marks').where('until', '<=', nowMs).execute();
       return removed;
@@ -179,21 +183,21 @@ export function deliveryStore(records: Records) {
   };
 }
 
-async function remove(records: Records, ids: Narrowed<{ id: number }>): Promise<number> {
-  const doomed = (await ids.execute()).map(({ id }) => id);
-  if (doomed.length === 0) return 0;
-  await records.db.deleteFrom('deliveries').where('id', 'in', doomed).execute();
-  return doomed.length;
+async function deleteRows(records: Records, ids: DeliveryQuery<{ id: number }>): Promise<number> {
+  const rowIds = (await ids.execute()).map(({ id }) => id);
+  if (rowIds.length === 0) return 0;
+  await records.db.deleteFrom('deliveries').where('id', 'in', rowIds).execute();
+  return rowIds.length;
 }
 
 /** Holds the lanes until the end of the write. One that somebody is just leaving is made anew. */
 async function openLanes(
   records: Records,
-  wanted: readonly { orgId: string; hook: string }[],
+  targets: readonly { orgId: string; hook: string }[],
   nowMs: number,
   isUrgent = false,
 ): Promise<void> {
-  const lanes = new Map(wanted.map(({ orgId, hook }) => [JSON.stringify([orgId, hook]), { orgId, hook }]));
+  const lanes = new Map(targets.map(({ orgId, hook }) => [JSON.stringify([orgId, hook]), { orgId, hook }]));
   // In one order, so that two who open the same ones do not wait for each other.
   for (const [, { orgId: org_id, hook }] of [...lanes].sort(([a], [b]) => (a < b ? -1 : 1)))
     await records.db
@@ -203,7 +207,7 @@ async function openLanes(
       .execute();
 }
 
-const bodyOf = ({ inline, name, payload, contentType, log }: DeliveryBody): DeliveryBody => ({
+const toBody = ({ inline, name, payload, contentType, log }: DeliveryBody): DeliveryBody => ({
   ...(inline && { inline }),
   name,
   payload,
@@ -211,21 +215,21 @@ const bodyOf = ({ inline, name, payload, contentType, log }: DeliveryBody): Deli
   log,
 });
 
-const rowOf = (it: NewDelivery, nowMs: number) => ({
+const toRow = (it: NewDelivery, nowMs: number) => ({
   public_id: createPublicId(),
   org_id: it.orgId,
   hook: it.hook,
   api_id: it.apiId,
   event: it.event,
-  state: it.dead ? 'dead' : 'waiting',
+  state: it.isDead ? 'dead' : 'waiting',
   attempts: 0,
   status: 0,
   created_at: nowMs,
   updated_at: nowMs,
-  body: JSON.stringify(bodyOf(it)),
+  body: JSON.stringify(toBody(it)),
 });
 
-const deliveryOf = (row: Row): Delivery => ({
+const toDelivery = (row: Row): Delivery => ({
   ...(JSON.parse(row.body) as DeliveryBody),
   id: Number(row.id),
   publicId: row.public_id,

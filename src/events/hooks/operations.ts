@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { createdAnswer, done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { createdResponse, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { problem } from './problems.ts';
 import { Hook, HookWrite } from './schema.ts';
 import type { HookStore } from './store.ts';
@@ -27,7 +27,7 @@ export const listHooks = operation({
   query: pageQuery,
   returns: z.object({ hooks: z.array(Hook), pages: z.int() }),
   async handle({ actor, query }, { hooks, settings }: HookTools) {
-    const { items, pages } = await hooks.page(actor.orgId, pageOf(query.p, settings['management.page_size']));
+    const { items, pages } = await hooks.page(actor.orgId, toPageRequest(query.p, settings['management.page_size']));
     return { hooks: items, pages };
   },
 });
@@ -40,14 +40,14 @@ export const createHook = operation({
   about: 'Makes a webhook that APIs can name in their event handlers.',
   permission: 'hooks:write',
   body: HookWrite,
-  returns: createdAnswer,
+  returns: createdResponse,
   problems: [problem.id_taken],
   async handle({ actor, body, audit }, { hooks, clock }: HookTools) {
     const id = createDatabaseId();
     audit(id);
     const webhook_id = body.webhook_id || createPublicId();
     await hooks.insert({ ...body, api_model: {}, id, org_id: actor.orgId, webhook_id }, clock.now());
-    return { ...done('Webhook created'), ID: id };
+    return { ...toStatus('Webhook created'), ID: id };
   },
 });
 
@@ -78,7 +78,7 @@ export const updateHook = operation({
   permission: 'hooks:write',
   params,
   body: HookWrite,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found, problem.id_taken],
   async handle({ actor, params: { hookId }, body, audit }, { hooks }: HookTools) {
     audit(hookId);
@@ -90,7 +90,7 @@ export const updateHook = operation({
       webhook_id: body.webhook_id || webhook_id,
     }));
     if (!changed) throw problem.not_found();
-    return done('Hook updated');
+    return toStatus('Hook updated');
   },
 });
 
@@ -102,12 +102,12 @@ export const deleteHook = operation({
   about: 'Removes a webhook.',
   permission: 'hooks:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.not_found],
   async handle({ actor, params: { hookId }, audit }, { hooks }: HookTools) {
     audit(hookId);
     if (!(await hooks.remove(actor.orgId, hookId))) throw problem.not_found();
-    return done('Webhook deleted');
+    return toStatus('Webhook deleted');
   },
 });
 

@@ -2,17 +2,23 @@ import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
 import { compileTemplate } from '#languages/go-template/template.ts';
 import { isTemplateText } from '../body-template.ts';
-import { headerName, headerValue, maxHeaders, webhookMethod, webhookUrl } from '../webhook-shapes.ts';
+import {
+  maxWebhookHeaders,
+  webhookHeaderName,
+  webhookHeaderValue,
+  webhookMethod,
+  webhookUrl,
+} from '../webhook-shapes.ts';
 
 const headerMap = z
-  .record(headerName, headerValue)
-  .refine(map => Object.keys(map).length <= maxHeaders, `may hold at most ${maxHeaders} headers`);
+  .record(webhookHeaderName, webhookHeaderValue)
+  .refine(map => Object.keys(map).length <= maxWebhookHeaders, `may hold at most ${maxWebhookHeaders} headers`);
 
 /** A day; events that are the same are told once in this time. */
-const longestTimeoutSeconds = 86_400;
+const maxTimeoutSeconds = 86_400;
 
 /** A template as it is, or the name of its file. */
-const longestTemplate = 20_000;
+const maxTemplateLength = 20_000;
 
 /** A file may come later; a template that is written here is read here. */
 function checkTemplate(template: string, context: z.RefinementCtx): void {
@@ -42,10 +48,10 @@ export type Hook = z.infer<typeof Hook>;
 const writable = z.object({
   method: webhookMethod,
   target_path: webhookUrl,
-  event_timeout: z.int().min(0).max(longestTimeoutSeconds).default(0),
+  event_timeout: z.int().min(0).max(maxTimeoutSeconds).default(0),
   header_map: headerMap.nullish().transform(map => map ?? {}),
   name: z.string().max(200).default(''),
-  template_path: z.string().max(longestTemplate).superRefine(checkTemplate).default(''),
+  template_path: z.string().max(maxTemplateLength).superRefine(checkTemplate).default(''),
   webhook_id: z
     .string()
     .regex(/^[\w.~-]{0,64}$/, 'must be up to 64 letters, digits and ._-~')

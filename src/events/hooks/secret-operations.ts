@@ -14,24 +14,29 @@ export interface HookSecretTools {
 const params = z.object({
   hookId: z.string().describe('The id of a webhook, or inline for handlers that are written into definitions'),
 });
-const shown = z.object({ secret: z.string() });
+const secretResponse = z.object({ secret: z.string() });
 const declared = { surface: 'dashboard', noun: 'webhooks', path: '/api/hooks/{hookId}/secret' } as const;
-const operators = { surface: 'admin', noun: 'webhooks', path: '/admin/hooks/secret', permission: 'secret' } as const;
+const operatorSurface = {
+  surface: 'admin',
+  noun: 'webhooks',
+  path: '/admin/hooks/secret',
+  permission: 'secret',
+} as const;
 
 /** Whoever holds a signing secret can forge calls, so reading one takes what changing a hook takes. */
-async function hookNamed({ hooks }: HookSecretTools, orgId: string, hookId: string): Promise<string> {
+async function resolveHookId({ hooks }: HookSecretTools, orgId: string, hookId: string): Promise<string> {
   if (hookId === inlineSecret) return inlineSecret;
   const hook = await hooks.get(orgId, hookId);
   if (!hook) throw problem.not_found();
   return hook.id;
 }
 
-async function read({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+async function readSecret({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
   const [secret] = await hookSecrets.signing(orgId, hook, clock.now());
   return { secret: secret! };
 }
 
-async function replaced({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
+async function replaceSecret({ hookSecrets, clock }: HookSecretTools, orgId: string, hook: string) {
   return { secret: await hookSecrets.replace(orgId, hook, clock.now()) };
 }
 
@@ -42,10 +47,10 @@ export const getHookSecret = operation({
   about: 'Reads the secret that the calls of a webhook are signed with.',
   permission: 'hooks:write',
   params,
-  returns: shown,
+  returns: secretResponse,
   problems: [problem.not_found],
   handle: async ({ actor: { orgId }, params: { hookId } }, tools: HookSecretTools) =>
-    read(tools, orgId, await hookNamed(tools, orgId, hookId)),
+    readSecret(tools, orgId, await resolveHookId(tools, orgId, hookId)),
 });
 
 export const replaceHookSecret = operation({
@@ -55,32 +60,32 @@ export const replaceHookSecret = operation({
   about: 'Makes a new secret for a webhook. For a day calls are signed with the old one as well.',
   permission: 'hooks:write',
   params,
-  returns: shown,
+  returns: secretResponse,
   problems: [problem.not_found],
   async handle({ actor: { orgId }, params: { hookId }, audit }, tools: HookSecretTools) {
     audit(hookId);
-    return replaced(tools, orgId, await hookNamed(tools, orgId, hookId));
+    return replaceSecret(tools, orgId, await resolveHookId(tools, orgId, hookId));
   },
 });
 
 export const getOperatorHookSecret = operation({
-  ...operators,
+  ...operatorSurface,
   name: 'getOperatorHookSecret',
   method: 'GET',
   about: 'Reads the secret that calls of the webhooks in the settings are signed with.',
-  returns: shown,
-  handle: (_call, tools: HookSecretTools) => read(tools, '', inlineSecret),
+  returns: secretResponse,
+  handle: (_call, tools: HookSecretTools) => readSecret(tools, '', inlineSecret),
 });
 
 export const replaceOperatorHookSecret = operation({
-  ...operators,
+  ...operatorSurface,
   name: 'replaceOperatorHookSecret',
   method: 'POST',
   about: 'Makes a new secret for the webhooks in the settings. For a day calls are signed with the old one as well.',
-  returns: shown,
+  returns: secretResponse,
   handle({ audit }, tools: HookSecretTools) {
     audit(inlineSecret);
-    return replaced(tools, '', inlineSecret);
+    return replaceSecret(tools, '', inlineSecret);
   },
 });
 

@@ -2,7 +2,7 @@ import { createSecretText } from '#base/ids.ts';
 import type { Vault } from '#base/vault.ts';
 import type { Records } from '#storage/records.ts';
 
-export type HookSecretStore = ReturnType<typeof hookSecretStore>;
+export type HookSecretStore = ReturnType<typeof createHookSecretStore>;
 
 /** The name of the secret that signs the calls of all handlers an organisation wrote into definitions. */
 export const inlineSecret = 'inline';
@@ -13,9 +13,9 @@ const overlapMs = 86_400_000;
 const purpose = 'webhook signing secret';
 
 /** What webhook calls are signed with: one secret for each stored hook, one for the others. Made when first needed. */
-export function hookSecretStore(records: Records, vault: Vault) {
-  const made = () => vault.seal(`whsec_${createSecretText()}`, purpose);
-  const opened = (sealed: string) => vault.open(sealed, purpose);
+export function createHookSecretStore(records: Records, vault: Vault) {
+  const createSealedSecret = () => vault.seal(`whsec_${createSecretText()}`, purpose);
+  const openSecret = (sealed: string) => vault.open(sealed, purpose);
   const find = (orgId: string, hook: string) =>
     records.db
       .selectFrom('hook_secrets')
@@ -24,12 +24,12 @@ export function hookSecretStore(records: Records, vault: Vault) {
       .where('hook', '=', hook)
       .executeTakeFirst();
 
-  async function ensured(orgId: string, hook: string, nowMs: number) {
-    const known = await find(orgId, hook);
-    if (known) return known;
+  async function ensureSecret(orgId: string, hook: string, nowMs: number) {
+    const existing = await find(orgId, hook);
+    if (existing) return existing;
     await records.db
       .insertInto('hook_secrets')
-      .values({ org_id: orgId, hook, sealed: made(), previous: '', changed_at: nowMs })
+      .values({ org_id: orgId, hook, sealed: createSealedSecret(), previous: '', changed_at: nowMs })
       .onConflict(it => it.columns(['org_id', 'hook']).doNothing())
       .execute();
     return (await find(orgId, hook))!;
@@ -38,22 +38,22 @@ export function hookSecretStore(records: Records, vault: Vault) {
   return {
     /** The one in force, and the one before it for as long as receivers may still check with that. */
     async signing(orgId: string, hook: string, nowMs: number): Promise<string[]> {
-      const { sealed, previous, changed_at } = await ensured(orgId, hook, nowMs);
-      const isPassing = previous !== '' && nowMs < Number(changed_at) + overlapMs;
-      return (isPassing ? [sealed, previous] : [sealed]).map(opened);
+      const { sealed, previous, changed_at } = await ensureSecret(orgId, hook, nowMs);
+      const isOverlapping = previous !== '' && nowMs < Number(changed_at) + overlapMs;
+      return (isOverlapping ? [sealed, previous] : [sealed]).map(openSecret);
     },
 
     async replace(orgId: string, hook: string, nowMs: number): Promise<string> {
       return records.write(async () => {
-        const { sealed: previous } = await ensured(orgId, hook, nowMs);
-        const sealed = made();
+        const { sealed: previous } = await ensureSecret(orgId, hook, nowMs);
+        const sealed = createSealedSecret();
         await records.db
           .updateTable('hook_secrets')
           .set({ sealed, previous, changed_at: nowMs })
           .where('org_id', '=', orgId)
           .where('hook', '=', hook)
           .execute();
-        return opened(sealed);
+        return openSecret(sealed);
       });
     },
   };

@@ -4,14 +4,14 @@ import type { Records } from '#storage/records.ts';
 import { problem } from './problems.ts';
 import type { Hook } from './schema.ts';
 
-export type HookStore = ReturnType<typeof hookStore>;
+export type HookStore = ReturnType<typeof createHookStore>;
 
 type StoredHook = Omit<Hook, 'api_model' | 'header_map'> & { created_at_ms: number; sealed_headers: string };
 
 const purpose = 'webhook headers';
 
 /** Headers often carry a credential, so they are sealed. APIs name hooks, so every change is a change of the APIs. */
-export function hookStore(records: Records, vault: Vault, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
+export function createHookStore(records: Records, vault: Vault, checkObjectLimit: CheckObjectLimit = noObjectLimit) {
   const hooks = createCollection<'hooks', StoredHook>(
     records,
     'hooks',
@@ -19,18 +19,18 @@ export function hookStore(records: Records, vault: Vault, checkObjectLimit: Chec
     problem.id_taken,
   );
 
-  const sealed = ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({
+  const seal = ({ api_model: _empty, header_map, ...hook }: Hook, createdAtMs: number): StoredHook => ({
     ...hook,
     created_at_ms: createdAtMs,
     sealed_headers: vault.seal(JSON.stringify(header_map), purpose),
   });
-  const opened = ({ created_at_ms: _at, sealed_headers, ...hook }: StoredHook): Hook => ({
+  const open = ({ created_at_ms: _at, sealed_headers, ...hook }: StoredHook): Hook => ({
     api_model: {},
     ...hook,
     header_map: JSON.parse(vault.open(sealed_headers, purpose)) as Hook['header_map'],
   });
 
-  const changed = <T>(work: () => Promise<T>) =>
+  const writeAndMarkChanged = <T>(work: () => Promise<T>) =>
     records.write(async () => {
       const result = await work();
       if (result) records.markChanged('apis');
@@ -40,28 +40,28 @@ export function hookStore(records: Records, vault: Vault, checkObjectLimit: Chec
   return {
     async get(orgId: string, id: string): Promise<Hook | undefined> {
       const found = await hooks.find({ org_id: orgId, id });
-      return found && opened(found);
+      return found && open(found);
     },
     /** By either of its ids: definitions name one or the other. */
     async find(orgId: string, id: string): Promise<Hook | undefined> {
       const found = (await hooks.find({ org_id: orgId, id })) ?? (await hooks.find({ org_id: orgId, webhook_id: id }));
-      return found && opened(found);
+      return found && open(found);
     },
-    async page(orgId: string, asked: PageRequest) {
-      const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, asked);
-      return { ...found, items: found.items.map(opened) };
+    async page(orgId: string, request: PageRequest) {
+      const found = await hooks.page({ where: { org_id: orgId }, order: ['-created_at', '-id'] }, request);
+      return { ...found, items: found.items.map(open) };
     },
     count: (orgId: string) => hooks.count({ org_id: orgId }),
     insert: (hook: Hook, createdAtMs: number) =>
-      changed(async () => {
+      writeAndMarkChanged(async () => {
         await checkObjectLimit(hook.org_id, orgId => hooks.count({ org_id: orgId }));
-        await hooks.insert(sealed(hook, createdAtMs));
+        await hooks.insert(seal(hook, createdAtMs));
         return true;
       }),
     change: (orgId: string, id: string, change: (hook: Hook) => Hook) =>
-      changed(() => hooks.change({ org_id: orgId, id }, it => sealed(change(opened(it)), it.created_at_ms))),
+      writeAndMarkChanged(() => hooks.change({ org_id: orgId, id }, it => seal(change(open(it)), it.created_at_ms))),
     remove: (orgId: string, id: string): Promise<boolean> =>
-      changed(async () => {
+      writeAndMarkChanged(async () => {
         await records.db.deleteFrom('hook_secrets').where('org_id', '=', orgId).where('hook', '=', id).execute();
         return hooks.remove({ org_id: orgId, id });
       }),

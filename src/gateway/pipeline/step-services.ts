@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
-import type { Carry } from '#operations/in-process-request.ts';
+import type { Inject } from '#operations/in-process-request.ts';
 import type { Counters } from '#storage/shared/shared.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
 import type { CertificateCache } from '../auth/certificates.ts';
@@ -30,7 +30,7 @@ export interface MainThreadRpc {
   claimPort(request: { readonly port: number }): Promise<void>;
   releasePort(request: { readonly port: number }): Promise<void>;
   /** What the control interface answers. */
-  readonly control: Carry;
+  readonly control: Inject;
 }
 
 /** What an event is about: a call, or something of an API that no call was part of. */

@@ -7,7 +7,7 @@ import {
   resolveGrants,
 } from '#people/organisations/grants.ts';
 
-import { createHeldHosts, type HeldHosts, noHeldHosts } from '#people/organisations/held-hosts.ts';
+import { createReservedHosts, noReservedHosts, type ReservedHosts } from '#people/organisations/held-hosts.ts';
 
 export interface GrantRow {
   readonly org_id: string;
@@ -32,14 +32,14 @@ export interface TenantGrants {
   /** Organisations with grants of their own. */
   organisations(): Iterable<string>;
   /** Hosts that were granted by name; another object after each change. */
-  held(): HeldHosts;
+  held(): ReservedHosts;
   replace(stored: StoredGrants): void;
 }
 
 export function createTenantGrants(settings: Pick<Settings, 'tenants.grants'>): TenantGrants {
   const defaults = readTenantDefaults(settings);
   let operatorOrgId = '';
-  let held = noHeldHosts;
+  let held = noReservedHosts;
   let granted: ReadonlyMap<string, Grants> = new Map();
   const isOperator = (orgId: string) => orgId !== '' && orgId === operatorOrgId;
   return {
@@ -49,7 +49,7 @@ export function createTenantGrants(settings: Pick<Settings, 'tenants.grants'>): 
     held: () => held,
     replace(stored) {
       const written = stored.rows.map(({ org_id, body }) => [org_id, JSON.parse(body) as GrantsWrite] as const);
-      held = createHeldHosts(written.map(([orgId, { domains = [] }]) => ({ orgId, domains })));
+      held = createReservedHosts(written.map(([orgId, { domains = [] }]) => ({ orgId, domains })));
       operatorOrgId = stored.operatorOrgId;
       granted = new Map(written.map(([orgId, grants]) => [orgId, resolveGrants(grants, defaults)]));
     },

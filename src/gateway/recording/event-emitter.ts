@@ -3,7 +3,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import type { Model } from '#definition/model.ts';
-import { enabledByEvent, handlersOfOperator } from '#events/dispatch.ts';
+import { groupEnabledByEvent, readOperatorHandlers } from '#events/dispatch.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { eventBudget } from './event-rate-limit.ts';
@@ -31,7 +31,7 @@ const none: readonly EventHandler[] = [];
 
 /** How steps tell handlers what happened. */
 export function telling({ settings, clock, log, tell, untold }: TellingOptions): StepServices['emitEvent'] {
-  const operators = handlersOfOperator(settings);
+  const operators = readOperatorHandlers(settings);
   const ofModels = new WeakMap<Model, ReadonlyMap<string, readonly EventHandler[]>>();
   const budget = eventBudget(clock, dropped => {
     log.warn({ dropped }, 'more happens than handlers can be told');
@@ -40,7 +40,7 @@ export function telling({ settings, clock, log, tell, untold }: TellingOptions):
 
   function handlersOf(model: Model | undefined, event: string): readonly EventHandler[] {
     if (!model || model.events.handlers.length === 0) return none;
-    const known = ofModels.get(model) ?? enabledByEvent(model.events.handlers);
+    const known = ofModels.get(model) ?? groupEnabledByEvent(model.events.handlers);
     ofModels.set(model, known);
     return known.get(event) ?? none;
   }

@@ -1,6 +1,6 @@
 import type { EventHandler } from '#definition/facets/event-handlers.ts';
 import { eventNames } from '#events/payload.ts';
-import type { HeldHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
 import type { Api } from './api.ts';
 import { isOlder, routesOverlap } from './route-index.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -43,7 +43,7 @@ function unservedReason(api: ReturnType<Snapshot['apis']['get']>): string {
 }
 
 /** Route overlap of organisations, from before it was refused. Whose the other route is, is not said. */
-function overlapWarnings(api: Api, apis: readonly Api[], held: HeldHosts, prefix: boolean): string[] {
+function overlapWarnings(api: Api, apis: readonly Api[], held: ReservedHosts, prefix: boolean): string[] {
   const others = apis.filter(
     other => other.routed && other.orgId !== api.orgId && routesOverlap(held, api, other, prefix),
   );

@@ -2,7 +2,7 @@ import type { StoredApi } from '#apis/api/schema.ts';
 import { type ApiRow, openApiSecrets } from '#apis/api/sealing.ts';
 import { Problem } from '#base/problems.ts';
 import { type Vault, vaultProblem } from '#base/vault.ts';
-import { defaultOrgName } from '#people/installation/default-organisation.ts';
+import { defaultOrgMetaName } from '#people/installation/default-organisation.ts';
 import type { Reader } from '#storage/reader.ts';
 import type { Topic } from '#storage/records.ts';
 import type { GrantRow, StoredGrants } from '../pipeline/tenant-grants.ts';
@@ -99,7 +99,7 @@ export function trafficStore(reader: Reader, vault: Vault) {
     },
     /** Grants of all organisations, and whose the installation is. */
     async grants(): Promise<StoredGrants> {
-      const [row] = await reader.rows<{ value: string }>('select value from meta where name = ?', [defaultOrgName]);
+      const [row] = await reader.rows<{ value: string }>('select value from meta where name = ?', [defaultOrgMetaName]);
       const rows = await reader.rows<GrantRow>('select org_id, body from organisation_grants', []);
       return { operatorOrgId: row?.value ?? '', rows };
     },

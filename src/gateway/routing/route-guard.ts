@@ -1,17 +1,17 @@
-import type { HeldHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
 import type { Api } from './api.ts';
 import { isOlder } from './route-index.ts';
 import type { RouteGuard, Router } from './router.ts';
 
 /** Whether routes of an organisation that name no host, or a pattern, reach a host. */
-export const reachesHost = (held: HeldHosts, orgId: string, host: string): boolean =>
-  held.holders(host)?.has(orgId) ?? true;
+export const reachesHost = (held: ReservedHosts, orgId: string, host: string): boolean =>
+  held.ownersOf(host)?.has(orgId) ?? true;
 
 /**
  * Tenant isolation in the router: routes without a host of their own do not reach hosts that others hold, and of two
  * routes that fit a request the older organisation's answers. Undefined where neither can happen.
  */
-export function createRouteGuard(contested: ReadonlySet<string>, held: HeldHosts): RouteGuard<Api> | undefined {
+export function createRouteGuard(contested: ReadonlySet<string>, held: ReservedHosts): RouteGuard<Api> | undefined {
   if (contested.size === 0 && held.size === 0) return undefined;
   const hasOlder = (api: Api, router: Router<Api>, host: string, path: string): boolean => {
     for (const { value, isNamed } of router.matches(host, path))

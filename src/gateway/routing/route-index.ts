@@ -1,5 +1,5 @@
 import { pathsOverlap, segmentsOverlap, splitListenPath } from '#definition/route-overlap.ts';
-import { type HeldHosts, ownedHostsOverlap } from '#people/organisations/held-hosts.ts';
+import { hasHostOverlap, type ReservedHosts } from '#people/organisations/held-hosts.ts';
 import type { Api } from './api.ts';
 
 /** What is compared of an API: its route, whose it is, and its age. */
@@ -12,9 +12,9 @@ export const isOlder = (one: RoutedApi, other: RoutedApi): boolean =>
 export const byAge = (one: RoutedApi, other: RoutedApi): number => (isOlder(one, other) ? -1 : 1);
 
 /** Whether one request could be for both routes, of two organisations. */
-export const routesOverlap = (held: HeldHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
+export const routesOverlap = (held: ReservedHosts, one: RoutedApi, other: RoutedApi, prefix: boolean): boolean =>
   one.port === other.port &&
-  ownedHostsOverlap(held, one, other) &&
+  hasHostOverlap(held, one, other) &&
   pathsOverlap(splitListenPath(one.listenPath), splitListenPath(other.listenPath), prefix);
 
 interface Node {
@@ -34,12 +34,12 @@ const hasForeign = ({ counts }: Node, orgId: string) => counts.size > (counts.ha
  */
 export class RouteIndex {
   readonly contested = new Set<string>();
-  readonly #held: HeldHosts;
+  readonly #held: ReservedHosts;
   readonly #prefix: boolean;
   readonly #root = createNode();
   #newest: RoutedApi | undefined;
 
-  constructor(held: HeldHosts, prefix: boolean) {
+  constructor(held: ReservedHosts, prefix: boolean) {
     this.#held = held;
     this.#prefix = prefix;
   }
@@ -74,7 +74,7 @@ export class RouteIndex {
   #compare(api: RoutedApi): void {
     const isNewest = !this.#newest || isOlder(this.#newest, api);
     for (const other of overlapping(this.#root, splitListenPath(api.listenPath), 0, api.orgId, this.#prefix)) {
-      if (other.port !== api.port || !ownedHostsOverlap(this.#held, api, other)) continue;
+      if (other.port !== api.port || !hasHostOverlap(this.#held, api, other)) continue;
       this.contested.add(isOlder(other, api) ? api.id : other.id);
       if (isNewest) return;
     }

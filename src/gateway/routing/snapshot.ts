@@ -1,4 +1,4 @@
-import { type HeldHosts, noHeldHosts } from '#people/organisations/held-hosts.ts';
+import { noReservedHosts, type ReservedHosts } from '#people/organisations/held-hosts.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Api } from './api.ts';
 import { createRouteGuard, reachesHost } from './route-guard.ts';
@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly apis: ReadonlyMap<string, Api>;
   /** Keeps organisations apart in the routers; undefined where nothing overlaps and no host is held. */
   readonly guard: RouteGuard<Api> | undefined;
-  readonly held: HeldHosts;
+  readonly held: ReservedHosts;
   /** Whether APIs of more than one organisation are served. */
   readonly hasTenants: boolean;
   /** By id, database id, or name as loops write it; within one organisation. */
@@ -54,9 +54,9 @@ interface Books {
   readonly places: ReadonlyMap<string, readonly Api[]>;
   /** Absent while all routes are of one organisation. */
   readonly index: RouteIndex | undefined;
-  readonly held: HeldHosts;
+  readonly held: ReservedHosts;
 }
-const emptyBooks: Books = { names: new Map(), places: new Map(), index: undefined, held: noHeldHosts };
+const emptyBooks: Books = { names: new Map(), places: new Map(), index: undefined, held: noReservedHosts };
 const booksOf = new WeakMap<Snapshot, Books>();
 
 type Routers = Pick<Snapshot, 'router' | 'ports'>;
@@ -100,7 +100,7 @@ export function nextSnapshot(
   revision: number,
   changed: readonly Api[],
   removed: readonly string[],
-  held: HeldHosts = last.held,
+  held: ReservedHosts = last.held,
 ): Snapshot {
   const books = booksOf.get(last)!;
   const known = held === last.held ? books.index : undefined;
@@ -163,7 +163,7 @@ function changedPlaces(last: Books['places'], gone: readonly Api[], changed: rea
 }
 
 /** Built once there are routes of two organisations; from then on it follows the changes. */
-function buildIndex(apis: ReadonlyMap<string, Api>, router: Router<Api>, held: HeldHosts): RouteIndex | undefined {
+function buildIndex(apis: ReadonlyMap<string, Api>, router: Router<Api>, held: ReservedHosts): RouteIndex | undefined {
   const routed = [...apis.values()].filter(isRouted);
   if (routed.every(({ orgId }) => orgId === routed[0]!.orgId)) return undefined;
   const index = new RouteIndex(held, router.isPrefix);

@@ -1,6 +1,6 @@
 import type { Model } from '#definition/model.ts';
 import { isLiteralHost } from '#definition/route-overlap.ts';
-import type { HeldHosts } from '#people/organisations/held-hosts.ts';
+import type { ReservedHosts } from '#people/organisations/held-hosts.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { TenantGrants } from '../pipeline/tenant-grants.ts';
@@ -37,7 +37,7 @@ export interface ApiIdentity extends ServerIdentity {
 }
 
 interface Names {
-  readonly held: HeldHosts;
+  readonly held: ReservedHosts;
   readonly fixed: ReadonlyMap<string, ApiIdentity>;
   /** Of domains that are patterns, the oldest first. */
   readonly open: readonly Shown[];
@@ -78,7 +78,7 @@ export function serverNames(snapshot: () => Snapshot, operator: Operator) {
       return open.find(
         ({ api, identity }) =>
           identity.fits(serverName) &&
-          (held.holders(serverName)
+          (held.ownersOf(serverName)
             ? mayShow(held, operator, api.orgId, serverName)
             : !first || first.orgId === api.orgId),
       )?.identity;
@@ -87,10 +87,10 @@ export function serverNames(snapshot: () => Snapshot, operator: Operator) {
   };
 }
 
-const mayShow = (held: HeldHosts, { isOperator }: Operator, orgId: string, host: string): boolean =>
+const mayShow = (held: ReservedHosts, { isOperator }: Operator, orgId: string, host: string): boolean =>
   reachesHost(held, orgId, host) || isOperator(orgId);
 
-function namesOf(apis: readonly Api[], held: HeldHosts, operator: Operator): Names {
+function namesOf(apis: readonly Api[], held: ReservedHosts, operator: Operator): Names {
   const owners = Map.groupBy(
     apis.filter(({ host }) => isLiteralHost(host)),
     ({ host }) => host,
@@ -110,12 +110,12 @@ function namesOf(apis: readonly Api[], held: HeldHosts, operator: Operator): Nam
 function identityFor(
   host: string,
   sharers: readonly Api[],
-  held: HeldHosts,
+  held: ReservedHosts,
   { isOperator }: Operator,
 ): ApiIdentity | undefined {
   const of = (isTheirs: (orgId: string) => boolean) =>
     sharers.find(({ orgId, serverIdentity }) => serverIdentity && isTheirs(orgId))?.serverIdentity;
-  const holders = held.holders(host);
+  const holders = held.ownersOf(host);
   if (holders) return of(orgId => holders.has(orgId)) ?? of(isOperator);
   return of(orgId => orgId === sharers[0]!.orgId);
 }

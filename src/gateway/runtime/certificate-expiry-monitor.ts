@@ -7,7 +7,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Model } from '#definition/model.ts';
 import type { DeliveryStore } from '#events/deliveries/store.ts';
-import { type Dispatch, enabledByEvent } from '#events/dispatch.ts';
+import { type Dispatch, groupEnabledByEvent } from '#events/dispatch.ts';
 import { modelOfStored } from '../routing/loader.ts';
 
 export interface WatchOptions {
@@ -47,7 +47,7 @@ export function watchCertificates(options: WatchOptions) {
     const { id: apiId, orgId } = model.identity;
     const mark = JSON.stringify([event, certificate.id, role, apiId]);
     if (!(await deliveries.isFirst(mark, nowMs, nowMs + dayMs))) return;
-    const handlers = enabledByEvent(model.events.handlers).get(event) ?? [];
+    const handlers = groupEnabledByEvent(model.events.handlers).get(event) ?? [];
     events.take({ event, atMs: nowMs, orgId, apiId, detail: { ...detail, api_id: apiId } }, handlers);
   }
 

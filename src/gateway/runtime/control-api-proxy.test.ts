@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
 import { createLog } from '#base/log.ts';
 import { readSettings } from '#base/settings.ts';
-import type { Carried } from '#operations/in-process-request.ts';
+import type { ForwardedRequest } from '#operations/in-process-request.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { createListener } from '../server/listener.ts';
 import { openTransports } from '../server/transports.ts';
@@ -18,9 +18,9 @@ describe('control interface on the traffic port', () => {
     },
   });
   const log = createLog({ level: 'error', format: 'json' });
-  const carried: Carried[] = [];
+  const carried: ForwardedRequest[] = [];
   /** Answers as the main thread would; what it was asked is what is looked at. */
-  const rpc = (async (_name: string, given: Carried) => {
+  const rpc = (async (_name: string, given: ForwardedRequest) => {
     carried.push(given);
     return { status: 200, headers: [], body: Buffer.alloc(0) };
   }) as unknown as StepServices['rpc'];

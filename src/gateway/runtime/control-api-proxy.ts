@@ -1,4 +1,4 @@
-import type { Carried, CarriedAnswer } from '#operations/in-process-request.ts';
+import type { ForwardedRequest, ForwardedResponse } from '#operations/in-process-request.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { problem as bodyProblem } from '../http/body.ts';
 import { framing, hopByHop } from '../http/headers.ts';
@@ -14,7 +14,7 @@ const knownWithinMs = 10_000;
 /** Changes of many things at once take their time. */
 const answeredWithinMs = 300_000;
 
-const { prefix, credentialHeader, credential, contentType, render } = surfaces.gateway;
+const { prefix, credentialHeader, extractCredential: credential, contentType, render } = surfaces.gateway;
 
 /**
  * Has the control interface of this process answer calls below its prefix, where a setting asks for it, whatever APIs say.
@@ -31,7 +31,7 @@ export function withControl(
   let underWay = 0;
 
   /** Bodies are held here until they are whole: only those of callers who may send one. */
-  async function carried(call: Exchange): Promise<Carried> {
+  async function carried(call: Exchange): Promise<ForwardedRequest> {
     const { method, body, query, clientAddress: address } = call;
     const headers = passedOn(call, isClientClaim);
     const head = { method, url: query === '' ? call.path : `${call.path}?${query}`, headers, address };
@@ -47,7 +47,7 @@ export function withControl(
     }
   }
 
-  async function answered(call: Exchange): Promise<CarriedAnswer> {
+  async function answered(call: Exchange): Promise<ForwardedResponse> {
     if (underWay >= callsAtOnce) return unavailable('The control interface is busy; try again');
     underWay++;
     try {
@@ -82,12 +82,12 @@ function passedOn({ headers }: Exchange, isClientClaim: IsClientClaim): string[]
   return kept;
 }
 
-function unavailable(message: string): CarriedAnswer {
+function unavailable(message: string): ForwardedResponse {
   const body = Buffer.from(JSON.stringify(render(message)));
   return { status: 503, headers: ['content-type', contentType, 'content-length', String(body.length)], body };
 }
 
-function give(call: Exchange, writer: ResponseWriter, { status, headers, body }: CarriedAnswer): void {
+function give(call: Exchange, writer: ResponseWriter, { status, headers, body }: ForwardedResponse): void {
   if (call.isClientDisconnected) return;
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2)

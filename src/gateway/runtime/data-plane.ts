@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Dispatch } from '#events/dispatch.ts';
-import type { Carry } from '#operations/in-process-request.ts';
+import type { Inject } from '#operations/in-process-request.ts';
 import type { InstallationSecrets } from '#people/installation/secrets.ts';
 import type { CounterPersistence } from '#storage/counter-persistence.ts';
 import type { DataDirectory } from '#storage/data-directory.ts';
@@ -31,7 +31,7 @@ export interface TrafficOptions extends Pick<ThreadsOptions, 'database' | 'versi
   readonly shared: SharedEngine;
   readonly counters: CounterPersistence;
   readonly tools: Tools;
-  readonly control: Carry;
+  readonly control: Inject;
   readonly oauth: Pick<OauthProvider, 'answer'>;
   readonly log: Log;
   readonly threadProgram?: URL | undefined;
@@ -70,7 +70,7 @@ export async function openTraffic(options: TrafficOptions) {
         handlers,
       );
     },
-    onUntold: tools.events.dropped,
+    onUntold: tools.events.countDropped,
     onReport: recorded.receive,
     onEnded: recorded.removeThread,
   });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { pageNumber, pageOf } from '#operations/shapes.ts';
+import { pageNumber, toPageRequest } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
-import { AuditLog, auditFilters, shownAudit } from './schema.ts';
+import { AuditLog, auditFilters, toAuditLog } from './schema.ts';
 import type { AuditFilter, AuditStore } from './store.ts';
 
 interface AuditTools {
@@ -18,10 +18,10 @@ const ofOrganisation = { surface: 'dashboard', noun: 'audit', permission: 'audit
 const ofInstallation = { surface: 'admin', noun: 'audit', permission: 'secret' } as const;
 
 const dayMs = 86_400_000;
-const startOf = (day: string | undefined) => (day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`));
+const toStartMs = (day: string | undefined) => (day === undefined ? undefined : Date.parse(`${day}T00:00:00Z`));
 
-function filterOf({ user, action, ip, method, status, url, from_date, to_date }: z.output<typeof query>): AuditFilter {
-  const last = startOf(to_date);
+function toFilter({ user, action, ip, method, status, url, from_date, to_date }: z.output<typeof query>): AuditFilter {
+  const last = toStartMs(to_date);
   return {
     actor: user?.toLowerCase() || undefined,
     action: action || undefined,
@@ -29,20 +29,20 @@ function filterOf({ user, action, ip, method, status, url, from_date, to_date }:
     method: method?.toUpperCase() || undefined,
     status,
     urlPart: url,
-    fromMs: startOf(from_date),
+    fromMs: toStartMs(from_date),
     beforeMs: last === undefined ? undefined : last + dayMs,
   };
 }
 
-async function listed({ audit, settings }: AuditTools, filter: AuditFilter, p: number) {
-  const { items, pages } = await audit.page(filter, pageOf(p, settings['management.page_size']));
-  return { audit_logs: items.map(shownAudit), pages };
+async function listRecords({ audit, settings }: AuditTools, filter: AuditFilter, p: number) {
+  const { items, pages } = await audit.page(filter, toPageRequest(p, settings['management.page_size']));
+  return { audit_logs: items.map(toAuditLog), pages };
 }
 
-async function read({ audit }: AuditTools, id: string, orgId?: string) {
-  const found = /^\d{1,15}$/.test(id) ? await audit.get(Number(id), orgId) : undefined;
-  if (!found) throw problem.audit_log_not_found();
-  return shownAudit(found);
+async function readRecord({ audit }: AuditTools, id: string, orgId?: string) {
+  const record = /^\d{1,15}$/.test(id) ? await audit.get(Number(id), orgId) : undefined;
+  if (!record) throw problem.audit_log_not_found();
+  return toAuditLog(record);
 }
 
 export const listAuditLogs = operation({
@@ -53,8 +53,8 @@ export const listAuditLogs = operation({
   about: 'Lists who changed what in the caller’s organisation, or tried to, newest first.',
   query,
   returns: auditPage,
-  handle: ({ actor, query: asked }, tools: AuditTools) =>
-    listed(tools, { ...filterOf(asked), orgId: actor.orgId }, asked.p),
+  handle: ({ actor, query: filters }, tools: AuditTools) =>
+    listRecords(tools, { ...toFilter(filters), orgId: actor.orgId }, filters.p),
 });
 
 export const getAuditLog = operation({
@@ -66,7 +66,7 @@ export const getAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ actor, params: { auditLogId } }, tools: AuditTools) => read(tools, auditLogId, actor.orgId),
+  handle: ({ actor, params: { auditLogId } }, tools: AuditTools) => readRecord(tools, auditLogId, actor.orgId),
 });
 
 export const listAllAuditLogs = operation({
@@ -77,8 +77,8 @@ export const listAllAuditLogs = operation({
   about: 'Lists who changed what anywhere: in organisations, on the portal, with the operator’s secrets.',
   query: query.extend({ org_id: z.string().max(64).optional().describe('Only of this organisation; empty: of none') }),
   returns: auditPage,
-  handle: ({ query: { org_id, ...asked } }, tools: AuditTools) =>
-    listed(tools, { ...filterOf(asked), orgId: org_id }, asked.p),
+  handle: ({ query: { org_id, ...filters } }, tools: AuditTools) =>
+    listRecords(tools, { ...toFilter(filters), orgId: org_id }, filters.p),
 });
 
 export const getAnyAuditLog = operation({
@@ -90,7 +90,7 @@ export const getAnyAuditLog = operation({
   params,
   returns: AuditLog,
   problems: [problem.audit_log_not_found],
-  handle: ({ params: { auditLogId } }, tools: AuditTools) => read(tools, auditLogId),
+  handle: ({ params: { auditLogId } }, tools: AuditTools) => readRecord(tools, auditLogId),
 });
 
 export const auditOperations = [listAuditLogs, getAuditLog, listAllAuditLogs, getAnyAuditLog];

@@ -4,7 +4,7 @@ import type { RejectedCredential } from '#operations/auth-failure-limit.ts';
 import type { AuditStore } from './store.ts';
 
 /** Writes audit records; one that cannot be written is logged, and the operation it is about goes on. */
-export const auditWriter =
+export const createAuditWriter =
   (audit: AuditStore, log: Log): WriteAudit =>
   entry =>
     audit.write(entry).catch(err => log.error({ err }, 'audit record lost'));

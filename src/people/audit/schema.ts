@@ -33,7 +33,7 @@ export const AuditLog = z.object({
   surface: z.string(),
 });
 
-export const shownAudit = ({ id, reqId, at, actor, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
+export const toAuditLog = ({ id, reqId, at, actor, ...record }: AuditRecord): z.input<typeof AuditLog> => ({
   _id: String(id),
   req_id: reqId,
   date: formatHttpDate(at),

@@ -7,7 +7,7 @@ import { problem as storageProblem } from '#storage/database-errors.ts';
 import type { Records } from '#storage/records.ts';
 import type { AuditRecord } from './schema.ts';
 
-export type AuditStore = ReturnType<typeof auditStore>;
+export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /** What a reader looks for; everything holds together. */
 export interface AuditFilter {
@@ -32,12 +32,12 @@ interface Body {
 }
 
 /** A bound on what "everything" means, so that one call cannot fill the memory. */
-const everythingAtMost = 100_000;
+const maxListItems = 100_000;
 const columns = ['id', 'org_id', 'at', 'actor', 'action', 'method', 'url', 'status', 'ip', 'body'] as const;
 
 /** Who changed what. Records are added and, when old, removed; never changed. */
-export function auditStore(records: Records, clock: Clock) {
-  const found = (filter: AuditFilter) => records.db.selectFrom('audit').where(matching(filter));
+export function createAuditStore(records: Records, clock: Clock) {
+  const selectMatching = (filter: AuditFilter) => records.db.selectFrom('audit').where(toCondition(filter));
 
   return {
     async write({ actor, orgId, action, method, url, status, ip, object }: AuditEntry): Promise<void> {
@@ -51,22 +51,22 @@ export function auditStore(records: Records, clock: Clock) {
 
     /** Newest first. */
     async page(filter: AuditFilter, { page, size }: PageRequest): Promise<{ items: AuditRecord[]; pages: number }> {
-      const counted = found(filter).select(sql<number>`count(*)`.as('total'));
-      const total = Number((await counted.executeTakeFirstOrThrow()).total);
-      const all = page < 1;
-      if (all && total > everythingAtMost) throw storageProblem.too_many({ detail: { most: everythingAtMost } });
-      const rows = await found(filter)
+      const countQuery = selectMatching(filter).select(sql<number>`count(*)`.as('total'));
+      const total = Number((await countQuery.executeTakeFirstOrThrow()).total);
+      const isUnpaged = page < 1;
+      if (isUnpaged && total > maxListItems) throw storageProblem.too_many({ detail: { most: maxListItems } });
+      const rows = await selectMatching(filter)
         .select(columns)
         .orderBy('id', 'desc')
-        .limit(all ? everythingAtMost : size)
-        .offset(all ? 0 : (page - 1) * size)
+        .limit(isUnpaged ? maxListItems : size)
+        .offset(isUnpaged ? 0 : (page - 1) * size)
         .execute();
-      return { items: rows.map(recordOf), pages: all ? 1 : Math.max(1, Math.ceil(total / size)) };
+      return { items: rows.map(toRecord), pages: isUnpaged ? 1 : Math.max(1, Math.ceil(total / size)) };
     },
 
     async get(id: number, orgId?: string): Promise<AuditRecord | undefined> {
-      const row = await found({ orgId }).select(columns).where('id', '=', id).executeTakeFirst();
-      return row && recordOf(row);
+      const row = await selectMatching({ orgId }).select(columns).where('id', '=', id).executeTakeFirst();
+      return row && toRecord(row);
     },
 
     async removeOlderThan(days: number): Promise<void> {
@@ -79,7 +79,7 @@ export function auditStore(records: Records, clock: Clock) {
   };
 }
 
-function matching({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
+function toCondition({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
   const conditions = Object.entries({ org_id: orgId, ...equal })
     .filter(([, value]) => value !== undefined)
     .map(([column, value]) => sql<SqlBool>`${sql.ref(column)} = ${value}`);
@@ -93,7 +93,7 @@ function matching({ orgId, urlPart, fromMs, beforeMs, ...equal }: AuditFilter) {
 type Row = Omit<AuditRecord, 'surface' | 'object' | 'reqId'> & { body: string };
 
 /** One engine counts in text. */
-function recordOf({ id, at, status, body, ...row }: Row): AuditRecord {
+function toRecord({ id, at, status, body, ...row }: Row): AuditRecord {
   const { surface, object, req_id = '' } = JSON.parse(body) as Body;
   return { ...row, id: Number(id), at: Number(at), status: Number(status), surface, object, reqId: req_id };
 }

@@ -4,29 +4,32 @@ import type { UserStore } from '../users/store.ts';
 import type { InstallationSecret, InstallationSecrets } from './secrets.ts';
 
 /** Longer credentials are nobody's; they are not even hashed. */
-const longestCredential = 4096;
+const maxCredentialLength = 4096;
 
 /** Who presents this credential, on each surface. */
-export function authenticators(users: UserStore, secrets: InstallationSecrets): Record<SurfaceName, Authenticate> {
-  const bySecret =
+export function createAuthenticators(
+  users: UserStore,
+  secrets: InstallationSecrets,
+): Record<SurfaceName, Authenticate> {
+  const createSecretAuthenticator =
     (surface: InstallationSecret): Authenticate =>
     async credential => {
-      if (credential.length > longestCredential || !(await secrets.matches(surface, credential))) return undefined;
+      if (credential.length > maxCredentialLength || !(await secrets.matches(surface, credential))) return undefined;
       return { surface, id: `${surface} secret`, name: `${surface} secret`, orgId: '', permissions: {} };
     };
   return {
-    admin: bySecret('admin'),
-    gateway: bySecret('gateway'),
-    portal: bySecret('portal'),
-    dashboard: byAccessKey(users),
+    admin: createSecretAuthenticator('admin'),
+    gateway: createSecretAuthenticator('gateway'),
+    portal: createSecretAuthenticator('portal'),
+    dashboard: createAccessKeyAuthenticator(users),
   };
 }
 
-const byAccessKey =
+const createAccessKeyAuthenticator =
   (users: UserStore): Authenticate =>
   async (credential): Promise<Actor | undefined> => {
-    if (credential.length > longestCredential) return undefined;
-    const user = await users.byAccessKey(credential);
+    if (credential.length > maxCredentialLength) return undefined;
+    const user = await users.findByAccessKey(credential);
     if (!user?.active) return undefined;
     return {
       surface: 'dashboard',

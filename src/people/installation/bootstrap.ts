@@ -5,13 +5,13 @@ import type { Settings } from '#base/settings.ts';
 import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
-import { fullAdministrator, newUser } from '../users/schema.ts';
+import { buildUser, fullAdministrator } from '../users/schema.ts';
 import type { UserStore } from '../users/store.ts';
-import { defaultOrgName } from './default-organisation.ts';
+import { defaultOrgMetaName } from './default-organisation.ts';
 import { type InstallationSecrets, secretNames } from './secrets.ts';
 
 /** What the operator needs after the first start; printed once and kept in `credentials.json`. */
-export interface Credentials {
+export interface InstallationCredentials {
   organisation_id: string;
   admin_email: string;
   admin_password: string;
@@ -31,20 +31,20 @@ export interface BootstrapTools {
   settings: Settings;
 }
 
-const administratorName = 'bootstrap_user';
+const administratorMetaName = 'bootstrap_user';
 
 /** Makes the first organisation, its administrator and the secrets; undefined when that was done before. */
-export async function bootstrap(tools: BootstrapTools): Promise<Credentials | undefined> {
+export async function bootstrap(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
   const { records, meta, settings } = tools;
-  if (await meta.get(defaultOrgName)) return undefined;
+  if (await meta.get(defaultOrgMetaName)) return undefined;
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const passwordHash = await hashPassword(password);
   return records.write(async () => {
     const organisationId = createDatabaseId();
-    if (!(await meta.claim(defaultOrgName, organisationId))) return undefined;
+    if (!(await meta.claim(defaultOrgMetaName, organisationId))) return undefined;
     const accessKey = await createAdministrator(tools, organisationId, passwordHash);
     for (const name of secretNames) await tools.secrets.renew(name);
-    return credentialsOf(tools, { organisationId, password, accessKey });
+    return readCredentials(tools, { organisationId, password, accessKey });
   });
 }
 
@@ -60,21 +60,21 @@ async function createAdministrator(tools: BootstrapTools, orgId: string, passwor
     active: true,
     user_permissions: fullAdministrator as Record<string, 'admin'>,
   };
-  const user = newUser({ id: createDatabaseId(), accessKey, orgId, createdAt, write });
+  const user = buildUser({ id: createDatabaseId(), accessKey, orgId, createdAt, write });
   await users.insert({ ...user, password: passwordHash, password_updated: createdAt });
-  await meta.set(administratorName, user.id);
+  await meta.set(administratorMetaName, user.id);
   return accessKey;
 }
 
-async function credentialsOf(
+async function readCredentials(
   { secrets, settings }: BootstrapTools,
-  made: { organisationId: string; password: string; accessKey: string },
-): Promise<Credentials> {
+  generated: { organisationId: string; password: string; accessKey: string },
+): Promise<InstallationCredentials> {
   return {
-    organisation_id: made.organisationId,
+    organisation_id: generated.organisationId,
     admin_email: settings['bootstrap.email'].toLowerCase(),
-    admin_password: made.password,
-    admin_access_key: made.accessKey,
+    admin_password: generated.password,
+    admin_access_key: generated.accessKey,
     admin_secret: await secrets.read('admin'),
     gateway_secret: await secrets.read('gateway'),
     portal_token: await secrets.read('portal'),
@@ -82,18 +82,18 @@ async function credentialsOf(
 }
 
 /** New values for everything the settings do not fix. The old ones stop working at once. */
-export async function rotateCredentials(tools: BootstrapTools): Promise<Credentials | undefined> {
+export async function rotateCredentials(tools: BootstrapTools): Promise<InstallationCredentials | undefined> {
   const { records, meta, users, clock, settings } = tools;
   const password = settings['bootstrap.password'] || createSecretText().slice(0, 20);
   const hash = await hashPassword(password);
   return records.write(async () => {
-    const organisationId = await meta.get(defaultOrgName);
-    const userId = await meta.get(administratorName);
+    const organisationId = await meta.get(defaultOrgMetaName);
+    const userId = await meta.get(administratorMetaName);
     if (!organisationId || !userId) return undefined;
     for (const name of secretNames) await tools.secrets.renew(name);
     const accessKey = settings['bootstrap.access_key'] || createPublicId();
     const change = { access_key: accessKey, password: hash, password_updated: formatIsoTime(clock.now()) };
     await users.change({ id: userId }, user => ({ ...user, ...change }));
-    return credentialsOf(tools, { organisationId, password, accessKey });
+    return readCredentials(tools, { organisationId, password, accessKey });
   });
 }

@@ -1,49 +1,49 @@
 import type { DataDirectory } from '#storage/data-directory.ts';
 import type { Records } from '#storage/records.ts';
-import type { Credentials } from './bootstrap.ts';
+import type { InstallationCredentials } from './bootstrap.ts';
 
 /** The operator's copy of the installation's credentials. */
 export const credentialsFile = 'credentials.json';
 /** Marks credentials that no start has displayed yet: the one that made them may have failed to listen. */
 const undisplayedFile = 'credentials.undisplayed';
 
-interface Kept {
+interface CredentialsTarget {
   readonly records: Records;
   readonly directory: DataDirectory;
 }
 
 /** The file is written before the database depends on what it says: an interruption in between loses nothing. */
-export async function keepCredentials(
-  { records, directory }: Kept,
-  make: () => Promise<Credentials | undefined>,
-): Promise<Credentials | undefined> {
+export async function writeCredentials(
+  { records, directory }: CredentialsTarget,
+  create: () => Promise<InstallationCredentials | undefined>,
+): Promise<InstallationCredentials | undefined> {
   return records.write(async () => {
-    const made = await make();
-    if (made) directory.write(credentialsFile, `${JSON.stringify(made, null, 2)}\n`);
-    return made;
+    const credentials = await create();
+    if (credentials) directory.write(credentialsFile, `${JSON.stringify(credentials, null, 2)}\n`);
+    return credentials;
   });
 }
 
 /** As `keepCredentials`, at a start. Gives those of an earlier start too, as long as `markDisplayed` was not called. */
-export async function keepFirstCredentials(
-  kept: Kept,
-  make: () => Promise<Credentials | undefined>,
-): Promise<Credentials | undefined> {
-  const { directory } = kept;
-  const made = await keepCredentials(kept, async () => {
-    const credentials = await make();
+export async function writeFirstCredentials(
+  target: CredentialsTarget,
+  create: () => Promise<InstallationCredentials | undefined>,
+): Promise<InstallationCredentials | undefined> {
+  const { directory } = target;
+  const created = await writeCredentials(target, async () => {
+    const credentials = await create();
     if (credentials) directory.write(undisplayedFile, '');
     return credentials;
   });
-  if (made || directory.read(undisplayedFile) === undefined) return made;
+  if (created || directory.read(undisplayedFile) === undefined) return created;
   const text = directory.read(credentialsFile);
-  return text === undefined ? undefined : (JSON.parse(text) as Credentials);
+  return text === undefined ? undefined : (JSON.parse(text) as InstallationCredentials);
 }
 
 export const markDisplayed = (directory: DataDirectory): void => directory.remove(undisplayedFile);
 
 /** What each credential is for, in the words of the banner of the first start. */
-export const credentialUses: Readonly<Record<keyof Credentials, string>> = {
+export const credentialUses: Readonly<Record<keyof InstallationCredentials, string>> = {
   organisation_id: 'your organisation: org_id of APIs, keys and policies',
   admin_email: 'the first administrator',
   admin_password: 'of the first administrator: asked for when it is changed',

@@ -1,2 +1,2 @@
 /** Where the installation remembers the organisation made at first start: the operator's own. */
-export const defaultOrgName = 'default_org';
+export const defaultOrgMetaName = 'default_org';

@@ -13,28 +13,28 @@ export const installationSecrets = {
 export type InstallationSecret = keyof typeof installationSecrets;
 export const secretNames = Object.keys(installationSecrets) as InstallationSecret[];
 
-export type InstallationSecrets = ReturnType<typeof installationSecretStore>;
+export type InstallationSecrets = ReturnType<typeof createInstallationSecretStore>;
 
-export function installationSecretStore(meta: Meta, vault: Vault, settings: Settings) {
-  const place = (name: InstallationSecret) => `secret.${name}`;
-  const fixed = (name: InstallationSecret) => settings[installationSecrets[name]];
+export function createInstallationSecretStore(meta: Meta, vault: Vault, settings: Settings) {
+  const metaName = (name: InstallationSecret) => `secret.${name}`;
+  const settingOf = (name: InstallationSecret) => settings[installationSecrets[name]];
 
   async function read(name: InstallationSecret): Promise<string> {
-    const setting = fixed(name);
+    const setting = settingOf(name);
     if (setting) return setting;
-    const sealed = await meta.get(place(name));
-    return sealed === undefined ? '' : vault.open(sealed, place(name));
+    const sealed = await meta.get(metaName(name));
+    return sealed === undefined ? '' : vault.open(sealed, metaName(name));
   }
 
   return {
     read,
     /** Read anew at each call, so that a rotation by another process counts at once. */
-    async matches(name: InstallationSecret, given: string): Promise<boolean> {
+    async matches(name: InstallationSecret, candidate: string): Promise<boolean> {
       const secret = await read(name);
-      return secret !== '' && constantTimeEqual(secret, given);
+      return secret !== '' && constantTimeEqual(secret, candidate);
     },
     async renew(name: InstallationSecret): Promise<void> {
-      if (!fixed(name)) await meta.set(place(name), vault.seal(createSecretText(), place(name)));
+      if (!settingOf(name)) await meta.set(metaName(name), vault.seal(createSecretText(), metaName(name)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { done, statusAnswer } from '#operations/shapes.ts';
+import { statusResponse, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { GrantStore } from './grant-store.ts';
@@ -38,7 +38,7 @@ export const updateGrants = operation({
   about:
     'Replaces what an organisation may use; members left out follow the defaults of tenants. APIs that are served already go on; new writes are checked.',
   body: GrantsWrite,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.organisation_not_found, problem.organisation_unrestricted],
   async handle({ params: { orgId }, body, audit }, { organisations, grants, records }: GrantTools) {
     audit(orgId, orgId);
@@ -47,7 +47,7 @@ export const updateGrants = operation({
       if (await grants.isOperator(orgId)) throw problem.organisation_unrestricted();
       await grants.write(orgId, body);
     });
-    return done('Grants updated');
+    return toStatus('Grants updated');
   },
 });
 

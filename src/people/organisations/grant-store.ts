@@ -1,24 +1,24 @@
 import type { Settings } from '#base/settings.ts';
 import type { Meta } from '#storage/meta.ts';
 import type { Records } from '#storage/records.ts';
-import { defaultOrgName } from '../installation/default-organisation.ts';
+import { defaultOrgMetaName } from '../installation/default-organisation.ts';
 import { problem } from '../problems.ts';
 import {
-  type BoundName,
   type Grants,
   type GrantsWrite,
+  type ObjectLimitName,
   operatorGrants,
   readTenantDefaults,
   resolveGrants,
 } from './grants.ts';
-import { createHeldHosts, type HeldHosts } from './held-hosts.ts';
+import { createReservedHosts, type ReservedHosts } from './held-hosts.ts';
 
 export type GrantStore = ReturnType<typeof createGrantStore>;
 
 /** Grants of organisations as the management side reads and writes them. */
 export function createGrantStore(records: Records, meta: Meta, settings: Settings) {
   const defaults = readTenantDefaults(settings);
-  const isOperator = async (orgId: string) => (await meta.get(defaultOrgName)) === orgId;
+  const isOperator = async (orgId: string) => (await meta.get(defaultOrgMetaName)) === orgId;
 
   /** What holds for the organisation now. */
   async function find(orgId: string): Promise<Grants> {
@@ -38,17 +38,21 @@ export function createGrantStore(records: Records, meta: Meta, settings: Setting
      * Bounds on numbers: refuses one object more than was granted. Inside the write that adds it; the organisation's row
      * stays locked until its end, so that two writers do not both count the last free place.
      */
-    async checkObjectLimit(orgId: string, name: BoundName, count: (orgId: string) => Promise<number>): Promise<void> {
-      const { [name]: most } = await find(orgId);
-      if (most === null) return;
+    async checkObjectLimit(
+      orgId: string,
+      name: ObjectLimitName,
+      count: (orgId: string) => Promise<number>,
+    ): Promise<void> {
+      const { [name]: max } = await find(orgId);
+      if (max === null) return;
       await records.db.updateTable('organisations').set({ id: orgId }).where('id', '=', orgId).execute();
-      if ((await count(orgId)) >= most) throw problem.limit_reached({ detail: { name, most } });
+      if ((await count(orgId)) >= max) throw problem.limit_reached({ detail: { name, most: max } });
     },
     /** Which hosts were granted to organisations by name. */
-    async heldHosts(): Promise<HeldHosts> {
+    async readReservedHosts(): Promise<ReservedHosts> {
       const rows = await records.db.selectFrom('organisation_grants').select(['org_id', 'body']).execute();
       const domainsOf = (body: string) => (JSON.parse(body) as GrantsWrite).domains ?? [];
-      return createHeldHosts(rows.map(({ org_id, body }) => ({ orgId: org_id, domains: domainsOf(body) })));
+      return createReservedHosts(rows.map(({ org_id, body }) => ({ orgId: org_id, domains: domainsOf(body) })));
     },
     /** Replaces what was granted; traffic follows the change. */
     async write(orgId: string, granted: GrantsWrite): Promise<void> {

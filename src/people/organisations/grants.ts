@@ -5,7 +5,7 @@ import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
 import { normalizeListenPath } from '#definition/listen-path.ts';
 import { normalizeHost } from '#definition/path-template.ts';
-import { faultText, pathText } from '#operations/validation-error.ts';
+import { formatValidationError, pathText } from '#operations/validation-error.ts';
 
 /** Bounds of one organisation's grants: they are read whole by every traffic thread. */
 const maxGrantEntries = 1000;
@@ -13,7 +13,7 @@ const maxPatternLength = 253;
 const maxPathLength = 500;
 const maxObjects = 1_000_000_000;
 
-const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(maxGrantEntries);
+const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(maxGrantEntries);
 
 const hostName = /^(?:\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)$/;
 
@@ -62,12 +62,14 @@ const maxCount = z.int().min(0).max(maxObjects).nullable();
 
 /** What an operator writes: members left out follow the defaults of tenants. Unknown members are refused. */
 export const GrantsWrite = z.strictObject({
-  domains: entries(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
-  paths: entries(pathPrefix)
+  domains: boundedList(hostPattern).optional().describe('Hosts its APIs may have: names, `*.` and a name, or `*`'),
+  paths: boundedList(pathPrefix)
     .optional()
     .describe('Prefixes its listen paths must lie in; none: any path that overlaps no other organisation’s'),
-  secrets: entries(namePattern).optional().describe('Names of secrets its definitions may use; `*` is any characters'),
-  networks: entries(network)
+  secrets: boundedList(namePattern)
+    .optional()
+    .describe('Names of secrets its definitions may use; `*` is any characters'),
+  networks: boundedList(network)
     .optional()
     .describe('Where its upstreams, webhooks and plugins may connect: `public`, `private`, `loopback`, networks'),
   max_apis: meaningfulNull(maxCount.optional().describe('Most APIs; null is no bound')),
@@ -91,9 +93,9 @@ export type GrantsWrite = z.output<typeof GrantsWrite>;
 export const Grants = GrantsWrite.required();
 export type Grants = Readonly<z.output<typeof Grants>>;
 
-const unbounded = { max_apis: null, max_keys: null, max_policies: null, max_hooks: null } as const;
+const noObjectLimits = { max_apis: null, max_keys: null, max_policies: null, max_hooks: null } as const;
 
-export type BoundName = keyof typeof unbounded;
+export type ObjectLimitName = keyof typeof noObjectLimits;
 
 const unlimitedTraffic = { rate: null, per: 1 } as const;
 
@@ -103,7 +105,7 @@ export const operatorGrants: Grants = {
   paths: ['/'],
   secrets: ['*'],
   networks: [...networkClasses],
-  ...unbounded,
+  ...noObjectLimits,
   ...unlimitedTraffic,
 };
 
@@ -113,7 +115,7 @@ const builtInGrants: Grants = {
   paths: [],
   secrets: [],
   networks: ['public'],
-  ...unbounded,
+  ...noObjectLimits,
   ...unlimitedTraffic,
 };
 
@@ -123,9 +125,11 @@ const problem = problems('settings', {
 
 /** Defaults of tenants, from the settings; a value that cannot be used ends the start. */
 export function readTenantDefaults(settings: Pick<Settings, 'tenants.grants'>): Grants {
-  const read = GrantsWrite.safeParse(settings['tenants.grants']);
-  if (read.success) return resolveGrants(read.data, builtInGrants);
-  const faults = read.error.issues.map(({ path, message }) => faultText({ path: pathText(path), message }));
+  const parsed = GrantsWrite.safeParse(settings['tenants.grants']);
+  if (parsed.success) return resolveGrants(parsed.data, builtInGrants);
+  const faults = parsed.error.issues.map(({ path, message }) =>
+    formatValidationError({ path: pathText(path), message }),
+  );
   throw problem.grants_unusable({ detail: { faults: faults.join('; ') } });
 }
 
@@ -137,13 +141,13 @@ export function matchesNamePattern(pattern: string, name: string): boolean {
   const last = rest.pop();
   if (last === undefined) return name === pattern;
   if (!name.startsWith(first)) return false;
-  let at = first.length;
+  let position = first.length;
   for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const matchedAt = name.indexOf(part, position);
+    if (matchedAt < 0) return false;
+    position = matchedAt + part.length;
   }
-  return name.length - last.length >= at && name.endsWith(last);
+  return name.length - last.length >= position && name.endsWith(last);
 }
 
 export const isSecretGranted = ({ secrets }: Pick<Grants, 'secrets'>, name: string): boolean =>

@@ -4,11 +4,11 @@ import { hostsOverlap, isLiteralHost, literalHostSuffix } from '#definition/rout
  * Hosts that were granted to organisations by name or as `*.name`. Routes of other organisations that name no host, or a
  * pattern, do not reach them; `*` grants the use of hosts and holds none.
  */
-export interface HeldHosts {
+export interface ReservedHosts {
   /** Names that were granted. */
   readonly size: number;
   /** Who holds a host, or every host of a pattern; the longest name that was granted decides. Undefined: held by none. */
-  holders(host: string): ReadonlySet<string> | undefined;
+  ownersOf(host: string): ReadonlySet<string> | undefined;
 }
 
 export interface HostGrant {
@@ -16,32 +16,32 @@ export interface HostGrant {
   readonly domains: readonly string[];
 }
 
-export function createHeldHosts(grants: Iterable<HostGrant>): HeldHosts {
-  const held = new Map<string, Set<string>>();
+export function createReservedHosts(grants: Iterable<HostGrant>): ReservedHosts {
+  const ownersByName = new Map<string, Set<string>>();
   for (const { orgId, domains } of grants) {
     for (const domain of domains) {
       if (domain === '*') continue;
       const name = domain.replace(/^\*/, '');
-      held.set(name, (held.get(name) ?? new Set()).add(orgId));
+      ownersByName.set(name, (ownersByName.get(name) ?? new Set()).add(orgId));
     }
   }
   return {
-    size: held.size,
-    holders(host) {
-      if (held.size === 0) return undefined;
+    size: ownersByName.size,
+    ownersOf(host) {
+      if (ownersByName.size === 0) return undefined;
       const name = isLiteralHost(host) ? host : literalHostSuffix(host);
-      const own = held.get(name);
+      const own = ownersByName.get(name);
       if (own) return own;
       for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
-        const found = held.get(name.slice(dot));
-        if (found) return found;
+        const owners = ownersByName.get(name.slice(dot));
+        if (owners) return owners;
       }
       return undefined;
     },
   };
 }
 
-export const noHeldHosts: HeldHosts = createHeldHosts([]);
+export const noReservedHosts: ReservedHosts = createReservedHosts([]);
 
 /** The host of a route and whose it is. */
 export interface OwnedHost {
@@ -49,18 +49,19 @@ export interface OwnedHost {
   readonly host: string;
 }
 
-const reaches = (held: HeldHosts, { orgId, host }: OwnedHost, other: string): boolean =>
-  isLiteralHost(host) || (held.holders(other)?.has(orgId) ?? true);
+const canReach = (reserved: ReservedHosts, { orgId, host }: OwnedHost, other: string): boolean =>
+  isLiteralHost(host) || (reserved.ownersOf(other)?.has(orgId) ?? true);
 
 /** Whether a request could be for the hosts of both routes. */
-export const ownedHostsOverlap = (held: HeldHosts, one: OwnedHost, other: OwnedHost): boolean =>
-  hostsOverlap(one.host, other.host) && reaches(held, one, other.host) && reaches(held, other, one.host);
+export const hasHostOverlap = (reserved: ReservedHosts, one: OwnedHost, other: OwnedHost): boolean =>
+  hostsOverlap(one.host, other.host) && canReach(reserved, one, other.host) && canReach(reserved, other, one.host);
 
 /** Whether an organisation may have APIs at a host: within its domains, and not at what others hold by a longer name. */
-export function isHostGranted(held: HeldHosts, { orgId, domains }: HostGrant, host: string): boolean {
+export function isHostGranted(reserved: ReservedHosts, { orgId, domains }: HostGrant, host: string): boolean {
   const name = isLiteralHost(host) ? host : literalHostSuffix(host);
-  const fits = (domain: string) => domain === '*' || domain === host || (domain[0] === '*' && isBelow(name, domain));
-  return domains.some(fits) && (held.holders(host)?.has(orgId) ?? true);
+  const isCoveredBy = (domain: string) =>
+    domain === '*' || domain === host || (domain[0] === '*' && isBelow(name, domain));
+  return domains.some(isCoveredBy) && (reserved.ownersOf(host)?.has(orgId) ?? true);
 }
 
 /** `*.b.example` covers what ends in `.b.example`. */

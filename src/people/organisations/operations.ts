@@ -3,12 +3,12 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { done, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { UserStore } from '../users/store.ts';
 import type { GrantStore } from './grant-store.ts';
-import { fullOrganisation, OrganisationBody, OrganisationImport, StoredOrganisation } from './schema.ts';
+import { OrganisationBody, OrganisationImport, StoredOrganisation, toFullOrganisation } from './schema.ts';
 import type { OrganisationStore } from './store.ts';
 
 export interface OrganisationTools {
@@ -36,8 +36,8 @@ export const listOrganisations = operation({
   query: pageQuery,
   returns: z.object({ organisations: z.array(StoredOrganisation), pages: z.int() }),
   async handle({ query }, { organisations, settings }: OrganisationTools) {
-    const { items, pages } = await organisations.page(pageOf(query.p, settings['management.page_size']));
-    return { organisations: items.map(fullOrganisation), pages };
+    const { items, pages } = await organisations.page(toPageRequest(query.p, settings['management.page_size']));
+    return { organisations: items.map(toFullOrganisation), pages };
   },
 });
 
@@ -48,12 +48,12 @@ export const createOrganisation = operation({
   path: '/admin/organisations',
   about: 'Makes an organisation; its id is the Meta of the answer.',
   body: OrganisationBody,
-  returns: statusAnswer,
+  returns: statusResponse,
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
     const id = createDatabaseId();
     await organisations.insert({ ...body, id, created_at: formatIsoTime(clock.now()) });
     audit(id, id);
-    return done('Org created', id);
+    return toStatus('Org created', id);
   },
 });
 
@@ -64,12 +64,12 @@ export const importOrganisation = operation({
   path: '/admin/organisations/import',
   about: 'Makes an organisation with the id it had elsewhere.',
   body: OrganisationImport,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.organisation_exists],
   async handle({ body, audit }, { organisations, clock }: OrganisationTools) {
     await organisations.insert({ ...body, created_at: formatIsoTime(clock.now()) });
     audit(body.id, body.id);
-    return done('Org imported', body.id);
+    return toStatus('Org imported', body.id);
   },
 });
 
@@ -85,7 +85,7 @@ export const getOrganisation = operation({
   async handle({ params: { orgId } }, { organisations }: OrganisationTools) {
     const found = await organisations.get(orgId);
     if (!found) throw problem.organisation_not_found();
-    return fullOrganisation(found);
+    return toFullOrganisation(found);
   },
 });
 
@@ -97,13 +97,13 @@ export const updateOrganisation = operation({
   about: 'Replaces an organisation’s record.',
   params,
   body: OrganisationBody,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.organisation_not_found],
   async handle({ params: { orgId }, body, audit }, { organisations }: OrganisationTools) {
     audit(orgId, orgId);
     const changed = await organisations.change(orgId, ({ created_at }) => ({ ...body, id: orgId, created_at }));
     if (!changed) throw problem.organisation_not_found();
-    return done('Org updated');
+    return toStatus('Org updated');
   },
 });
 
@@ -114,7 +114,7 @@ export const deleteOrganisation = operation({
   path: '/admin/organisations/{orgId}',
   about: 'Removes an organisation and its users. The first one is kept, and one that still has anything else.',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.organisation_not_found, problem.organisation_in_use, problem.organisation_first],
   async handle({ params: { orgId }, audit }, tools: OrganisationTools) {
     audit(orgId, orgId);
@@ -126,7 +126,7 @@ export const deleteOrganisation = operation({
       await tools.users.removeAll(orgId);
       await tools.grants.remove(orgId);
     });
-    return done('Org deleted');
+    return toStatus('Org deleted');
   },
 });
 

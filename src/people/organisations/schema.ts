@@ -32,7 +32,7 @@ export const StoredOrganisation = Organisation.extend({ id: z.string(), created_
 export type StoredOrganisation = z.infer<typeof StoredOrganisation>;
 
 /** Every member a reader may expect, with what it means to say nothing about it. */
-export const fullOrganisation = (stored: StoredOrganisation) => ({
+export const toFullOrganisation = (stored: StoredOrganisation) => ({
   owner_slug: '',
   cname: '',
   cname_enabled: false,

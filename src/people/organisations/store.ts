@@ -3,9 +3,9 @@ import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredOrganisation } from './schema.ts';
 
-export type OrganisationStore = ReturnType<typeof organisationStore>;
+export type OrganisationStore = ReturnType<typeof createOrganisationStore>;
 
-export function organisationStore(records: Records) {
+export function createOrganisationStore(records: Records) {
   const organisations = createCollection<'organisations', StoredOrganisation>(
     records,
     'organisations',
@@ -14,7 +14,7 @@ export function organisationStore(records: Records) {
   );
   return {
     get: (id: string) => organisations.find({ id }),
-    page: (asked: PageRequest) => organisations.page({ order: ['-created_at', '-id'] }, asked),
+    page: (request: PageRequest) => organisations.page({ order: ['-created_at', '-id'] }, request),
     insert: organisations.insert,
     change: (id: string, change: (it: StoredOrganisation) => StoredOrganisation) =>
       organisations.change({ id }, change),

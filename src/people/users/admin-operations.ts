@@ -3,11 +3,11 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { done } from '#operations/shapes.ts';
+import { toStatus } from '#operations/shapes.ts';
 import type { OrganisationStore } from '../organisations/store.ts';
 import { problem } from '../problems.ts';
-import { passwordHash } from './operations.ts';
-import { AdminUserChange, AdminUserWrite, newUser, type StoredUser, shownUser, User } from './schema.ts';
+import { hashNewPassword } from './operations.ts';
+import { AdminUserChange, AdminUserWrite, buildUser, type StoredUser, toUser, User } from './schema.ts';
 import type { UserStore } from './store.ts';
 
 export interface AdminUserTools {
@@ -36,10 +36,10 @@ export const adminCreateUser = operation({
     const orgId = body.org_id || (await defaultOrgId());
     if (!(await organisations.get(orgId))) throw problem.organisation_unknown({ detail: { id: orgId } });
     const createdAt = formatIsoTime(clock.now());
-    const user = newUser({ id: createDatabaseId(), accessKey: createPublicId(), orgId, createdAt, write: body });
+    const user = buildUser({ id: createDatabaseId(), accessKey: createPublicId(), orgId, createdAt, write: body });
     await users.insert(user);
     audit(user.id, orgId);
-    return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
+    return toStatus(user.access_key, toUser(user)) as z.output<typeof userAnswer>;
   },
 });
 
@@ -53,9 +53,9 @@ export const adminGetUser = operation({
   returns: User,
   problems: [problem.user_not_found],
   async handle({ params: { userId } }, { users }: AdminUserTools) {
-    const user = await users.getAnywhere(userId);
+    const user = await users.getInAnyOrganisation(userId);
     if (!user) throw problem.user_not_found();
-    return shownUser(user);
+    return toUser(user);
   },
 });
 
@@ -74,19 +74,23 @@ export const adminUpdateUser = operation({
     if (body.org_id && !(await organisations.get(body.org_id)))
       throw problem.organisation_unknown({ detail: { id: body.org_id } });
     const { password: plain, ...rest } = body;
-    const fresh =
+    const passwordChange =
       plain === undefined
         ? {}
-        : { password: await passwordHash(plain, settings), password_updated: formatIsoTime(clock.now()) };
-    const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
-    const user = await users.change({ id: userId }, it => ({ ...it, ...(given as Partial<StoredUser>), ...fresh }));
+        : { password: await hashNewPassword(plain, settings), password_updated: formatIsoTime(clock.now()) };
+    const changes = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== ''));
+    const user = await users.change({ id: userId }, it => ({
+      ...it,
+      ...(changes as Partial<StoredUser>),
+      ...passwordChange,
+    }));
     if (!user) throw problem.user_not_found();
     audit(userId, user.org_id);
-    return done(user.access_key, shownUser(user)) as z.output<typeof userAnswer>;
+    return toStatus(user.access_key, toUser(user)) as z.output<typeof userAnswer>;
   },
 });
 
-const setReset = (name: string, action: string, about: string, held: boolean) =>
+const declareResetPermission = (name: string, action: string, about: string, isAllowed: boolean) =>
   operation({
     ...declared,
     name,
@@ -100,21 +104,21 @@ const setReset = (name: string, action: string, about: string, held: boolean) =>
       audit(userId);
       const user = await users.change({ id: userId }, it => {
         const { ResetPassword: _removed, ...rest } = it.user_permissions;
-        return { ...it, user_permissions: held ? { ...rest, ResetPassword: 'admin' } : rest };
+        return { ...it, user_permissions: isAllowed ? { ...rest, ResetPassword: 'admin' } : rest };
       });
       if (!user) throw problem.user_not_found();
       audit(userId, user.org_id);
-      return done('User updated', shownUser(user)) as z.output<typeof userAnswer>;
+      return toStatus('User updated', toUser(user)) as z.output<typeof userAnswer>;
     },
   });
 
-export const allowResetPasswords = setReset(
+export const allowResetPasswords = declareResetPermission(
   'allowResetPasswords',
   'allow_reset_passwords',
   'Lets a user set the passwords of colleagues.',
   true,
 );
-export const disallowResetPasswords = setReset(
+export const disallowResetPasswords = declareResetPermission(
   'disallowResetPasswords',
   'disallow_reset_passwords',
   'Takes that right away.',

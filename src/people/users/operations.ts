@@ -3,12 +3,12 @@ import { type Clock, formatIsoTime } from '#base/clock.ts';
 import { createDatabaseId, createPublicId } from '#base/ids.ts';
 import { findPasswordFaults, hashPassword, verifyPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
-import { type Actor, isAdmin, permits } from '#operations/actor.ts';
+import { type Actor, hasPermission, isAdmin } from '#operations/actor.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as refusal } from '#operations/problems.ts';
-import { done, pageNumber, pageOf, pageQuery, statusAnswer } from '#operations/shapes.ts';
+import { pageNumber, pageQuery, statusResponse, toPageRequest, toStatus } from '#operations/shapes.ts';
 import { problem } from '../problems.ts';
-import { newUser, type StoredUser, shownUser, User, UserChange, UserWrite } from './schema.ts';
+import { buildUser, type StoredUser, toUser, User, UserChange, UserWrite } from './schema.ts';
 import type { UserStore } from './store.ts';
 
 export interface UserTools {
@@ -22,12 +22,12 @@ const userPage = z.object({ users: z.array(User), pages: z.int() });
 const declared = { surface: 'dashboard', noun: 'users' } as const;
 
 /** An access key is its owner: whoever may only look at colleagues could otherwise act as one of them. */
-const seenBy = (actor: Actor, settings: Settings) => (user: StoredUser) =>
-  shownUser(user, user.id !== actor.id && (settings['users.hide_access_keys'] || !isAdmin(actor)));
+const createUserView = (actor: Actor, settings: Settings) => (user: StoredUser) =>
+  toUser(user, user.id !== actor.id && (settings['users.hide_access_keys'] || !isAdmin(actor)));
 
-async function listed({ users, settings }: UserTools, actor: Actor, p: number, emailPart = '') {
-  const { items, pages } = await users.page(actor.orgId, pageOf(p, settings['management.page_size']), emailPart);
-  return { users: items.map(seenBy(actor, settings)), pages };
+async function listPage({ users, settings }: UserTools, actor: Actor, p: number, emailPart = '') {
+  const { items, pages } = await users.page(actor.orgId, toPageRequest(p, settings['management.page_size']), emailPart);
+  return { users: items.map(createUserView(actor, settings)), pages };
 }
 
 export const listUsers = operation({
@@ -39,7 +39,7 @@ export const listUsers = operation({
   permission: 'users:read',
   query: pageQuery,
   returns: userPage,
-  handle: ({ actor, query }, tools: UserTools) => listed(tools, actor, query.p),
+  handle: ({ actor, query }, tools: UserTools) => listPage(tools, actor, query.p),
 });
 
 export const searchUsers = operation({
@@ -57,7 +57,7 @@ export const searchUsers = operation({
   }),
   returns: userPage,
   handle: ({ actor, query: { p, q, email, email_address } }, tools: UserTools) =>
-    listed(tools, actor, p, q ?? email ?? email_address ?? ''),
+    listPage(tools, actor, p, q ?? email ?? email_address ?? ''),
 });
 
 export const searchUsersPrivately = operation({
@@ -70,7 +70,7 @@ export const searchUsersPrivately = operation({
   query: pageQuery,
   body: z.object({ filters: z.object({ query: z.string().min(1).max(254) }) }),
   returns: userPage,
-  handle: ({ actor, query, body }, tools: UserTools) => listed(tools, actor, query.p, body.filters.query),
+  handle: ({ actor, query, body }, tools: UserTools) => listPage(tools, actor, query.p, body.filters.query),
 });
 
 export const getMe = operation({
@@ -84,7 +84,7 @@ export const getMe = operation({
   async handle({ actor }, { users }: UserTools) {
     const user = await users.get(actor.orgId, actor.id);
     if (!user) throw problem.user_not_found();
-    return shownUser(user);
+    return toUser(user);
   },
 });
 
@@ -99,32 +99,32 @@ export const getUser = operation({
   returns: User,
   problems: [problem.user_not_found, refusal.not_permitted],
   async handle({ actor, params: { userId } }, { users, settings }: UserTools) {
-    refuseOthers(actor, userId, 'users:read');
+    requirePermissionForOthers(actor, userId, 'users:read');
     const user = await users.get(actor.orgId, userId);
     if (!user) throw problem.user_not_found();
-    return seenBy(actor, settings)(user);
+    return createUserView(actor, settings)(user);
   },
 });
 
 /** What everybody may do with their own record takes a permission with anybody else's. */
-function refuseOthers(actor: Actor, userId: string, permission: string): void {
-  if (userId !== actor.id && !permits(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
+function requirePermissionForOthers(actor: Actor, userId: string, permission: string): void {
+  if (userId !== actor.id && !hasPermission(actor, permission)) throw refusal.not_permitted({ detail: { permission } });
 }
 
-const forAdministrators = ['IsAdmin', 'ResetPassword'];
+const adminOnlyPermissions = ['IsAdmin', 'ResetPassword'];
 
 /** Nobody grants what they do not hold: whoever can write users could otherwise promote themselves. */
-function refusePromotion(actor: Actor, wanted: Record<string, string>, before: Record<string, string> = {}): void {
+function refusePromotion(actor: Actor, requested: Record<string, string>, before: Record<string, string> = {}): void {
   if (isAdmin(actor)) return;
-  for (const [permission, level] of Object.entries(wanted)) {
+  for (const [permission, level] of Object.entries(requested)) {
     if (level === 'deny' || (Object.hasOwn(before, permission) && before[permission] === level)) continue;
-    if (forAdministrators.includes(permission)) throw problem.only_admin_grants({ detail: { permission } });
-    if (!permits(actor, `${permission}:${level === 'read' ? 'read' : 'write'}`))
+    if (adminOnlyPermissions.includes(permission)) throw problem.only_admin_grants({ detail: { permission } });
+    if (!hasPermission(actor, `${permission}:${level === 'read' ? 'read' : 'write'}`))
       throw problem.grant_not_held({ detail: { permission, level } });
   }
 }
 
-export async function passwordHash(password: string, settings: Settings): Promise<string> {
+export async function hashNewPassword(password: string, settings: Settings): Promise<string> {
   const faults = findPasswordFaults(password, { minLength: settings['users.password_min_length'] });
   if (faults.length > 0)
     throw problem.bad_password({ detail: { faults: faults.map(fault => `password: ${fault}`).join('; ') } });
@@ -139,12 +139,12 @@ export const createUser = operation({
   about: 'Makes a user in the caller’s organisation.',
   permission: 'users:write',
   body: UserWrite,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.email_exists, problem.bad_password, problem.only_admin_grants, problem.grant_not_held],
   async handle({ actor, body, audit }, { users, clock, settings }: UserTools) {
     refusePromotion(actor, body.user_permissions);
     const createdAt = formatIsoTime(clock.now());
-    const user = newUser({
+    const user = buildUser({
       id: createDatabaseId(),
       accessKey: createPublicId(),
       orgId: actor.orgId,
@@ -152,17 +152,17 @@ export const createUser = operation({
       write: body,
     });
     if (body.password !== undefined) {
-      user.password = await passwordHash(body.password, settings);
+      user.password = await hashNewPassword(body.password, settings);
       user.password_updated = createdAt;
     }
     await users.insert(user);
     audit(user.id);
-    return done('User and session have been created', user.id);
+    return toStatus('User and session have been created', user.id);
   },
 });
 
 /** `ResetPassword` is the operator's to give: here it stays as it was. */
-const keptReset = (previous: StoredUser, next: Record<string, string>) => {
+const preserveResetPassword = (previous: StoredUser, next: Record<string, string>) => {
   const { ResetPassword: _ignored, ...rest } = next;
   const held = previous.user_permissions.ResetPassword;
   return held === undefined ? rest : { ...rest, ResetPassword: held };
@@ -177,7 +177,7 @@ export const updateUser = operation({
   permission: 'users:write',
   params,
   body: UserChange,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [
     problem.user_not_found,
     problem.email_exists,
@@ -187,22 +187,24 @@ export const updateUser = operation({
   ],
   async handle({ actor, params: { userId }, body, audit }, { users }: UserTools) {
     audit(userId);
-    const stays = body.active !== false && body.user_permissions.IsAdmin === 'admin';
-    await users.inTurn(async () => {
-      const target = stays ? await users.get(actor.orgId, userId) : await guarded(users, actor, userId);
+    const staysAdministrator = body.active !== false && body.user_permissions.IsAdmin === 'admin';
+    await users.runExclusive(async () => {
+      const target = staysAdministrator
+        ? await users.get(actor.orgId, userId)
+        : await findRemovableUser(users, actor, userId);
       if (!target) throw problem.user_not_found();
-      refuseLesser(actor, target);
-      refusePromotion(actor, keptReset(target, body.user_permissions), target.user_permissions);
+      requireAdminToChangeAdmin(actor, target);
+      refusePromotion(actor, preserveResetPassword(target, body.user_permissions), target.user_permissions);
       await users.change({ id: userId, org_id: actor.orgId }, user => ({
         ...user,
         ...body,
         active: body.active ?? user.active,
         group_id: body.group_id ?? user.group_id,
         password_max_days: body.password_max_days ?? user.password_max_days,
-        user_permissions: keptReset(user, body.user_permissions),
+        user_permissions: preserveResetPassword(user, body.user_permissions),
       }));
     });
-    return done('User updated');
+    return toStatus('User updated');
   },
 });
 
@@ -214,31 +216,33 @@ export const deleteUser = operation({
   about: 'Removes a user; its access key stops working at once.',
   permission: 'users:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.user_not_found, problem.last_administrator],
   async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
     audit(userId);
-    await users.inTurn(async () => {
-      await guarded(users, actor, userId);
+    await users.runExclusive(async () => {
+      await findRemovableUser(users, actor, userId);
       await users.remove(actor.orgId, userId);
     });
-    return done('User deleted');
+    return toStatus('User deleted');
   },
 });
 
-const holdsAdmin = ({ user_permissions }: StoredUser) => user_permissions.IsAdmin === 'admin';
+const isAdministrator = ({ user_permissions }: StoredUser) => user_permissions.IsAdmin === 'admin';
 
 /** Nobody below an administrator touches one. */
-function refuseLesser(actor: Actor, target: StoredUser): void {
-  if (holdsAdmin(target) && !isAdmin(actor)) throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
+function requireAdminToChangeAdmin(actor: Actor, target: StoredUser): void {
+  if (isAdministrator(target) && !isAdmin(actor))
+    throw problem.only_admin_grants({ detail: { permission: 'IsAdmin' } });
 }
 
 /** A user who is about to lose their place; an organisation keeps its last administrator. Inside a turn. */
-async function guarded(users: UserStore, actor: Actor, userId: string): Promise<StoredUser> {
+async function findRemovableUser(users: UserStore, actor: Actor, userId: string): Promise<StoredUser> {
   const target = await users.get(actor.orgId, userId);
   if (!target) throw problem.user_not_found();
-  refuseLesser(actor, target);
-  if (holdsAdmin(target) && !(await users.otherAdministrators(actor.orgId, userId))) throw problem.last_administrator();
+  requireAdminToChangeAdmin(actor, target);
+  if (isAdministrator(target) && !(await users.hasOtherAdministrators(actor.orgId, userId)))
+    throw problem.last_administrator();
   return target;
 }
 
@@ -250,11 +254,11 @@ export const resetAccessKey = operation({
   about: 'Gives a user a new access key; the old one stops working at once. Everybody may renew their own.',
   permission: 'any user',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.user_not_found, problem.own_key_only],
   async handle({ actor, params: { userId }, audit }, { users, settings }: UserTools) {
     audit(userId);
-    refuseOthers(actor, userId, 'users:write');
+    requirePermissionForOthers(actor, userId, 'users:write');
     if (userId !== actor.id && settings['users.renew_own_access_key_only']) throw problem.own_key_only();
     if (userId !== actor.id && !isAdmin(actor)) throw problem.user_not_found();
     const changed = await users.change({ id: userId, org_id: actor.orgId }, user => ({
@@ -262,7 +266,7 @@ export const resetAccessKey = operation({
       access_key: createPublicId(),
     }));
     if (!changed) throw problem.user_not_found();
-    return done('User session renewed');
+    return toStatus('User session renewed');
   },
 });
 
@@ -275,7 +279,7 @@ export const resetPassword = operation({
   permission: 'any user',
   params,
   body: z.object({ current_password: z.string().max(1024).optional(), new_password: z.string().max(1024) }),
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.user_not_found, problem.wrong_password, problem.bad_password],
   async handle({ actor, params: { userId }, body, audit }, { users, clock, settings }: UserTools) {
     audit(userId);
@@ -285,13 +289,13 @@ export const resetPassword = operation({
       throw problem.user_not_found();
     if (own && user.password && !(await verifyPassword(body.current_password ?? '', user.password)))
       throw problem.wrong_password();
-    const password = await passwordHash(body.new_password, settings);
+    const password = await hashNewPassword(body.new_password, settings);
     await users.change({ id: userId, org_id: actor.orgId }, it => ({
       ...it,
       password,
       password_updated: formatIsoTime(clock.now()),
     }));
-    return done('User password updated');
+    return toStatus('User password updated');
   },
 });
 
@@ -303,16 +307,16 @@ export const revokeUser = operation({
   about: 'Makes a user inactive and replaces the access key.',
   permission: 'users:write',
   params,
-  returns: statusAnswer,
+  returns: statusResponse,
   problems: [problem.user_not_found, problem.last_administrator],
   async handle({ actor, params: { userId }, audit }, { users }: UserTools) {
     audit(userId);
-    await users.inTurn(async () => {
-      await guarded(users, actor, userId);
+    await users.runExclusive(async () => {
+      await findRemovableUser(users, actor, userId);
       const revoked = { active: false, access_key: createPublicId() };
       await users.change({ id: userId, org_id: actor.orgId }, user => ({ ...user, ...revoked }));
     });
-    return done('User revoked');
+    return toStatus('User revoked');
   },
 });
 

@@ -29,7 +29,7 @@ export const User = z.object({
 export type User = z.output<typeof User>;
 
 /** Reads return these; what a write does not declare of them is passed over. */
-const shownMembers = Object.keys(User.shape);
+const readMembers = Object.keys(User.shape);
 
 /** The members both surfaces let a caller write. */
 const writable = {
@@ -40,20 +40,20 @@ const writable = {
 };
 
 /** What an administrator of an organisation sends to make or change a colleague. */
-const ofColleague = z.object({
+const colleagueWrite = z.object({
   ...writable,
   email_address: email,
   first_name: name,
   last_name: name,
   user_permissions: permissionMap.refine(map => Object.keys(map).length > 0, 'needs at least one permission'),
 });
-export const UserWrite = readOnlyMembers(ofColleague, shownMembers);
+export const UserWrite = readOnlyMembers(colleagueWrite, readMembers);
 export type UserWrite = z.output<typeof UserWrite>;
 /** The password has an operation of its own. */
-export const UserChange = readOnlyMembers(ofColleague.omit({ password: true }), shownMembers);
+export const UserChange = readOnlyMembers(colleagueWrite.omit({ password: true }), readMembers);
 
 /** What the operator sends: three members are enough. */
-const ofAnybody = z.object({
+const anyUserWrite = z.object({
   ...writable,
   email_address: email,
   first_name: name,
@@ -62,8 +62,8 @@ const ofAnybody = z.object({
   user_permissions: permissionMap.optional(),
   access_key: z.string().min(8).max(256).optional(),
 });
-export const AdminUserWrite = readOnlyMembers(ofAnybody, shownMembers);
-export const AdminUserChange = readOnlyMembers(ofAnybody.partial(), shownMembers);
+export const AdminUserWrite = readOnlyMembers(anyUserWrite, readMembers);
+export const AdminUserChange = readOnlyMembers(anyUserWrite.partial(), readMembers);
 export type AdminUserWrite = z.output<typeof AdminUserWrite>;
 
 export interface StoredUser {
@@ -85,32 +85,32 @@ export interface StoredUser {
 }
 
 /** As others see a user: never the password. */
-export function shownUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {
+export function toUser({ password: _hash, ...user }: StoredUser, hideAccessKey = false): User {
   return { ...user, access_key: hideAccessKey ? '' : user.access_key, api_model: {} };
 }
 
 export const fullAdministrator = { IsAdmin: 'admin', ResetPassword: 'admin' };
 
 /** A user nobody has signed in as yet. */
-export const newUser = (given: {
+export const buildUser = (fields: {
   id: string;
   accessKey: string;
   orgId: string;
   createdAt: string;
   write: Pick<UserWrite, 'email_address' | 'first_name' | 'last_name'> & Partial<UserWrite>;
 }): StoredUser => ({
-  id: given.id,
-  org_id: given.orgId,
-  email_address: given.write.email_address,
-  first_name: given.write.first_name,
-  last_name: given.write.last_name,
-  active: given.write.active ?? false,
-  group_id: given.write.group_id ?? '',
-  user_permissions: given.write.user_permissions ?? fullAdministrator,
-  access_key: given.accessKey,
+  id: fields.id,
+  org_id: fields.orgId,
+  email_address: fields.write.email_address,
+  first_name: fields.write.first_name,
+  last_name: fields.write.last_name,
+  active: fields.write.active ?? false,
+  group_id: fields.write.group_id ?? '',
+  user_permissions: fields.write.user_permissions ?? fullAdministrator,
+  access_key: fields.accessKey,
   password: '',
-  password_max_days: given.write.password_max_days ?? 0,
+  password_max_days: fields.write.password_max_days ?? 0,
   password_updated: zeroTime,
-  created_at: given.createdAt,
+  created_at: fields.createdAt,
   last_login_date: zeroTime,
 });

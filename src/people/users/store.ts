@@ -5,14 +5,14 @@ import type { Records } from '#storage/records.ts';
 import { problem } from '../problems.ts';
 import type { StoredUser } from './schema.ts';
 
-export type UserStore = ReturnType<typeof userStore>;
+export type UserStore = ReturnType<typeof createUserStore>;
 
 const purpose = 'user access key';
 /** The row whoever may take an administrator away changes first, so that two do not take the last two at once. */
-const turnName = 'users.turn';
+const lockName = 'users.turn';
 
 /** Access keys are sealed in the record and found by their digest. */
-export function userStore(records: Records, vault: Vault) {
+export function createUserStore(records: Records, vault: Vault) {
   const users = createCollection<'users', StoredUser>(
     records,
     'users',
@@ -26,44 +26,45 @@ export function userStore(records: Records, vault: Vault) {
     }),
     problem.email_exists,
   );
-  const sealed = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
-  const opened = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
-  const maybe = (user: StoredUser | undefined) => user && opened(user);
-  const newest = ['-created_at', '-id'] as const;
+  const seal = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.seal(user.access_key, purpose) });
+  const open = (user: StoredUser): StoredUser => ({ ...user, access_key: vault.open(user.access_key, purpose) });
+  const openIfFound = (user: StoredUser | undefined) => user && open(user);
+  const newestFirst = ['-created_at', '-id'] as const;
   const meta = createMetaStore(records);
 
   return {
     /** Does several things as one, while nobody else does such things. */
-    inTurn: <T>(work: () => Promise<T>): Promise<T> =>
+    runExclusive: <T>(work: () => Promise<T>): Promise<T> =>
       records.write(async () => {
-        await meta.set(turnName, '');
+        await meta.set(lockName, '');
         return work();
       }),
-    get: async (orgId: string, id: string) => maybe(await users.find({ org_id: orgId, id })),
+    get: async (orgId: string, id: string) => openIfFound(await users.find({ org_id: orgId, id })),
     /** Whatever its organisation: for the operator only. */
-    getAnywhere: async (id: string) => maybe(await users.find({ id })),
-    byAccessKey: async (key: string) => maybe(await users.find({ access_digest: vault.digest(key, purpose) })),
-    insert: (user: StoredUser) => users.insert(sealed(user)),
+    getInAnyOrganisation: async (id: string) => openIfFound(await users.find({ id })),
+    findByAccessKey: async (key: string) =>
+      openIfFound(await users.find({ access_digest: vault.digest(key, purpose) })),
+    insert: (user: StoredUser) => users.insert(seal(user)),
     async change(where: { id: string; org_id?: string }, change: (user: StoredUser) => StoredUser) {
-      return maybe(await users.change(where, user => sealed(change(opened(user)))));
+      return openIfFound(await users.change(where, user => seal(change(open(user)))));
     },
     remove: (orgId: string, id: string) => users.remove({ org_id: orgId, id }),
     removeAll: (orgId: string) => users.remove({ org_id: orgId }),
     count: (orgId: string) => users.count({ org_id: orgId }),
-    async otherAdministrators(orgId: string, id: string): Promise<boolean> {
-      const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newest });
+    async hasOtherAdministrators(orgId: string, id: string): Promise<boolean> {
+      const active = await users.all({ where: { org_id: orgId, active: 1 }, order: newestFirst });
       return active.some(user => user.id !== id && user.user_permissions.IsAdmin === 'admin');
     },
-    async page(orgId: string, asked: PageRequest, emailPart = '') {
+    async page(orgId: string, request: PageRequest, emailPart = '') {
       const text = emailPart.toLowerCase();
-      const filter = text ? { filter: withEmail(text) } : {};
-      const found = await users.page({ where: { org_id: orgId }, order: newest, ...filter }, asked);
-      return { ...found, items: found.items.map(opened) };
+      const filter = text ? { filter: filterByEmail(text) } : {};
+      const found = await users.page({ where: { org_id: orgId }, order: newestFirst, ...filter }, request);
+      return { ...found, items: found.items.map(open) };
     },
   };
 }
 
-const withEmail =
+const filterByEmail =
   (text: string) =>
   <Q extends { where(condition: ReturnType<typeof columnContains>): Q }>(query: Q): Q =>
     query.where(columnContains('email', text));

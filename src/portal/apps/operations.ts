@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { DecisionTools } from '../access-requests/decision.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import { AccessRequestOfApp, toAppRequestView } from '../access-requests/schema.ts';
@@ -44,7 +44,7 @@ async function loadAppView(app: StoredApp, tools: Tools): Promise<z.input<typeof
 /** Who owns an app, and who therefore may see it: in the default organisation people do not know each other. */
 async function resolveOwnership(UserID: number, Visibility: StoredApp['Visibility'], { portal }: Tools) {
   const owner = await portal.users.get(UserID);
-  if (!owner) throw invalid([{ path: 'UserID', message: `there is no user ${UserID}` }]);
+  if (!owner) throw createInvalidProblem([{ path: 'UserID', message: `there is no user ${UserID}` }]);
   const alone = owner.OrganisationID === 0 || owner.OrganisationID === defaultOrganisationId;
   return { UserID, Visibility: alone ? ('personal' as const) : Visibility };
 }

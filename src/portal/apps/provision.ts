@@ -1,4 +1,4 @@
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import { completeApproval, type DecisionTools, lockVisiblePlan } from '../access-requests/decision.ts';
 import type { StoredAccessRequest } from '../access-requests/schema.ts';
 import { partnersOf } from '../join-table-store.ts';
@@ -63,11 +63,13 @@ async function resolvePlanAndProducts(body: Provision, { portal }: DecisionTools
     const message = findProductFault(productsById.get(id), id, plan);
     if (message) faults.push({ path: `ProductIDs[${place}]`, message });
   }
-  if (!plan || faults.length > 0) throw invalid(faults);
+  if (!plan || faults.length > 0) throw createInvalidProblem(faults);
   const products = ids.map(id => productsById.get(id)!);
   const authTypes = new Set(products.map(({ AuthType }) => AuthType));
   if (authTypes.size > 1)
-    throw invalid([{ path: 'ProductIDs', message: `ask for different credentials: ${[...authTypes].join(', ')}` }]);
+    throw createInvalidProblem([
+      { path: 'ProductIDs', message: `ask for different credentials: ${[...authTypes].join(', ')}` },
+    ]);
   return { plan, products };
 }
 
@@ -99,7 +101,7 @@ async function resolveCatalogue(
   if (body.Catalogue === undefined) return both[0] === undefined ? undefined : catalogues.get(both[0]);
   const [requested] = await catalogues.resolveReferences([body.Catalogue], 'Catalogue', 'catalogue');
   if (requested && both.includes(requested.ID)) return requested;
-  throw invalid([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
+  throw createInvalidProblem([{ path: 'Catalogue', message: 'does not hold both the plan and the products' }]);
 }
 
 /** Keeps the request, if the allowance of the plan has room. Requests of one plan take turns, so none slips through. */

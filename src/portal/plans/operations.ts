@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { policyIdOf } from '#access/policies/schema.ts';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { isClaimed } from '../access-requests/decision.ts';
 import { partnersOf } from '../join-table-store.ts';
 import type { PortalTools } from '../portal-stores.ts';
@@ -62,7 +62,8 @@ export const createPlan = operation({
   async handle({ body, audit }, tools: Tools) {
     const { portal, records, clock } = tools;
     const provider = await portal.providers.get(body.ProviderID);
-    if (!provider) throw invalid([{ path: 'ProviderID', message: `there is no provider ${body.ProviderID}` }]);
+    if (!provider)
+      throw createInvalidProblem([{ path: 'ProviderID', message: `there is no provider ${body.ProviderID}` }]);
     if (body.CID && (await portal.plans.get({ cid: body.CID }))) throw problem.cid_taken();
     const catalogues = await resolveCatalogues(body, tools);
     const now = clock.now();
@@ -115,7 +116,9 @@ export const updatePlan = operation({
     const before = present(await portal.plans.get(plan_id), 'Plan');
     audit(String(before.ID));
     if (body.ProviderID && body.ProviderID !== before.ProviderID)
-      throw invalid([{ path: 'ProviderID', message: 'cannot be changed: the plan belongs to its provider' }]);
+      throw createInvalidProblem([
+        { path: 'ProviderID', message: 'cannot be changed: the plan belongs to its provider' },
+      ]);
     const catalogues = await resolveCatalogues(body, tools);
     const provider = present(await portal.providers.get(before.ProviderID), 'Provider', 'unknown');
     const change = updatePlanPolicy(applyPlanChange(before, body), before);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { operation } from '#operations/operation.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { present, problem } from '../problems.ts';
 import {
   applyLimit,
@@ -28,7 +28,7 @@ async function labelsOf({ store }: Kind, id: number, query: PortalPageQuery, { p
 async function attach({ store, member, what }: Kind, id: number, labelId: number, { posts, clock }: PostTools) {
   const { ID } = present(await posts.get(id), 'Post', 'unknown');
   const label = await posts[store].get(labelId);
-  if (!label) throw invalid([{ path: 'ID', message: `there is no ${what.toLowerCase()} ${labelId}` }]);
+  if (!label) throw createInvalidProblem([{ path: 'ID', message: `there is no ${what.toLowerCase()} ${labelId}` }]);
   const changed = await posts.change(ID, post => ({
     ...post,
     [member]: [...new Set([...post[member], labelId])],

@@ -1,6 +1,6 @@
 import { createSortableId } from '#base/ids.ts';
 import { Problem } from '#base/problems.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { Records } from '#storage/records.ts';
 import { createNumberedStore } from '../numbered-store.ts';
 import type { Reference } from '../shapes.ts';
@@ -54,7 +54,7 @@ export function createLabelStore(records: Records, table: 'portal_categories' | 
           ? [{ path: `${path}[${place}]`, message: `there is no ${what} ${it}` }]
           : [],
       );
-      if (faults.length > 0) throw invalid(faults);
+      if (faults.length > 0) throw createInvalidProblem(faults);
       for (const name of new Set(references.filter(it => typeof it === 'string')))
         if (!(await rows.find({ name })) && !(await rows.find({ cid: name }))) await createIfAbsent(name, nowMs);
       return (await named(references, path, what)).map(({ ID }) => ID);

@@ -1,5 +1,5 @@
 import { createSortableId } from '#base/ids.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { callProvider } from '../providers/provider-client.ts';
 import type { StoredProvider } from '../providers/schema.ts';
@@ -17,9 +17,11 @@ export async function applyProductChange(
 ): Promise<StoredProduct> {
   const ProviderID = body.ProviderID || before.ProviderID;
   if (before.ReferenceID !== '' && ProviderID !== before.ProviderID)
-    throw invalid([{ path: 'ProviderID', message: 'cannot be changed: the product belongs to its provider' }]);
+    throw createInvalidProblem([
+      { path: 'ProviderID', message: 'cannot be changed: the product belongs to its provider' },
+    ]);
   if (body.IsDocumentationOnly && before.ID === 0 && body.APIDetails?.length)
-    throw invalid([{ path: 'APIDetails', message: 'must be empty when IsDocumentationOnly is true' }]);
+    throw createInvalidProblem([{ path: 'APIDetails', message: 'must be empty when IsDocumentationOnly is true' }]);
   const APIDetails = await resolveApiDetails(before, ProviderID, body, tools);
   return {
     ...before,
@@ -45,7 +47,9 @@ async function resolveApiDetails(before: StoredProduct, providerId: number, body
   const writes = body.APIDetails ?? [];
   const provider = providerId === 0 ? undefined : await tools.portal.providers.get(providerId);
   if (!provider && (writes.length > 0 || providerId !== 0))
-    throw invalid([{ path: 'ProviderID', message: providerId ? `there is no provider ${providerId}` : 'is required' }]);
+    throw createInvalidProblem([
+      { path: 'ProviderID', message: providerId ? `there is no provider ${providerId}` : 'is required' },
+    ]);
   return provider ? fetchApiDetails(provider, writes, before.APIDetails, tools) : [];
 }
 
@@ -64,7 +68,7 @@ async function fetchApiDetails(
       ? []
       : [{ path: `APIDetails[${place}].APIID`, message: `provider ${provider.Name} has no API ${APIID}` }],
   );
-  if (missing.length > 0) throw invalid(missing);
+  if (missing.length > 0) throw createInvalidProblem(missing);
   const texts = ids.map(APIID => {
     const write = writes.find(it => it.APIID === APIID);
     const previous = existing.find(it => it.APIID === APIID);

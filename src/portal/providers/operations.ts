@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createSortableId } from '#base/ids.ts';
 import { operation } from '#operations/operation.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { removeRequests } from '../access-requests/removal.ts';
 import type { PortalTools } from '../portal-stores.ts';
 import { present, problem } from '../problems.ts';
@@ -66,7 +66,7 @@ export const createProvider = operation({
   async handle({ body, audit }, { portal, clock, ...tools }: Tools) {
     const { Secret, ...metaData } = body.Configuration.MetaData;
     if (Secret === maskedSecret)
-      throw invalid([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
+      throw createInvalidProblem([{ path: 'Configuration.MetaData.Secret', message: 'must be the secret itself' }]);
     const MetaData = await resolveOrganisation(metaData, tools);
     const now = clock.now();
     const created = await portal.providers.insert({

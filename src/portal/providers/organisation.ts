@@ -1,4 +1,4 @@
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import type { OrganisationStore } from '#people/organisations/store.ts';
 import { problem } from '../problems.ts';
 import type { StoredProvider } from './schema.ts';
@@ -21,7 +21,9 @@ export async function resolveOrganisation(metaData: MetaData, tools: ProviderOrg
   if (!isLocal(metaData)) return metaData;
   const OrgID = metaData.OrgID || (await tools.defaultOrgId());
   if (!(await tools.organisations.get(OrgID)))
-    throw invalid([{ path: 'Configuration.MetaData.OrgID', message: `there is no organisation ${OrgID}` }]);
+    throw createInvalidProblem([
+      { path: 'Configuration.MetaData.OrgID', message: `there is no organisation ${OrgID}` },
+    ]);
   return { ...metaData, OrgID };
 }
 

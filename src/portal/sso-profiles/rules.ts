@@ -1,4 +1,4 @@
-import { invalid, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, type ValidationError } from '#operations/validation-error.ts';
 import { formatOptionalTime, toSlug, trimSlashes } from '../shapes.ts';
 import { type ProfileChange, type ProfileWrite, type SsoProfile, typeOfProvider } from './schema.ts';
 import { restoreMaskedSecrets } from './secrets.ts';
@@ -73,7 +73,7 @@ function validateProfile({ ID, Type, ProviderName, ProviderConfig }: SsoProfile)
   for (const [place, name] of socialProviderNames(ProviderConfig).entries())
     if (typeof name !== 'string' || !providerSegment.test(name))
       faults.push({ path: `ProviderConfig.UseProviders[${place}].Name`, message: 'must be letters, digits, _ or -' });
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
 }
 
 function socialProviderNames({ UseProviders }: SsoProfile['ProviderConfig']): unknown[] {

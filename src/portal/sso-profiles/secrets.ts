@@ -1,5 +1,5 @@
 import type { Json } from '#base/json.ts';
-import { invalid, pathText, type ValidationError } from '#operations/validation-error.ts';
+import { createInvalidProblem, pathText, type ValidationError } from '#operations/validation-error.ts';
 
 /** What stands in an answer where a secret is. Sent back, it means that the secret stays. */
 export const mask = '********';
@@ -75,7 +75,7 @@ export function restoreMaskedSecrets(sent: JsonObject, stored: JsonObject | unde
     },
     stored,
   );
-  if (faults.length > 0) throw invalid(faults);
+  if (faults.length > 0) throw createInvalidProblem(faults);
   return whole as JsonObject;
 }
 

@@ -3,7 +3,7 @@ import { createSortableId } from '#base/ids.ts';
 import { findPasswordFaults, hashPassword } from '#base/passwords.ts';
 import type { Settings } from '#base/settings.ts';
 import { operation } from '#operations/operation.ts';
-import { invalid } from '#operations/validation-error.ts';
+import { createInvalidProblem } from '#operations/validation-error.ts';
 import { partnersOf } from '../join-table-store.ts';
 import { defaultOrganisationId, Team, toTeamView } from '../organisations/schema.ts';
 import type { PortalTools } from '../portal-stores.ts';
@@ -75,7 +75,9 @@ async function resolveTeams(references: readonly Reference[], organisationId: nu
   const chosen = references.map((it, place) => {
     const team = own.find(({ ID, CID, Name }) => it === ID || it === CID || it === Name);
     if (!team)
-      throw invalid([{ path: `Teams[${place}]`, message: `there is no team ${it} in organisation ${organisationId}` }]);
+      throw createInvalidProblem([
+        { path: `Teams[${place}]`, message: `there is no team ${it} in organisation ${organisationId}` },
+      ]);
     return team.ID;
   });
   return chosen.length > 0 ? chosen : own.filter(team => team.Default).map(team => team.ID);
@@ -95,7 +97,7 @@ export const createPortalUser = operation({
     const Role = body.Role ?? 'consumer-admin';
     const OrganisationID = isPortalAdmin(Role) ? 0 : body.OrganisationID || defaultOrganisationId;
     if (OrganisationID !== 0 && !(await portal.organisations.get(OrganisationID)))
-      throw invalid([{ path: 'OrganisationID', message: `there is no organisation ${OrganisationID}` }]);
+      throw createInvalidProblem([{ path: 'OrganisationID', message: `there is no organisation ${OrganisationID}` }]);
     const teams = await resolveTeams(body.Teams ?? [], OrganisationID, tools);
     const now = clock.now();
     const user = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxHeaders } from '#events/webhook-shapes.ts';
+import { maxWebhookHeaders } from '#events/webhook-shapes.ts';
 import { operation } from '#operations/operation.ts';
 import { problem as portalProblem, present } from '../problems.ts';
 import { applyLimit, numberedId, okResponse, okStatus, portalPageQuery } from '../shapes.ts';
@@ -63,7 +63,8 @@ export const createWebhookHeader = operation({
     audit(String(webhook_id));
     const changed = await portalWebhooks.change(webhook_id, hook => {
       refuseDuplicate(hook.Headers, body.Name);
-      if (hook.Headers.length >= maxHeaders) throw problem.too_many_headers({ detail: { most: maxHeaders } });
+      if (hook.Headers.length >= maxWebhookHeaders)
+        throw problem.too_many_headers({ detail: { most: maxWebhookHeaders } });
       const HeaderCount = hook.HeaderCount + 1;
       const Headers = [...hook.Headers, { ...body, ID: HeaderCount }];
       return { ...hook, Headers, HeaderCount, UpdatedAt: clock.now() };

@@ -82,9 +82,9 @@ export function createPortalNotifier({ webhooks, deliveries, vault, clock, setti
       payload,
       contentType: 'application/json',
       log: [],
-      mark: '',
-      markedForMs: 0,
-      dead: false,
+      deduplicationKey: '',
+      deduplicationMs: 0,
+      isDead: false,
     };
   };
 

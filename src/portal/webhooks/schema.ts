@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readOnlyMembers } from '#base/members.ts';
-import { headerName, headerValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
+import { webhookHeaderName, webhookHeaderValue, webhookMethod, webhookUrl } from '#events/webhook-shapes.ts';
 import { formatOptionalTime, intBetween, nonEmptyText } from '../shapes.ts';
 
 /** Everything the portal tells others about. */
@@ -49,9 +49,12 @@ export const WebhookChange = readOnlyMembers(
 );
 
 const readOnlyOfHeader = ['ID', 'WebhookID'];
-export const WebhookHeaderWrite = readOnlyMembers(z.object({ Name: headerName, Value: headerValue }), readOnlyOfHeader);
+export const WebhookHeaderWrite = readOnlyMembers(
+  z.object({ Name: webhookHeaderName, Value: webhookHeaderValue }),
+  readOnlyOfHeader,
+);
 export const WebhookHeaderChange = readOnlyMembers(
-  z.object({ Name: headerName.nullish(), Value: headerValue.nullish() }),
+  z.object({ Name: webhookHeaderName.nullish(), Value: webhookHeaderValue.nullish() }),
   readOnlyOfHeader,
 );
 

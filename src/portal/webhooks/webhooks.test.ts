@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxHeaders } from '#events/webhook-shapes.ts';
+import { maxWebhookHeaders } from '#events/webhook-shapes.ts';
 import { onEveryEngine, rememberSecrets } from '../../../tests/support/app.ts';
 import { portalEvents } from './schema.ts';
 
@@ -160,10 +160,10 @@ onEveryEngine('portal webhooks', app => {
       assert.equal(status, 422);
       assert.ok(body.errors[0].startsWith(`${place}: `), body.errors[0]);
     }
-    for (let n = 0; n < maxHeaders; n++) await addHeader(ID, { Name: `X-${n}`, Value: '' });
+    for (let n = 0; n < maxWebhookHeaders; n++) await addHeader(ID, { Name: `X-${n}`, Value: '' });
     const { status, body } = await addHeader(ID, { Name: 'X-Last', Value: '' });
     assert.equal(status, 422);
-    assert.deepEqual(body.errors, [`A webhook may send at most ${maxHeaders} headers`]);
+    assert.deepEqual(body.errors, [`A webhook may send at most ${maxWebhookHeaders} headers`]);
   });
 
   test('header values are sealed in the database', async () => {

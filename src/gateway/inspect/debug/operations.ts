@@ -11,8 +11,8 @@ import { checkOas, isDocument } from '#definition/oas.ts';
 import { checkStreams } from '#definition/streams.ts';
 import type { CheckResult } from '#definition/validation-error.ts';
 import { operation } from '#operations/operation.ts';
-import { listWarnings } from '#operations/shapes.ts';
-import { faultText } from '#operations/validation-error.ts';
+import { toWarningsMember } from '#operations/shapes.ts';
+import { formatValidationError } from '#operations/validation-error.ts';
 import { type Ask, problem as asksProblem } from '../../pipeline/thread-rpc.ts';
 import type { TrafficAnswers } from '../../runtime/thread.ts';
 import { DebugShown, DebugWrite } from './schema.ts';
@@ -54,13 +54,13 @@ export const debugApi = operation({
     const unknownMembers = services.settings['management.unknown_members'];
     const checked =
       (oas ?? undefined) === undefined ? checkedClassic(given, unknownMembers) : checkedOas(given, unknownMembers);
-    if (!checked.ok) throw unbuilt(faultLines(checked.errors.map(faultText), services.clock));
+    if (!checked.ok) throw unbuilt(faultLines(checked.errors.map(formatValidationError), services.clock));
     const written = await named(checked.definition, services);
     audit(requestedId(written));
     const withinMs = services.settings['debug.timeout_ms'] + patienceMs;
     const { built, ...run } = await services.askTraffic('debug', { written, request, address }, withinMs);
     if (!built) throw unbuilt(run.logs);
-    return { ...run, ...listWarnings({ warnings: (checked.warnings ?? []).map(faultText) }) };
+    return { ...run, ...toWarningsMember({ warnings: (checked.warnings ?? []).map(formatValidationError) }) };
   },
 });
 
