@@ -9,7 +9,7 @@ import {
 } from 'node:http2';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { clientAddressReader } from '#gateway/pipeline/client-address.ts';
+import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
@@ -92,7 +92,7 @@ describe('HTTP/2', () => {
       handler: { handle: (call, sink) => void doing(call, sink) },
       clock: systemClock,
       paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
-      clientAddress: clientAddressReader([]),
+      clientAddress: createClientAddressResolver([]),
       isClientClaim: createClientClaims([]),
       limits: {
         headerBytes: 8192,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '#base/clock.ts';
-import { clientAddressReader } from '#gateway/pipeline/client-address.ts';
+import { createClientAddressResolver } from '#gateway/pipeline/client-address.ts';
 import type { Exchange } from '#gateway/pipeline/exchange.ts';
 import type { ResponseWriter } from '#gateway/pipeline/response-writer.ts';
 import { createClientClaims } from '#gateway/server/client-claims.ts';
@@ -50,7 +50,7 @@ function transportSuite(name: string, factory: TransportFactory): void {
         handler: { handle: (call, sink) => void doing(call, sink) },
         clock: systemClock,
         paths: { keepEncodedSlashes: false, keepDoubleEncoding: false },
-        clientAddress: clientAddressReader([]),
+        clientAddress: createClientAddressResolver([]),
         isClientClaim: createClientClaims([]),
         limits: { ...limits, ...more },
         webSockets: true,

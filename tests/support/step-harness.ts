@@ -27,7 +27,7 @@ import { createKeyCache } from '#gateway/auth/key-cache.ts';
 import { createOauthProvider } from '#gateway/auth/oauth/provider.ts';
 import { createAccessStore } from '#gateway/auth/store.ts';
 import { createTokenServices } from '#gateway/auth/token-services.ts';
-import { bodyOf, noBody } from '#gateway/http/body.ts';
+import { bodyFromBytes, noBody } from '#gateway/http/body.ts';
 import { HeaderList } from '#gateway/http/headers.ts';
 import { runRequestSteps } from '#gateway/pipeline/chain.ts';
 import { Exchange, type Peer } from '#gateway/pipeline/exchange.ts';
@@ -283,7 +283,7 @@ function exchangeOf(api: Api, sent: Sent, nowMs: number): Exchange {
     query,
     host,
     headers: new HeaderList(Object.entries({ Host: host, ...headers }).flat()),
-    body: body === undefined ? noBody() : bodyOf(Buffer.from(body)),
+    body: body === undefined ? noBody() : bodyFromBytes(Buffer.from(body)),
     peer: { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined, ...peer },
     clientAddress: peer.address ?? '127.0.0.1',
     receivedAtMs: nowMs,

@@ -1,8 +1,8 @@
 import type { Model } from '#definition/model.ts';
-import { bodyOf } from '../http/body.ts';
-import { plainSpelling } from '../http/path.ts';
+import { bodyFromBytes } from '../http/body.ts';
+import { stripMatrixParameters } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
@@ -78,10 +78,10 @@ type OperationMatch = OperationScopes | undefined | 'unclear';
 function createOperationFinder({ model, version, services }: StepContext): (call: Exchange) => OperationMatch {
   const operations = listOperationScopes(model, version);
   const counted = model.oauth2.scopeSource === 'global' ? operations.map(it => ({ ...it, asked: [] })) : operations;
-  const matcher = endpointMatcher(counted, { model, version, settings: services.settings });
+  const matcher = createEndpointMatcher(counted, { model, version, settings: services.settings });
   return call => {
     const found = matcher?.find(call);
-    return call.isPathAmbiguous && matcher?.find(call, plainSpelling) !== found ? 'unclear' : found;
+    return call.isPathAmbiguous && matcher?.find(call, stripMatrixParameters) !== found ? 'unclear' : found;
   };
 }
 
@@ -96,7 +96,7 @@ function createRejection({
     const response = deny(services, call, 'scope_insufficient', call.keyHash, 'Scope check failed');
     response.headers.set('Content-Type', 'application/json');
     response.headers.append('WWW-Authenticate', challenge(said));
-    response.body = bodyOf(Buffer.from(JSON.stringify(said)));
+    response.body = bodyFromBytes(Buffer.from(JSON.stringify(said)));
     return response;
   };
 }

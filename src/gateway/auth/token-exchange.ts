@@ -1,7 +1,7 @@
 import { decodeJwt, errors } from 'jose';
 import { compileRegex } from '#base/regex.ts';
 import { issuerRegexPrefix, validateOauth2 } from '#definition/oauth2-validation.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type Step, type StepContext, type StepResult } from '../pipeline/step.ts';
 import { deny } from './auth-result.ts';
@@ -25,7 +25,7 @@ export const tokenExchangeStep: Step = {
     const [fault] = validateOauth2(model.oauth2);
     if (fault) throw new ApiCompileError(`${fault.path} ${fault.message}`);
     const selectProvider = createProviderSelector(context);
-    const targets = endpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });
+    const targets = createEndpointMatcher(version.endpoints.exchange, { model, version, settings: services.settings });
     const replaceToken = createTokenReplacer(context);
 
     function finish(call: Exchange, exchanged: ExchangeResult): StepResult {

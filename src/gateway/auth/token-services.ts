@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import type { Vault } from '#base/vault.ts';
 import type { MainThreadRpc, StepServices } from '../pipeline/step-services.ts';
-import { createRpcClient, type Question } from '../pipeline/thread-rpc.ts';
+import { createRpcClient, type RpcRequest } from '../pipeline/thread-rpc.ts';
 import { createJwksCache } from './jwks.ts';
 import type { KeyCache } from './key-cache.ts';
 import { createOauthTokenCache } from './oauth/tokens.ts';
@@ -20,7 +20,7 @@ export interface TokenServicesOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** To the main thread. */
-  readonly post: (question: Question) => void;
+  readonly post: (question: RpcRequest) => void;
 }
 
 /** Calls of one thread to others. What asks for each caller's sake has a smaller bound of its own for each API. */
@@ -46,12 +46,12 @@ export function createTokenServices({ post, ...options }: TokenServicesOptions) 
     outbound: out,
     jwks: createJwks(out),
     oauthTokens,
-    rpc: main.ask,
+    rpc: main.call,
   };
   return {
     tools: services,
     createKeySets: createJwks,
-    hear: main.hear,
+    hear: main.receive,
     changed: oauthTokens.invalidate,
     close: () => out.close(),
   };

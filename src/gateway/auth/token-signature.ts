@@ -3,7 +3,7 @@ import { parseKeyToken } from '#access/keys/ids.ts';
 import type { Model } from '#definition/model.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { refusalAnswer, refuse } from '../pipeline/refusals.ts';
+import { refusalResponse, refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { compileVariables } from '../variables/variables.ts';
@@ -53,7 +53,7 @@ export function createSignatureCheck(
     const secret = resolveSecret({ context: call.context, session: known.session });
     if (isValid(given, secret, listSignedNames(presented, known))) return undefined;
     call.errorCode = 'signature_invalid';
-    return refusalAnswer(call, status, message);
+    return refusalResponse(call, status, message);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Settings } from '#base/settings.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
-import { type OperatorPattern, operatorPattern } from '../pipeline/bounded-regex.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { type BoundedRegex, compileBoundedRegex } from '../pipeline/bounded-regex.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** What is kept of the answers to a call, and for how long. */
@@ -10,7 +10,7 @@ export interface CacheRules {
   /** Undefined: any. */
   readonly statuses: ReadonlySet<number> | undefined;
   /** The part of the body that makes calls different; undefined: all of it. */
-  readonly pattern: OperatorPattern | undefined;
+  readonly pattern: BoundedRegex | undefined;
   /** The header in which the upstream says how long, where it has the say. */
   readonly ttlHeader: string | undefined;
 }
@@ -50,7 +50,7 @@ export function createCachePolicy(model: Model, version: VersionModel, settings:
       pattern: cacheByRegex === '' ? undefined : compileBodyPattern(cacheByRegex),
     },
   }));
-  const matcher = endpointMatcher(endpoints, { model, version, settings });
+  const matcher = createEndpointMatcher(endpoints, { model, version, settings });
   const cachesSafeMethods = cache.cacheAllSafeRequests && cachesAnything(apiRules);
   if (!cachesSafeMethods && !endpoints.some(({ rules }) => cachesAnything(rules))) return undefined;
   return {
@@ -69,4 +69,6 @@ export const hasLoopTarget = ({ upstream, loadBalancing }: Model, { version }: V
 const toStatusSet = (codes: readonly number[]) => (codes.length > 0 ? new Set(codes) : undefined);
 
 const compileBodyPattern = (source: string) =>
-  operatorPattern('the pattern for bodies of cached calls', source, { maxInstructions: maxBodyPatternInstructions });
+  compileBoundedRegex('the pattern for bodies of cached calls', source, {
+    maxInstructions: maxBodyPatternInstructions,
+  });

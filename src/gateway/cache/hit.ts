@@ -1,4 +1,4 @@
-import { Body, bodyOf, noBody } from '../http/body.ts';
+import { Body, bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -31,7 +31,7 @@ export function buildStoredResponse(entry: CacheEntry, call: Exchange, nowMs: nu
 
 function buildFullResponse(entry: CacheEntry, kept: HeaderList, method: string): GatewayResponse {
   const headers = new HeaderList(kept.flat.slice());
-  if (entry.body.length > 0) return new GatewayResponse(entry.status, headers, bodyOf(entry.body));
+  if (entry.body.length > 0) return new GatewayResponse(entry.status, headers, bodyFromBytes(entry.body));
   // The head of an answer says how long its body would be.
   const length = method === 'HEAD' ? kept.get('content-length') : '0';
   return new GatewayResponse(

@@ -68,7 +68,7 @@ export function createCacheKeys(model: Model, version: VersionModel) {
       for (const name of keyHeaders) parts.push(joinHeaderValues(headers, name));
       if (call.peer.isTrusted) for (const name of proxyAddressHeaders) parts.push(joinHeaderValues(headers, name));
       if (rewrittenTarget) {
-        const { destination: to, path, query } = rewrittenTarget;
+        const { address: to, path, query } = rewrittenTarget;
         parts.push(to?.origin, to?.path, to?.query, path, query);
       }
       return hashTuple(parts);

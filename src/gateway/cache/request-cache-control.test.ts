@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bodyOf, noBody } from '../http/body.ts';
+import { bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { CacheEntry } from './entry.ts';
@@ -19,7 +19,7 @@ function call(headers: Record<string, string> = {}, more: object = {}): Exchange
   return { ...base, headers: headersOf(headers), body: noBody(), ...more } as unknown as Exchange;
 }
 
-const body = bodyOf(Buffer.from('x'));
+const body = bodyFromBytes(Buffer.from('x'));
 const rows: [title: string, ordinary: boolean, call: Exchange][] = [
   ['a GET', true, call()],
   ['a HEAD', true, call({}, { method: 'HEAD', receivedMethod: 'HEAD' })],

@@ -15,7 +15,7 @@ const uncacheableConditionHeaders = ['range', 'if-range', 'if-match', 'if-unmodi
 /** Whether a call can be answered from what is kept, and its answer be kept, at all. */
 export function isCacheableRequest(call: Exchange): boolean {
   const { headers, method, receivedMethod } = call;
-  if (call.upgrade !== '' || call.rewrittenTarget?.destination?.loop) return false;
+  if (call.upgrade !== '' || call.rewrittenTarget?.address?.loop) return false;
   // What is only a head must not pass for a whole answer, nor the other way round.
   if ((method === 'HEAD') !== (receivedMethod === 'HEAD')) return false;
   if (call.upstreamMethod !== undefined && (call.upstreamMethod === 'HEAD') !== (method === 'HEAD')) return false;

@@ -6,26 +6,26 @@ const compactAfter = 1000;
  * time must not fill the memory with a body that is small.
  */
 export class BodyBuffer {
-  readonly #whole: Buffer[] = [];
-  #parts: Uint8Array[] = [];
-  readonly #maxParts: number;
+  readonly #compacted: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
+  readonly #maxChunks: number;
 
-  constructor(maxParts = compactAfter) {
-    this.#maxParts = maxParts;
+  constructor(maxChunks = compactAfter) {
+    this.#maxChunks = maxChunks;
   }
 
-  add(part: Uint8Array): void {
-    if (this.#parts.push(part) < this.#maxParts) return;
-    this.#whole.push(Buffer.concat(this.#parts));
-    this.#parts = [];
+  add(chunk: Uint8Array): void {
+    if (this.#chunks.push(chunk) < this.#maxChunks) return;
+    this.#compacted.push(Buffer.concat(this.#chunks));
+    this.#chunks = [];
   }
 
   /** How many pieces of memory it takes. */
-  get pieces(): number {
-    return this.#whole.length + this.#parts.length;
+  get chunkCount(): number {
+    return this.#compacted.length + this.#chunks.length;
   }
 
   bytes(): Buffer {
-    return Buffer.concat([...this.#whole, ...this.#parts]);
+    return Buffer.concat([...this.#compacted, ...this.#chunks]);
   }
 }

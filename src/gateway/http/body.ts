@@ -30,17 +30,17 @@ export class Body {
   }
 
   /** The whole body. Reading it again gives the same bytes. */
-  async read(most: number): Promise<Buffer> {
+  async read(maxBytes: number): Promise<Buffer> {
     if (this.stream === undefined) return this.bytes ?? noBytes;
-    if (this.length !== undefined && this.length > most) throw problem.too_large();
-    const gathered = new BodyBuffer();
+    if (this.length !== undefined && this.length > maxBytes) throw problem.too_large();
+    const buffer = new BodyBuffer();
     let size = 0;
     for await (const chunk of this.stream) {
       size += chunk.byteLength;
-      if (size > most) throw problem.too_large();
-      gathered.add(chunk);
+      if (size > maxBytes) throw problem.too_large();
+      buffer.add(chunk);
     }
-    const bytes = gathered.bytes();
+    const bytes = buffer.bytes();
     this.replace(bytes);
     return bytes;
   }
@@ -54,6 +54,6 @@ export class Body {
 
 export const noBytes: Buffer = Buffer.alloc(0);
 export const noBody = (): Body => new Body(undefined, undefined, 0);
-export const bodyOf = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);
-export const bodyFrom = (stream: AsyncIterable<Uint8Array>, length: number | undefined): Body =>
+export const bodyFromBytes = (bytes: Buffer): Body => new Body(undefined, bytes, bytes.length);
+export const bodyFromStream = (stream: AsyncIterable<Uint8Array>, length: number | undefined): Body =>
   new Body(stream, undefined, length);

@@ -26,7 +26,7 @@ const byHttpStatus: ReadonlyMap<number, number> = new Map([
 const unknownStatus = 2;
 
 /** Upstream failures are said with 500 in HTTP; clients of gRPC may try again after UNAVAILABLE, and not after INTERNAL. */
-const unavailable: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_lookup', 'upstream_token_missing']);
+const unavailableCodes: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_lookup', 'upstream_token_missing']);
 const unavailableStatus = 14;
 
 const maxMessageBytes = 1024;
@@ -50,7 +50,9 @@ export const isBidirectional = (method: string, headers: HeaderList): boolean =>
 
 /** The gRPC status of a refusal, from its final HTTP status and its code. */
 export const toGrpcStatus = (httpStatus: number, refusal = ''): number =>
-  httpStatus === 500 && unavailable.has(refusal) ? unavailableStatus : (byHttpStatus.get(httpStatus) ?? unknownStatus);
+  httpStatus === 500 && unavailableCodes.has(refusal)
+    ? unavailableStatus
+    : (byHttpStatus.get(httpStatus) ?? unknownStatus);
 
 /** Percent-encoding of `grpc-message` (PROTOCOL-HTTP2): bytes of UTF-8 outside of printable ASCII, and `%` itself. */
 export function encodeGrpcMessage(message: string): string {
@@ -64,7 +66,7 @@ export function encodeGrpcMessage(message: string): string {
 }
 
 /** Speak of the body that a Trailers-Only response does not have. */
-const ofBody: ReadonlySet<string> = new Set([
+const bodyHeaders: ReadonlySet<string> = new Set([
   ...['content-length', 'content-encoding', 'content-language'],
   ...['content-security-policy', 'x-content-type-options'],
 ]);
@@ -74,7 +76,7 @@ export const grpcHttpStatus = 200;
 
 /** Turns the head of a refusal into that of a Trailers-Only response: no body, status and message in the head. */
 export function toTrailersOnly(headers: HeaderList, type: string, grpcStatus: number, message: string): void {
-  headers.removeAll(ofBody);
+  headers.removeAll(bodyHeaders);
   headers.set('Content-Type', type);
   headers.set('grpc-status', String(grpcStatus));
   headers.set('grpc-message', encodeGrpcMessage(message));

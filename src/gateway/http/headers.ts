@@ -6,7 +6,7 @@ export class HeaderList {
   /** `[name, value, name, value, …]` */
   readonly flat: string[];
   /** A credential of the installation is among them. */
-  holdsOwnCredentials = false;
+  hasGatewayCredentials = false;
 
   constructor(flat: string[] = []) {
     this.flat = flat;
@@ -15,7 +15,7 @@ export class HeaderList {
   /** The first value. `name` is lower-case, here and below. */
   get(name: string): string | undefined {
     const { flat } = this;
-    for (let at = 0; at < flat.length; at += 2) if (isNamed(flat[at]!, name)) return flat[at + 1];
+    for (let i = 0; i < flat.length; i += 2) if (equalsName(flat[i]!, name)) return flat[i + 1];
     return undefined;
   }
 
@@ -26,7 +26,7 @@ export class HeaderList {
   all(name: string): string[] {
     const values: string[] = [];
     const { flat } = this;
-    for (let at = 0; at < flat.length; at += 2) if (isNamed(flat[at]!, name)) values.push(flat[at + 1]!);
+    for (let i = 0; i < flat.length; i += 2) if (equalsName(flat[i]!, name)) values.push(flat[i + 1]!);
     return values;
   }
 
@@ -43,10 +43,10 @@ export class HeaderList {
 
   #removeAliases(name: string): void {
     const { flat } = this;
-    for (let at = flat.length - 2; at >= 0; at -= 2) {
-      const given = flat[at]!;
+    for (let i = flat.length - 2; i >= 0; i -= 2) {
+      const given = flat[i]!;
       if (given.length === name.length && given.includes('_') && given.toLowerCase().replaceAll('_', '-') === name)
-        flat.splice(at, 2);
+        flat.splice(i, 2);
     }
   }
 
@@ -56,44 +56,44 @@ export class HeaderList {
 
   remove(name: string): boolean {
     const { flat } = this;
-    let kept = 0;
-    for (let at = 0; at < flat.length; at += 2) {
-      if (isNamed(flat[at]!, name)) continue;
-      flat[kept] = flat[at]!;
-      flat[kept + 1] = flat[at + 1]!;
-      kept += 2;
+    let length = 0;
+    for (let i = 0; i < flat.length; i += 2) {
+      if (equalsName(flat[i]!, name)) continue;
+      flat[length] = flat[i]!;
+      flat[length + 1] = flat[i + 1]!;
+      length += 2;
     }
-    const removed = kept < flat.length;
-    flat.length = kept;
+    const removed = length < flat.length;
+    flat.length = length;
     return removed;
   }
 
   /** Removes every header whose name is among these, which are lower-case, in spellings with `_` for `-` too. */
   removeAll(names: ReadonlySet<string>): void {
     const { flat } = this;
-    let kept = 0;
-    for (let at = 0; at < flat.length; at += 2) {
-      const name = flat[at]!.toLowerCase();
+    let length = 0;
+    for (let i = 0; i < flat.length; i += 2) {
+      const name = flat[i]!.toLowerCase();
       if (names.has(name) || (name.includes('_') && names.has(name.replaceAll('_', '-')))) continue;
-      flat[kept] = flat[at]!;
-      flat[kept + 1] = flat[at + 1]!;
-      kept += 2;
+      flat[length] = flat[i]!;
+      flat[length + 1] = flat[i + 1]!;
+      length += 2;
     }
-    flat.length = kept;
+    flat.length = length;
   }
 
   *[Symbol.iterator](): Generator<[name: string, value: string]> {
     const { flat } = this;
-    for (let at = 0; at < flat.length; at += 2) yield [flat[at]!, flat[at + 1]!];
+    for (let i = 0; i < flat.length; i += 2) yield [flat[i]!, flat[i + 1]!];
   }
 }
 
 /** Names are compared without case; most arrive in the case they are asked for, or have another length. */
-const isNamed = (given: string, name: string): boolean =>
+const equalsName = (given: string, name: string): boolean =>
   given.length === name.length && (given === name || given.toLowerCase() === name);
 
 /** Headers that speak of one connection. They are never passed on. */
-export const hopByHop: ReadonlySet<string> = new Set([
+export const hopByHopHeaders: ReadonlySet<string> = new Set([
   'connection',
   'proxy-connection',
   'keep-alive',
@@ -107,19 +107,19 @@ export const hopByHop: ReadonlySet<string> = new Set([
 ]);
 
 /** They say where a message ends, or speak of one connection. Only whoever sends the message knows. */
-export const framing: ReadonlySet<string> = new Set([...hopByHop, 'content-length', 'expect']);
+export const framingHeaders: ReadonlySet<string> = new Set([...hopByHopHeaders, 'content-length', 'expect']);
 
 /** What nobody takes away by naming it in `Connection`: headers others rely on. */
-const relied =
+const protectedHeaders =
   /^(?:host|content-|authorization$|cookie$|set-cookie$|cache-control$|vary$|x-real-ip$|forwarded|x-forwarded)/;
-const aboutConnection: ReadonlySet<string> = new Set(['keep-alive', 'close', 'upgrade']);
+const connectionTokens: ReadonlySet<string> = new Set(['keep-alive', 'close', 'upgrade']);
 
 /** Drops what the value of a `Connection` header names: it speaks of that connection, and ends with it. */
-export function dropNamed(headers: HeaderList, connection: string): void {
+export function removeConnectionHeaders(headers: HeaderList, connection: string): void {
   const text = connection.toLowerCase();
-  if (aboutConnection.has(text)) return;
+  if (connectionTokens.has(text)) return;
   for (const part of text.split(',')) {
     const name = part.trim();
-    if (name !== '' && !aboutConnection.has(name) && !relied.test(name)) headers.remove(name);
+    if (name !== '' && !connectionTokens.has(name) && !protectedHeaders.test(name)) headers.remove(name);
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalPath, isBad, matchSpelling, splitTarget, tidied } from './path.ts';
+import { canonicalizePath, isInvalidPath, normalizeForMatch, resolveDots, splitTarget } from './path.ts';
 
 const rules = { keepEncodedSlashes: false, keepDoubleEncoding: true };
 const spelled: readonly [given: string, canonical: string][] = [
@@ -30,7 +30,7 @@ const spelled: readonly [given: string, canonical: string][] = [
 ];
 
 for (const [given, canonical] of spelled) {
-  test(`${JSON.stringify(given)} is ${canonical}`, () => assert.equal(canonicalPath(given, rules), canonical));
+  test(`${JSON.stringify(given)} is ${canonical}`, () => assert.equal(canonicalizePath(given, rules), canonical));
 }
 
 for (const given of [
@@ -53,14 +53,14 @@ for (const given of [
   'a',
   '',
 ]) {
-  test(`${JSON.stringify(given)} is refused`, () => assert.ok(isBad(canonicalPath(given, rules))));
+  test(`${JSON.stringify(given)} is refused`, () => assert.ok(isInvalidPath(canonicalizePath(given, rules))));
 }
 
 test('an escaped slash is kept where a setting says so, and never divides segments', () => {
   const keep = { keepEncodedSlashes: true, keepDoubleEncoding: true };
-  assert.equal(canonicalPath('/a%2fb%5c', keep), '/a%2Fb%5C');
+  assert.equal(canonicalizePath('/a%2fb%5c', keep), '/a%2Fb%5C');
   for (const hidden of ['/a%2f..%2fb', '/a/..%2f', '/..%5cb', '/a%2f.', '/a%2f%2e%2e/b', '/%2e%2e%2fb'])
-    assert.ok(isBad(canonicalPath(hidden, keep)), hidden);
+    assert.ok(isInvalidPath(canonicalizePath(hidden, keep)), hidden);
 });
 
 test('rules meet one spelling, whichever way a character came', () => {
@@ -70,7 +70,7 @@ test('rules meet one spelling, whichever way a character came', () => {
     ['/a%2540', '/a%2540'],
     ['/a%20%2F%3F%23', '/a%20%2F%3F%23'],
   ] as const)
-    assert.equal(matchSpelling(given), met);
+    assert.equal(normalizeForMatch(given), met);
 });
 
 test('a path whose front was cut off stays below where it is put', () => {
@@ -84,16 +84,16 @@ test('a path whose front was cut off stays below where it is put', () => {
     ['', '/'],
     ['/.x/..y', '/.x/..y'],
   ] as const)
-    assert.equal(tidied(given), tidy);
+    assert.equal(resolveDots(given), tidy);
 });
 
 test('a canonical path is canonical', () => {
   const piece = fc.constantFrom('/', '.', '..', 'a', '%2e', '%41', '%20', '//', '%C3%A9', ';', '~', '%7e');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
-      const once = canonicalPath(`/${pieces.join('')}`, rules);
-      if (isBad(once)) return;
-      assert.equal(canonicalPath(once, rules), once);
+      const once = canonicalizePath(`/${pieces.join('')}`, rules);
+      if (isInvalidPath(once)) return;
+      assert.equal(canonicalizePath(once, rules), once);
       assert.doesNotMatch(once, /\/\/|\/\.{1,2}(\/|$)/);
     }),
   );
@@ -104,5 +104,5 @@ test('a target is a path, or an address whose host counts', () => {
   assert.deepEqual(splitTarget('http://Host:80/a?x'), { path: '/a', query: 'x', host: 'Host:80' });
   assert.deepEqual(splitTarget('http://host?x'), { path: '/', query: 'x', host: 'host' });
   for (const target of ['*', 'a', 'ftp://x/', 'http://user@host/', '/a#b'])
-    assert.ok(isBad(splitTarget(target)), target);
+    assert.ok(isInvalidPath(splitTarget(target)), target);
 });

@@ -1,4 +1,4 @@
-import { type Body, bodyOf, noBody } from './body.ts';
+import { type Body, bodyFromBytes, noBody } from './body.ts';
 import { HeaderList } from './headers.ts';
 
 /** What goes back to the caller: made here, or received from the upstream. */
@@ -36,7 +36,7 @@ export const createResponse = (
   return new GatewayResponse(
     status,
     new HeaderList(Object.entries(headers).flat()),
-    bytes.length > 0 ? bodyOf(bytes) : noBody(),
+    bytes.length > 0 ? bodyFromBytes(bytes) : noBody(),
   );
 };
 

@@ -1,5 +1,5 @@
 import type { CounterResult, Window } from '#storage/shared/shared.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
 import { skipsLimits } from './loops.ts';
@@ -60,5 +60,5 @@ function compileEndpointLimits({ model, version, services: { settings } }: StepC
     name: `api:${model.identity.id} ${version.key.length}:${version.key} ${method} ${path}`,
     window: rates.window(rate, perSeconds),
   }));
-  return endpointMatcher(entries, { model, version, settings });
+  return createEndpointMatcher(entries, { model, version, settings });
 }

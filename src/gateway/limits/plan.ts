@@ -1,8 +1,8 @@
 import { endpointCounter, quotaWindow, rateCounter } from '#access/keys/counters.ts';
 import type { KeyLimits, RateLimit, Right } from '#access/keys/session.ts';
 import type { Window } from '#storage/shared/shared.ts';
-import { plainSpelling } from '../http/path.ts';
-import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { stripMatrixParameters } from '../http/path.ts';
+import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
@@ -66,13 +66,13 @@ export function createLimitPlans({ model, version, services }: StepContext, rate
   }
 
   function compileEndpointPlans(entries: readonly EndpointPlan[]): EndpointMatcher<EndpointPlan> | undefined {
-    return endpointMatcher(entries.filter(isReadable), context);
+    return createEndpointMatcher(entries.filter(isReadable), context);
   }
 
   /** A pattern of a key that cannot be read fits nothing: the rate of the key counts there. */
   function isReadable(entry: EndpointPlan): boolean {
     try {
-      return endpointMatcher([entry], context) !== undefined;
+      return createEndpointMatcher([entry], context) !== undefined;
     } catch (error) {
       if (!(error instanceof ApiCompileError)) throw error;
       services.log.warn({ api: apiId, reason: error.message }, 'the limit of a key for an endpoint cannot be applied');
@@ -92,7 +92,8 @@ export function createLimitPlans({ model, version, services }: StepContext, rate
     /** An endpoint's own limit, or the one of the key. */
     rateFor(call: Exchange, owner: string, plan: LimitPlan): ChosenRate | undefined {
       const endpoint =
-        plan.endpoints?.find(call) ?? (call.isPathAmbiguous ? plan.endpoints?.find(call, plainSpelling) : undefined);
+        plan.endpoints?.find(call) ??
+        (call.isPathAmbiguous ? plan.endpoints?.find(call, stripMatrixParameters) : undefined);
       if (endpoint) return { name: endpointCounter(owner, apiId, endpoint), plan: endpoint.rate };
       return plan.rate && { name: rateCounter(owner, plan.scope), plan: plan.rate };
     },

@@ -1,10 +1,10 @@
 import { compileRegex, InvalidRegex, type RegexOptions } from '#base/regex.ts';
 import { ApiCompileError } from './step.ts';
 
-export type OperatorPattern = ReturnType<typeof compileRegex>;
+export type BoundedRegex = ReturnType<typeof compileRegex>;
 
 /** A pattern of a definition. One that nobody can run makes the API unservable, which says `what` it was. */
-export function operatorPattern(what: string, source: string, options: RegexOptions = {}): OperatorPattern {
+export function compileBoundedRegex(what: string, source: string, options: RegexOptions = {}): BoundedRegex {
   try {
     return compileRegex(source, options);
   } catch (error) {

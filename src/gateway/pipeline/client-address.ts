@@ -3,40 +3,40 @@ import type { HeaderList } from '../http/headers.ts';
 import type { Peer } from './exchange.ts';
 
 /** Who is calling, seen from the socket and, behind trusted proxies only, from what they say. */
-export interface ClientAddress {
+export interface ClientAddressResolver {
   /** Whether what this peer says about others is believed. */
   isTrusted(peer: string): boolean;
-  of(peer: Pick<Peer, 'address' | 'isTrusted'>, headers: HeaderList): string;
+  resolve(peer: Pick<Peer, 'address' | 'isTrusted'>, headers: HeaderList): string;
 }
 
-export function clientAddressReader(trusted: readonly string[]): ClientAddress {
-  if (trusted.length === 0) return { isTrusted: () => false, of: peer => peer.address };
-  const proxies = networks(trusted);
-  const isTrusted = (address: string) => isInside(proxies, address);
+export function createClientAddressResolver(trusted: readonly string[]): ClientAddressResolver {
+  if (trusted.length === 0) return { isTrusted: () => false, resolve: peer => peer.address };
+  const proxies = parseCidrList(trusted);
+  const isTrusted = (address: string) => includesAddress(proxies, address);
   return {
     isTrusted,
-    of(peer, headers) {
+    resolve(peer, headers) {
       if (!peer.isTrusted) return peer.address;
-      const chain = headers
+      const hops = headers
         .all('x-forwarded-for')
         .flatMap(value => value.split(','))
         .map(address => address.trim())
         .reverse();
       // From the nearest hop outwards: the first that is not one of our own proxies is the caller.
-      for (const address of chain) {
+      for (const address of hops) {
         if (isIP(address) === 0) return peer.address;
         if (!isTrusted(address)) return address;
       }
-      const real = headers.get('x-real-ip')?.trim() ?? '';
-      return isIP(real) === 0 ? (chain.at(-1) ?? peer.address) : real;
+      const realIp = headers.get('x-real-ip')?.trim() ?? '';
+      return isIP(realIp) === 0 ? (hops.at(-1) ?? peer.address) : realIp;
     },
   };
 }
 
 /** Addresses and CIDR ranges, both families. */
-export function networks(given: readonly string[]): BlockList {
+export function parseCidrList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const text of given) {
+  for (const text of ranges) {
     const [address, bits] = text.split('/') as [string, string | undefined];
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
     if (isIP(address) === 0) throw new Error(`${text} is not an address or a network`);
@@ -46,7 +46,7 @@ export function networks(given: readonly string[]): BlockList {
   return list;
 }
 
-export function isInside(list: BlockList, address: string): boolean {
+export function includesAddress(list: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { readSettings } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
-import { type Endpoint, endpointMatcher, type MatchMode } from './endpoint-match.ts';
+import { createEndpointMatcher, type Endpoint, type MatchMode } from './endpoint-match.ts';
 import type { Exchange } from './exchange.ts';
 import { ApiCompileError } from './step.ts';
 
@@ -12,7 +12,7 @@ const endpoint = (path: string, method = '', ignoreCase = false): Endpoint => ({
 function matcher(entries: readonly Endpoint[], mode: MatchMode = 'strict', definition: object = {}) {
   const model = classicToModel({ name: 'a', proxy: {}, ...definition } as Parameters<typeof classicToModel>[0]);
   const settings = readSettings({ flags: { 'gateway.endpoint_match': mode } });
-  return endpointMatcher(entries, { model, version: model.versions[0]!, settings })!;
+  return createEndpointMatcher(entries, { model, version: model.versions[0]!, settings })!;
 }
 
 function found(entries: readonly Endpoint[], path: string, { method = 'GET', mode = 'strict', ...more }: Asked = {}) {

@@ -1,25 +1,25 @@
 import type { Settings } from '#base/settings.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
-import { refusalAnswer } from './refusals.ts';
+import { refusalResponse } from './refusals.ts';
 
 const generator = 'gatewright';
 
 /** Makes of a refusal what the settings say: who refused, with which status and in which words. */
-export function refusalWords(settings: Settings): (call: Exchange, response: GatewayResponse) => void {
-  const wordings = new Map(Object.entries(settings['gateway.messages']));
-  const named = settings['gateway.generator_header'];
+export function createErrorMessageOverrides(settings: Settings): (call: Exchange, response: GatewayResponse) => void {
+  const overrides = new Map(Object.entries(settings['gateway.messages']));
+  const sendsGenerator = settings['gateway.generator_header'];
   return (call, response) => {
-    const wording = wordings.get(call.errorCode);
-    if (wording) {
-      response.status = wording.status ?? response.status;
-      if (wording.message !== undefined) {
-        const other = refusalAnswer(call, response.status, wording.message);
-        response.headers.set('Content-Type', other.headers.get('content-type')!);
-        response.body = other.body;
-        response.message = other.message;
+    const override = overrides.get(call.errorCode);
+    if (override) {
+      response.status = override.status ?? response.status;
+      if (override.message !== undefined) {
+        const replacement = refusalResponse(call, response.status, override.message);
+        response.headers.set('Content-Type', replacement.headers.get('content-type')!);
+        response.body = replacement.body;
+        response.message = replacement.message;
       }
     }
-    if (named) response.headers.set('X-Generator', generator);
+    if (sendsGenerator) response.headers.set('X-Generator', generator);
   };
 }

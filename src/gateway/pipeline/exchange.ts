@@ -3,9 +3,9 @@ import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
 import type { GatewayResponse } from '../http/response.ts';
 import type { LimitState } from '../limits/rate.ts';
-import type { Destination } from '../proxy/load-balancer.ts';
-import type { Signer } from '../proxy/signer.ts';
-import type { Deadlines } from '../proxy/timeout-queue.ts';
+import type { UpstreamAddress } from '../proxy/load-balancer.ts';
+import type { RequestSigner } from '../proxy/signer.ts';
+import type { TimeoutQueue } from '../proxy/timeout-queue.ts';
 import type { Api } from '../routing/api.ts';
 import type { Chain } from './chain.ts';
 
@@ -27,7 +27,7 @@ export interface Peer {
 /** A call sent elsewhere. */
 export interface RewrittenTarget {
   /** Undefined: the API's own target. */
-  readonly destination: Destination | undefined;
+  readonly address: UpstreamAddress | undefined;
   /** Below the destination, canonical, beginning with a slash. */
   readonly path: string;
   readonly query: string;
@@ -114,9 +114,9 @@ export class Exchange {
   /** Headers the gateway tells upstreams by itself and here does not. Lower-case. */
   suppressedHeaders: ReadonlySet<string> | undefined = undefined;
   /** The time the upstream has, where the definition gives it one. */
-  enforcedTimeout: Deadlines | undefined = undefined;
+  enforcedTimeout: TimeoutQueue | undefined = undefined;
   /** Signs what goes upstream. */
-  sign: Signer | undefined = undefined;
+  sign: RequestSigner | undefined = undefined;
 
   /** Why it was refused: a code of `refusals.ts`. */
   errorCode = '';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loopControls } from './loops.ts';
+import { parseLoopControls } from './loops.ts';
 
 test('an address without parameters asks nothing', () => {
-  assert.deepEqual(loopControls(''), { query: '', method: '', limit: 0, checksLimits: false });
+  assert.deepEqual(parseLoopControls(''), { query: '', method: '', limit: 0, checksLimits: false });
 });
 
 test('controls are taken out, other parameters stay as they are written', () => {
-  assert.deepEqual(loopControls('a=1&method=post&loop_limit=3&check_limits=true&b=%20x'), {
+  assert.deepEqual(parseLoopControls('a=1&method=post&loop_limit=3&check_limits=true&b=%20x'), {
     query: 'a=1&b=%20x',
     method: 'POST',
     limit: 3,
@@ -16,7 +16,7 @@ test('controls are taken out, other parameters stay as they are written', () => 
 });
 
 test('what is no control is no control', () => {
-  assert.deepEqual(loopControls('methods=x&method=a b&loop_limit=-1&check_limits=yes'), {
+  assert.deepEqual(parseLoopControls('methods=x&method=a b&loop_limit=-1&check_limits=yes'), {
     query: 'methods=x',
     method: '',
     limit: 0,

@@ -14,17 +14,17 @@ export interface LoopControls {
 /** Loops run on one call stack, so the limit of an address is held to the most that the setting of the gateway allows. */
 export const maxLoopLimit = 100;
 
-const verbs = /^[A-Z]{1,20}$/;
+const methodPattern = /^[A-Z]{1,20}$/;
 
-export function loopControls(query: string): LoopControls {
-  const given = new URLSearchParams(query);
-  const method = (given.get('method') ?? '').toUpperCase();
-  const limit = Number(given.get('loop_limit') ?? 0);
-  const kept = query.split('&').filter(pair => pair !== '' && !/^(method|loop_limit|check_limits)(=|$)/.test(pair));
+export function parseLoopControls(query: string): LoopControls {
+  const parameters = new URLSearchParams(query);
+  const method = (parameters.get('method') ?? '').toUpperCase();
+  const limit = Number(parameters.get('loop_limit') ?? 0);
+  const rest = query.split('&').filter(pair => pair !== '' && !/^(method|loop_limit|check_limits)(=|$)/.test(pair));
   return {
-    query: kept.join('&'),
-    method: verbs.test(method) ? method : '',
+    query: rest.join('&'),
+    method: methodPattern.test(method) ? method : '',
     limit: Number.isInteger(limit) && limit > 0 ? Math.min(limit, maxLoopLimit) : 0,
-    checksLimits: given.get('check_limits') === 'true',
+    checksLimits: parameters.get('check_limits') === 'true',
   };
 }

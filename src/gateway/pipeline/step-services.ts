@@ -14,12 +14,12 @@ import type { OauthRequest, OauthResponse } from '../auth/oauth/schema.ts';
 import type { OauthTokenCache } from '../auth/oauth/tokens.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import type { OrganisationLimitCache } from '../limits/organisations.ts';
-import type { Registries } from '../proxy/service-discovery.ts';
+import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 import type { NetworkTools } from '../runtime/network-services.ts';
 import type { DefinitionSecrets } from '../variables/definition-secrets.ts';
 import type { Exchange } from './exchange.ts';
 import type { TenantGrants } from './tenant-grants.ts';
-import type { Ask } from './thread-rpc.ts';
+import type { RpcCall } from './thread-rpc.ts';
 
 /** What a traffic thread may ask the main thread. */
 export interface MainThreadRpc {
@@ -54,7 +54,7 @@ export interface StepServices {
   readonly jwks: JwksCache;
   readonly oauthTokens: OauthTokenCache;
   /** Has the main thread do what a traffic thread cannot: writing, above all. */
-  readonly rpc: Ask<MainThreadRpc>;
+  readonly rpc: RpcCall<MainThreadRpc>;
   readonly organisationLimits: OrganisationLimitCache;
   /** What organisations may use. A definition is compiled again when the grants of its organisation change. */
   readonly grants: TenantGrants;
@@ -63,7 +63,7 @@ export interface StepServices {
   /** Whether a context variable of this name can exist in the API that is compiled. */
   readonly isContextName: (name: string) => boolean;
   /** Service registries that upstream hosts are looked up in. */
-  readonly serviceDiscovery: Registries;
+  readonly serviceDiscovery: ServiceDiscovery;
   /** Answers that are kept. */
   readonly responseCache: ResponseCache;
   /** Tells handlers what happened; never waits. */

@@ -32,24 +32,24 @@ export interface TenantGrants {
   /** Organisations with grants of their own. */
   organisations(): Iterable<string>;
   /** Hosts that were granted by name; another object after each change. */
-  held(): ReservedHosts;
+  heldHosts(): ReservedHosts;
   replace(stored: StoredGrants): void;
 }
 
 export function createTenantGrants(settings: Pick<Settings, 'tenants.grants'>): TenantGrants {
   const defaults = readTenantDefaults(settings);
   let operatorOrgId = '';
-  let held = noReservedHosts;
+  let hosts = noReservedHosts;
   let granted: ReadonlyMap<string, Grants> = new Map();
   const isOperator = (orgId: string) => orgId !== '' && orgId === operatorOrgId;
   return {
     of: orgId => (isOperator(orgId) ? operatorGrants : (granted.get(orgId) ?? defaults)),
     isOperator,
     organisations: () => granted.keys(),
-    held: () => held,
+    heldHosts: () => hosts,
     replace(stored) {
       const written = stored.rows.map(({ org_id, body }) => [org_id, JSON.parse(body) as GrantsWrite] as const);
-      held = createReservedHosts(written.map(([orgId, { domains = [] }]) => ({ orgId, domains })));
+      hosts = createReservedHosts(written.map(([orgId, { domains = [] }]) => ({ orgId, domains })));
       operatorOrgId = stored.operatorOrgId;
       granted = new Map(written.map(([orgId, grants]) => [orgId, resolveGrants(grants, defaults)]));
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Problem } from '#base/problems.ts';
-import { createRpcClient, createRpcServer, type Question, type Reply } from './thread-rpc.ts';
+import { createRpcClient, createRpcServer, type RpcRequest, type RpcResponse } from './thread-rpc.ts';
 
 interface Table {
   double(given: number): Promise<number>;
@@ -11,40 +11,40 @@ interface Table {
 
 /** Both ends, joined by copies as threads are. */
 function joined(most?: number) {
-  const replies: ((reply: Reply) => void)[] = [];
+  const replies: ((reply: RpcResponse) => void)[] = [];
   const answer = createRpcServer(
     { double: async (given: number) => given * 2, never: () => new Promise<void>(() => undefined) },
     reply => replies[0]!(structuredClone(reply)),
   );
-  const asking = createRpcClient<Table>((question: Question) => void answer(structuredClone(question)), most);
-  replies.push(asking.hear);
+  const asking = createRpcClient<Table>((question: RpcRequest) => void answer(structuredClone(question)), most);
+  replies.push(asking.receive);
   return asking;
 }
 
 const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `asks.${code}`;
 
 test('each question gets its own answer', async () => {
-  const { ask: rpc } = joined();
+  const { call: rpc } = joined();
   assert.deepEqual(await Promise.all([rpc('double', 1, 1000), rpc('double', 21, 1000)]), [2, 42]);
 });
 
 test('what nobody answers is said to be a fault, not waited for', async () => {
-  await assert.rejects(joined().ask('missing', undefined, 1000), /nothing here answers missing/);
+  await assert.rejects(joined().call('missing', undefined, 1000), /nothing here answers missing/);
 });
 
 test('a question waits no longer than it was given, and none outlives the thread that was asked', async () => {
   const asking = joined();
-  await assert.rejects(asking.ask('never', undefined, 1), isProblem('late'));
-  const left = asking.ask('never', undefined, 60_000);
-  asking.end();
+  await assert.rejects(asking.call('never', undefined, 1), isProblem('late'));
+  const left = asking.call('never', undefined, 60_000);
+  asking.rejectAll();
   await assert.rejects(left, isProblem('ended'));
 });
 
 test('no more than a bounded number of questions wait at once', async () => {
   const asking = joined(2);
-  const waiting = [asking.ask('never', undefined, 60_000), asking.ask('never', undefined, 60_000)];
-  await assert.rejects(asking.ask('double', 1, 1000), isProblem('too_many'));
-  asking.end();
+  const waiting = [asking.call('never', undefined, 60_000), asking.call('never', undefined, 60_000)];
+  await assert.rejects(asking.call('double', 1, 1000), isProblem('too_many'));
+  asking.rejectAll();
   for (const each of await Promise.allSettled(waiting)) assert.equal(each.status, 'rejected');
-  assert.equal(await asking.ask('double', 1, 1000), 2);
+  assert.equal(await asking.call('double', 1, 1000), 2);
 });

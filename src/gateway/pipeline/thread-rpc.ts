@@ -4,39 +4,39 @@ import { problems } from '#base/problems.ts';
  * Questions between the threads of a process. One side asks by name and waits, within a bound of time and number; the
  * other answers from a table of functions. What is sent and what comes back is copied, so both are plain data.
  */
-export interface Question {
+export interface RpcRequest {
   readonly kind: 'ask';
   readonly id: number;
   readonly name: string;
-  readonly given: unknown;
+  readonly argument: unknown;
 }
 
-export interface Reply {
+export interface RpcResponse {
   readonly kind: 'reply';
   readonly id: number;
   readonly value?: unknown;
   /** In place of a value: what went wrong with answering. */
-  readonly fault?: string;
+  readonly error?: string;
 }
 
-type Answers = Readonly<Record<string, (given: never) => Promise<unknown>>>;
+type RpcHandlers = Readonly<Record<string, (given: never) => Promise<unknown>>>;
 
-type GivenTo<It> = It extends (given: infer Given) => unknown ? Given : never;
-type AnswerOf<It> = It extends (given: never) => Promise<infer Answer> ? Answer : never;
+type ArgumentOf<It> = It extends (given: infer Given) => unknown ? Given : never;
+type ResultOf<It> = It extends (given: never) => Promise<infer Answer> ? Answer : never;
 
 /** Asks what `Table` answers. */
-export type Ask<Table> = <Name extends keyof Table & string>(
+export type RpcCall<Table> = <Name extends keyof Table & string>(
   name: Name,
-  given: GivenTo<Table[Name]>,
-  withinMs: number,
-) => Promise<AnswerOf<Table[Name]>>;
+  argument: ArgumentOf<Table[Name]>,
+  timeoutMs: number,
+) => Promise<ResultOf<Table[Name]>>;
 
 /** Asks several at once. */
-export type AskAll<Table> = <Name extends keyof Table & string>(
+export type RpcBroadcast<Table> = <Name extends keyof Table & string>(
   name: Name,
-  given: GivenTo<Table[Name]>,
-  withinMs: number,
-) => Promise<AnswerOf<Table[Name]>[]>;
+  argument: ArgumentOf<Table[Name]>,
+  timeoutMs: number,
+) => Promise<ResultOf<Table[Name]>[]>;
 
 export const problem = problems('asks', {
   no_traffic: {
@@ -49,57 +49,60 @@ export const problem = problems('asks', {
 });
 
 /** Questions to one thread that may wait for their answer at once. */
-const asksAtOnce = 1000;
+const maxPendingRequests = 1000;
 
-interface Waiting {
+interface PendingRequest {
   readonly timer: NodeJS.Timeout;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-export function createRpcClient<Table>(post: (question: Question) => void, most = asksAtOnce) {
-  const waiting = new Map<number, Waiting>();
-  let asked = 0;
+export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxPending = maxPendingRequests) {
+  const pending = new Map<number, PendingRequest>();
+  let lastId = 0;
 
-  function taken(id: number): Waiting | undefined {
-    const it = waiting.get(id);
+  function takePending(id: number): PendingRequest | undefined {
+    const it = pending.get(id);
     if (it) clearTimeout(it.timer);
-    waiting.delete(id);
+    pending.delete(id);
     return it;
   }
 
-  const ask = (name: string, given: unknown, withinMs: number) =>
+  const call = (name: string, given: unknown, timeoutMs: number) =>
     new Promise<unknown>((resolve, reject) => {
-      if (waiting.size >= most) throw problem.too_many();
-      const id = ++asked;
-      const timer = setTimeout(() => taken(id)?.reject(problem.late({ detail: { withinMs } })), withinMs);
-      waiting.set(id, { timer, resolve, reject });
-      post({ kind: 'ask', id, name, given });
+      if (pending.size >= maxPending) throw problem.too_many();
+      const id = ++lastId;
+      const timer = setTimeout(
+        () => takePending(id)?.reject(problem.late({ detail: { withinMs: timeoutMs } })),
+        timeoutMs,
+      );
+      pending.set(id, { timer, resolve, reject });
+      post({ kind: 'ask', id, name, argument: given });
     });
 
   return {
-    ask: ask as Ask<Table>,
+    call: call as RpcCall<Table>,
     /** A reply that comes too late is nobody's any more. */
-    hear({ id, value, fault }: Reply): void {
-      const it = taken(id);
-      if (fault === undefined) it?.resolve(value);
-      else it?.reject(new Error(`the thread that was asked could not answer: ${fault}`));
+    receive({ id, value, error }: RpcResponse): void {
+      const it = takePending(id);
+      if (error === undefined) it?.resolve(value);
+      else it?.reject(new Error(`the thread that was asked could not answer: ${error}`));
     },
     /** Nobody will answer any more. */
-    end(): void {
-      for (const id of [...waiting.keys()]) taken(id)?.reject(problem.ended());
+    rejectAll(): void {
+      for (const id of [...pending.keys()]) takePending(id)?.reject(problem.ended());
     },
   };
 }
 
-export function createRpcServer(answers: Answers, post: (reply: Reply) => void) {
-  return async ({ id, name, given }: Question): Promise<void> => {
+export function createRpcServer(handlers: RpcHandlers, post: (response: RpcResponse) => void) {
+  return async ({ id, name, argument }: RpcRequest): Promise<void> => {
     try {
-      const answer = Object.hasOwn(answers, name) ? answers[name] : undefined;
-      if (!answer) throw new Error(`nothing here answers ${name}`);
-      post({ kind: 'reply', id, value: await answer(given as never) });
+      const handler = Object.hasOwn(handlers, name) ? handlers[name] : undefined;
+      if (!handler) throw new Error(`nothing here answers ${name}`);
+      post({ kind: 'reply', id, value: await handler(argument as never) });
     } catch (error) {
-      post({ kind: 'reply', id, fault: (error as Error).message });
+      post({ kind: 'reply', id, error: (error as Error).message });
     }
   };
 }

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import type { Dispatcher } from 'undici';
 import { createAddressPolicy, type LookupAll, networkNames } from '#base/address-policy.ts';
-import { createPlainLink, type Link } from './connection-options.ts';
-import { upstreamPools } from './pools.ts';
+import { createDefaultConnection, type UpstreamConnectionOptions } from './connection-options.ts';
+import { createUpstreamPools } from './pools.ts';
 
 const policyOf = (networks: readonly string[], managementPorts: readonly number[] = []) =>
   createAddressPolicy({ networks, managementPorts: () => managementPorts });
@@ -28,11 +28,11 @@ async function serve(t: TestContext) {
 }
 
 function poolsOf(t: TestContext, resolve?: LookupAll) {
-  const pools = upstreamPools({
+  const pools = createUpstreamPools({
     connectTimeoutMs: 2000,
     headersTimeoutMs: 2000,
-    connections: 4,
-    streams: 4,
+    maxConnections: 4,
+    maxStreams: 4,
     maxWaiting: 4,
     waitTimeoutMs: 2000,
     maxSharePercent: 100,
@@ -70,9 +70,12 @@ describe('upstream address policy', () => {
     const { port, connections } = await serve(t);
     const origin = `http://127.0.0.1:${port}`;
     const pools = poolsOf(t);
-    assert.equal(await send(pools.get(origin, createPlainLink(policyOf(networkNames))), origin), 'reached');
+    assert.equal(await send(pools.get(origin, createDefaultConnection(policyOf(networkNames))), origin), 'reached');
     const before = connections();
-    assert.equal(await send(pools.get(origin, createPlainLink(policyOf(['public']))), origin), 'GW_ADDRESS_REFUSED');
+    assert.equal(
+      await send(pools.get(origin, createDefaultConnection(policyOf(['public']))), origin),
+      'GW_ADDRESS_REFUSED',
+    );
     assert.equal(connections(), before);
   });
 
@@ -81,10 +84,10 @@ describe('upstream address policy', () => {
     const origin = `http://inside.example:${port}`;
     for (const addresses of [['127.0.0.1'], ['::ffff:127.0.0.1'], ['1.1.1.1', '127.0.0.1'], ['169.254.169.254']]) {
       const pools = poolsOf(t, answers(addresses));
-      const link = createPlainLink(policyOf(['public']));
-      assert.equal(await send(pools.get(origin, link), origin), 'GW_ADDRESS_REFUSED');
-      assert.equal(await send(pools.get(origin, link, true), origin), 'GW_ADDRESS_REFUSED');
-      await assert.rejects(pools.open({ origin }, link), { code: 'GW_ADDRESS_REFUSED' });
+      const connection = createDefaultConnection(policyOf(['public']));
+      assert.equal(await send(pools.get(origin, connection), origin), 'GW_ADDRESS_REFUSED');
+      assert.equal(await send(pools.get(origin, connection, true), origin), 'GW_ADDRESS_REFUSED');
+      await assert.rejects(pools.open({ origin }, connection), { code: 'GW_ADDRESS_REFUSED' });
     }
     assert.equal(connections(), 0);
   });
@@ -95,11 +98,11 @@ describe('upstream address policy', () => {
     let asked = 0;
     const list = [['127.0.0.1'], ['169.254.169.254']];
     const pools = poolsOf(t, (_host, answer) => answer(null, list[asked++] ?? ['169.254.169.254']));
-    const link = createPlainLink(policyOf(networkNames));
-    const first = await pools.open({ origin }, link);
+    const connection = createDefaultConnection(policyOf(networkNames));
+    const first = await pools.open({ origin }, connection);
     assert.deepEqual([asked, first.remoteAddress], [1, '127.0.0.1']);
     first.destroy();
-    await assert.rejects(pools.open({ origin }, link), { code: 'GW_ADDRESS_REFUSED' });
+    await assert.rejects(pools.open({ origin }, connection), { code: 'GW_ADDRESS_REFUSED' });
     assert.equal(asked, 2);
   });
 
@@ -109,7 +112,7 @@ describe('upstream address policy', () => {
     const pools = poolsOf(t, answers(['127.0.0.1']));
     for (const host of ['127.0.0.1', '127.1', '[::ffff:127.0.0.1]', '[::1]', 'dashboard.example', '2130706433']) {
       const { origin } = new URL(`http://${host}:${port}`);
-      assert.equal(await send(pools.get(origin, createPlainLink(policy)), origin), 'GW_ADDRESS_REFUSED', host);
+      assert.equal(await send(pools.get(origin, createDefaultConnection(policy)), origin), 'GW_ADDRESS_REFUSED', host);
     }
     assert.equal(connections(), 0);
   });
@@ -119,8 +122,8 @@ describe('upstream address policy', () => {
     const origin = `http://127.0.0.1:${port}`;
     const pools = poolsOf(t);
     const [all, loopback, same] = [networkNames, ['loopback'], ['loopback']].map(networks =>
-      createPlainLink(policyOf(networks)),
-    ) as [Link, Link, Link];
+      createDefaultConnection(policyOf(networks)),
+    ) as [UpstreamConnectionOptions, UpstreamConnectionOptions, UpstreamConnectionOptions];
     assert.notEqual(pools.get(origin, all), pools.get(origin, loopback));
     assert.equal(pools.get(origin, loopback), pools.get(origin, same));
   });
@@ -143,9 +146,9 @@ describe('upstream address policy', () => {
     });
     const { port } = proxy.address() as AddressInfo;
     const pools = poolsOf(t);
-    const linkOf = (networks: readonly string[]): Link => ({
-      ...createPlainLink(policyOf(networks)),
-      digest: String(networks),
+    const linkOf = (networks: readonly string[]): UpstreamConnectionOptions => ({
+      ...createDefaultConnection(policyOf(networks)),
+      poolKey: String(networks),
       proxy: new URL(`http://127.0.0.1:${port}`),
     });
     const ask = (origin: string, networks: readonly string[]) => send(pools.get(origin, linkOf(networks)), origin);
@@ -164,6 +167,9 @@ describe('upstream address policy', () => {
     t.after(() => server.close());
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const pools = poolsOf(t);
-    assert.equal(await send(pools.get(origin, createPlainLink(policyOf(['loopback'])), true), origin), 'over h2c');
+    assert.equal(
+      await send(pools.get(origin, createDefaultConnection(policyOf(['loopback'])), true), origin),
+      'over h2c',
+    );
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Admission, type AdmissionOptions, type Admittable } from './admission.ts';
 import { clientNetwork } from './client-network.ts';
-import { Deadlines } from './timeout-queue.ts';
+import { TimeoutQueue } from './timeout-queue.ts';
 
 const eventually = async (check: () => boolean): Promise<void> => {
   while (!check()) await new Promise(resolve => setImmediate(resolve));
@@ -16,17 +16,17 @@ function admission(options: Partial<AdmissionOptions> = {}) {
     maxActive: 4,
     maxWaiting: 8,
     maxSharePercent: 50,
-    waitTimeouts: new Deadlines(60_000),
+    waitTimeouts: new TimeoutQueue(60_000),
     ...options,
   });
   function ask(name: string, clientAddress: string, keyOwner = '', orgId = '') {
     const request: Admittable = {
-      place: 'none',
+      state: 'none',
       client: undefined,
       key: undefined,
       organisation: undefined,
       blocker: undefined,
-      wait: undefined,
+      waitTimeout: undefined,
       onAdmitted: () => void admitted.push(name),
       onWaitTimeout: () => void expired.push(name),
     };
@@ -105,7 +105,7 @@ describe('admission to an upstream', () => {
   });
 
   test('a request that waits too long leaves the queue', async () => {
-    const { made, ask, expired, admitted } = admission({ maxActive: 1, waitTimeouts: new Deadlines(5) });
+    const { made, ask, expired, admitted } = admission({ maxActive: 1, waitTimeouts: new TimeoutQueue(5) });
     const held = ask('busy', 'x');
     ask('a', 'a');
     ask('blocked', 'x');

@@ -1,5 +1,5 @@
 import { clientNetwork } from './client-network.ts';
-import type { Deadlines, Timed } from './timeout-queue.ts';
+import type { TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
 export interface AdmissionOptions {
   /** Requests under way at once: connections of HTTP/1.1, streams of HTTP/2. */
@@ -7,7 +7,7 @@ export interface AdmissionOptions {
   readonly maxWaiting: number;
   /** How much of both one client network, one key or one organisation may have. */
   readonly maxSharePercent: number;
-  readonly waitTimeouts: Deadlines;
+  readonly waitTimeouts: TimeoutQueue;
 }
 
 /** Who a request counts for. */
@@ -19,14 +19,14 @@ export interface Claimant {
 
 /** A request that needs a place at the upstream. The admission alone writes its fields. */
 export interface Admittable {
-  place: 'none' | 'blocked' | 'ready' | 'active';
+  state: 'none' | 'blocked' | 'ready' | 'active';
   client: Holder | undefined;
   key: Holder | undefined;
   organisation: Holder | undefined;
   /** The holder whose share is used up, while it waits for that. */
   blocker: Holder | undefined;
   /** Set while it waits. */
-  wait: Timed | undefined;
+  waitTimeout: TimeoutEntry | undefined;
   /** It has its place now; called for those that had to wait. */
   onAdmitted(): void;
   /** It has waited for too long, and no longer waits. */
@@ -71,7 +71,7 @@ export class Admission {
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    this.#maxWaitingEach = shareOf(options.maxWaiting, options.maxSharePercent);
+    this.#maxWaitingEach = toShare(options.maxWaiting, options.maxSharePercent);
     this.resize(options.maxActive);
   }
 
@@ -86,7 +86,7 @@ export class Admission {
   /** Another number of places: an HTTP/2 upstream announces how many streams it takes. */
   resize(maxActive: number): void {
     this.#maxActive = Math.max(1, maxActive);
-    this.#maxActiveEach = shareOf(this.#maxActive, this.#options.maxSharePercent);
+    this.#maxActiveEach = toShare(this.#maxActive, this.#options.maxSharePercent);
     this.#grant();
   }
 
@@ -99,52 +99,52 @@ export class Admission {
     { clientAddress, counterOwner }: Claimant,
     orgId: string,
   ): 'active' | 'waiting' | 'refused' {
-    const client = holderIn(this.#clients, clientNetwork(clientAddress));
-    const key = counterOwner === '' ? undefined : holderIn(this.#keys, counterOwner);
-    const organisation = orgId === '' ? undefined : holderIn(this.#organisations, orgId);
+    const client = getHolder(this.#clients, clientNetwork(clientAddress));
+    const key = counterOwner === '' ? undefined : getHolder(this.#keys, counterOwner);
+    const organisation = orgId === '' ? undefined : getHolder(this.#organisations, orgId);
     request.client = client;
     request.key = key;
     request.organisation = organisation;
     const isBlocked = this.#blockerOf(request) !== undefined;
     if (!isBlocked && this.#active < this.#maxActive) {
-      request.place = 'active';
+      request.state = 'active';
       this.#active++;
       reserve(request, 1);
       return 'active';
     }
-    if (this.#waiting >= this.#options.maxWaiting || this.#waitsFully(client, key, organisation)) {
-      this.#forgetIdle(request);
+    if (this.#waiting >= this.#options.maxWaiting || this.#isQueueFull(client, key, organisation)) {
+      this.#evictIdle(request);
       return 'refused';
     }
     this.#waiting++;
     countWaiting(request, 1);
     this.#queue(request);
-    request.wait = { dueAt: 0, late: () => this.#expire(request) };
-    this.#options.waitTimeouts.watch(request.wait);
+    request.waitTimeout = { expiresAtMs: 0, onTimeout: () => this.#expire(request) };
+    this.#options.waitTimeouts.start(request.waitTimeout);
     return 'waiting';
   }
 
   /** Gives its place back, in the queue or at the upstream, and that place to the next. Harmless when it has none. */
   release(request: Admittable): void {
-    const { place, client, key, organisation } = request;
-    if (place === 'none') return;
-    request.place = 'none';
-    if (place === 'active') {
+    const { state, client, key, organisation } = request;
+    if (state === 'none') return;
+    request.state = 'none';
+    if (state === 'active') {
       this.#active--;
       reserve(request, -1);
     } else {
       this.#stopWaiting(request);
-      if (place === 'blocked') request.blocker!.blocked!.delete(request);
-      else this.#unready(request);
+      if (state === 'blocked') request.blocker!.blocked!.delete(request);
+      else this.#removeReady(request);
       request.blocker = undefined;
     }
-    if (place !== 'blocked' && this.#waiting > 0) {
+    if (state !== 'blocked' && this.#waiting > 0) {
       if (client) this.#unblock(client);
       if (key) this.#unblock(key);
       if (organisation) this.#unblock(organisation);
       this.#grant();
     }
-    this.#forgetIdle(request);
+    this.#evictIdle(request);
   }
 
   #expire(request: Admittable): void {
@@ -152,7 +152,7 @@ export class Admission {
     request.onWaitTimeout();
   }
 
-  #unready(request: Admittable): void {
+  #removeReady(request: Admittable): void {
     const turn = request.client!;
     turn.ready!.delete(request);
     if (turn.ready!.size === 0) this.#turns.delete(turn);
@@ -160,26 +160,26 @@ export class Admission {
   }
 
   #stopWaiting(request: Admittable): void {
-    this.#options.waitTimeouts.forget(request.wait!);
-    request.wait = undefined;
+    this.#options.waitTimeouts.clear(request.waitTimeout!);
+    request.waitTimeout = undefined;
     this.#waiting--;
     countWaiting(request, -1);
   }
 
-  #waitsFully(client: Holder | undefined, key: Holder | undefined, organisation: Holder | undefined): boolean {
-    const most = this.#maxWaitingEach;
+  #isQueueFull(client: Holder | undefined, key: Holder | undefined, organisation: Holder | undefined): boolean {
+    const maxEach = this.#maxWaitingEach;
     return (
-      (client !== undefined && client.waiting >= most) ||
-      (key !== undefined && key.waiting >= most) ||
-      (organisation !== undefined && organisation.waiting >= most)
+      (client !== undefined && client.waiting >= maxEach) ||
+      (key !== undefined && key.waiting >= maxEach) ||
+      (organisation !== undefined && organisation.waiting >= maxEach)
     );
   }
 
   #blockerOf({ client, key, organisation }: Admittable): Holder | undefined {
-    const most = this.#maxActiveEach;
-    if (client !== undefined && client.reserved >= most) return client;
-    if (key !== undefined && key.reserved >= most) return key;
-    if (organisation !== undefined && organisation.reserved >= most) return organisation;
+    const maxEach = this.#maxActiveEach;
+    if (client !== undefined && client.reserved >= maxEach) return client;
+    if (key !== undefined && key.reserved >= maxEach) return key;
+    if (organisation !== undefined && organisation.reserved >= maxEach) return organisation;
     return undefined;
   }
 
@@ -187,12 +187,12 @@ export class Admission {
     const blocker = this.#blockerOf(request);
     request.blocker = blocker;
     if (blocker) {
-      request.place = 'blocked';
+      request.state = 'blocked';
       blocker.blocked ??= new Set();
       blocker.blocked.add(request);
       return;
     }
-    request.place = 'ready';
+    request.state = 'ready';
     reserve(request, 1);
     const turn = request.client!;
     turn.ready ??= new Set();
@@ -223,7 +223,7 @@ export class Admission {
         turn.ready!.delete(request!);
         if (turn.ready!.size > 0) this.#turns.add(turn);
         this.#stopWaiting(request!);
-        request!.place = 'active';
+        request!.state = 'active';
         this.#active++;
         request!.onAdmitted();
       }
@@ -232,18 +232,18 @@ export class Admission {
     }
   }
 
-  #forgetIdle({ client, key, organisation }: Admittable): void {
-    if (client) forgetIn(this.#clients, client);
-    if (key) forgetIn(this.#keys, key);
-    if (organisation) forgetIn(this.#organisations, organisation);
+  #evictIdle({ client, key, organisation }: Admittable): void {
+    if (client) evictIfIdle(this.#clients, client);
+    if (key) evictIfIdle(this.#keys, key);
+    if (organisation) evictIfIdle(this.#organisations, organisation);
   }
 }
 
 export type { Holder };
 
-const shareOf = (all: number, percent: number): number => Math.max(1, Math.floor((all * percent) / 100));
+const toShare = (all: number, percent: number): number => Math.max(1, Math.floor((all * percent) / 100));
 
-function holderIn(holders: Map<string, Holder>, name: string): Holder {
+function getHolder(holders: Map<string, Holder>, name: string): Holder {
   let holder = holders.get(name);
   if (!holder) {
     holder = new Holder(name);
@@ -252,7 +252,7 @@ function holderIn(holders: Map<string, Holder>, name: string): Holder {
   return holder;
 }
 
-function forgetIn(holders: Map<string, Holder>, holder: Holder): void {
+function evictIfIdle(holders: Map<string, Holder>, holder: Holder): void {
   if (holders.size > maxIdleHolders && holder.reserved === 0 && holder.waiting === 0) holders.delete(holder.name);
 }
 

@@ -2,7 +2,7 @@ import type { Body } from '../http/body.ts';
 import { BodyBuffer } from '../http/body-buffer.ts';
 
 /** Chunks are joined at this number: a body that comes byte by byte must not take a multiple of its size. */
-const maxParts = 64;
+const maxChunks = 64;
 
 /**
  * Request buffering: the first bytes of a body are read before the request asks for a connection, so that a slow sender
@@ -10,38 +10,38 @@ const maxParts = 64;
  * with what there is and the rest of it streams, as a large one does.
  */
 export function createPreread(maxBytes: number, maxTotalBytes: number) {
-  let held = 0;
+  let bufferedBytes = 0;
   return {
-    get held(): number {
-      return held;
+    get bufferedBytes(): number {
+      return bufferedBytes;
     },
     /** Reads a body to its end or `maxBytes`. The bytes count as held until they are let go. */
-    async read(body: Body): Promise<LetGo> {
+    async read(body: Body): Promise<ReleasePreread> {
       const source = body.stream![Symbol.asyncIterator]();
-      const gathered = new BodyBuffer(maxParts);
+      const buffer = new BodyBuffer(maxChunks);
       let size = 0;
       try {
-        while (size < maxBytes && held < maxTotalBytes) {
+        while (size < maxBytes && bufferedBytes < maxTotalBytes) {
           const { done, value } = await source.next();
           if (done) {
-            body.replace(gathered.bytes());
+            body.replace(buffer.bytes());
             return () => {
-              held -= size;
+              bufferedBytes -= size;
               size = 0;
             };
           }
           size += value.byteLength;
-          held += value.byteLength;
-          gathered.add(value);
+          bufferedBytes += value.byteLength;
+          buffer.add(value);
         }
       } catch (error) {
-        held -= size;
+        bufferedBytes -= size;
         throw error;
       }
-      const resumed = new ResumedBody(gathered.bytes(), source);
+      const resumed = new ResumedBody(buffer.bytes(), source);
       body.stream = resumed;
       return isSent => {
-        held -= size;
+        bufferedBytes -= size;
         size = 0;
         if (!isSent) void resumed.return();
       };
@@ -50,7 +50,7 @@ export function createPreread(maxBytes: number, maxTotalBytes: number) {
 }
 
 /** Called when the request is sent, or will not be: what is left of its body then stays with its connection. */
-export type LetGo = (isSent: boolean) => void;
+export type ReleasePreread = (isSent: boolean) => void;
 
 export type Preread = ReturnType<typeof createPreread>;
 

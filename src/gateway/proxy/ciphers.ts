@@ -25,7 +25,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** The suites of a definition as OpenSSL names them; those nobody knows are left out, but not all of them. */
-export function cipherList(given: readonly string[]): string {
+export function toOpenSslCiphers(given: readonly string[]): string {
   const known = new Set(getCiphers().map(name => name.toUpperCase()));
   const found = given.map(name => names[name.trim().toUpperCase()] ?? name.trim().toUpperCase());
   const kept = found.filter(name => known.has(name.toUpperCase()));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { createThreadsShared } from '#storage/shared/threads.ts';
-import { bodyOf } from '../http/body.ts';
+import { bodyFromBytes } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import { type BreakerRules, breakerOf } from './circuit-breaker.ts';
+import { type BreakerOptions, createCircuitBreaker } from './circuit-breaker.ts';
 
 const aCall = () =>
   new Exchange({
@@ -14,7 +14,7 @@ const aCall = () =>
     query: '',
     host: '',
     headers: new HeaderList(),
-    body: bodyOf(Buffer.alloc(0)),
+    body: bodyFromBytes(Buffer.alloc(0)),
     peer: { address: '', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '',
     receivedAtMs: 0,
@@ -27,51 +27,51 @@ describe('circuit breakers', () => {
   let made = 0;
 
   /** Two breakers of one name are one breaker seen by two threads. */
-  function breakers(more: Partial<BreakerRules> = {}) {
+  function breakers(more: Partial<BreakerOptions> = {}) {
     const time = { nowMs: 1_900_000_000_000 };
     const events: string[] = [];
-    const rules: BreakerRules = {
+    const rules: BreakerOptions = {
       name: `test ${++made}`,
       threshold: 0.5,
-      samples: 4,
+      minSamples: 4,
       openMs: 60_000,
-      probes: false,
+      isHalfOpenEnabled: false,
       onTrip: () => events.push('trip'),
       onReset: () => events.push('reset'),
       ...more,
     };
     const parts = { processCounters: shared.counters, clock: { now: () => time.nowMs } };
-    return { one: breakerOf(rules, parts), other: breakerOf(rules, parts), events, time };
+    return { one: createCircuitBreaker(rules, parts), other: createCircuitBreaker(rules, parts), events, time };
   }
 
   test('enough calls and enough of them failing open it, for every thread, and it is told once', () => {
     const { one, other, events } = breakers();
-    for (let at = 0; at < 3; at++) one.failed(aCall());
-    assert.equal(one.admits(aCall()), true);
-    other.failed(aCall());
-    one.failed(aCall());
-    assert.deepEqual([one.admits(aCall()), other.admits(aCall()), events], [false, false, ['trip']]);
+    for (let at = 0; at < 3; at++) one.recordFailure(aCall());
+    assert.equal(one.allows(aCall()), true);
+    other.recordFailure(aCall());
+    one.recordFailure(aCall());
+    assert.deepEqual([one.allows(aCall()), other.allows(aCall()), events], [false, false, ['trip']]);
   });
 
   test('a share below the threshold keeps it closed, and what happened long ago does not count', () => {
     const { one, time, events } = breakers();
-    for (let at = 0; at < 6; at++) one.succeeded(aCall());
-    for (let at = 0; at < 5; at++) one.failed(aCall());
+    for (let at = 0; at < 6; at++) one.recordSuccess(aCall());
+    for (let at = 0; at < 5; at++) one.recordFailure(aCall());
     assert.deepEqual(events, []);
     time.nowMs += 11_000;
-    for (let at = 0; at < 3; at++) one.failed(aCall());
+    for (let at = 0; at < 3; at++) one.recordFailure(aCall());
     assert.deepEqual(events, []);
-    one.failed(aCall());
+    one.recordFailure(aCall());
     assert.deepEqual(events, ['trip']);
   });
 
   test('it closes by itself when its time is over', () => {
     const { one, time } = breakers();
-    for (let at = 0; at < 4; at++) one.failed(aCall());
+    for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     time.nowMs += 59_999;
-    assert.equal(one.admits(aCall()), false);
+    assert.equal(one.allows(aCall()), false);
     time.nowMs += 1;
-    assert.equal(one.admits(aCall()), true);
+    assert.equal(one.allows(aCall()), true);
   });
 
   test('a reset is told when its time is over, once', async () => {
@@ -80,7 +80,7 @@ describe('circuit breakers', () => {
       told = resolve;
     });
     const { one, events } = breakers({ openMs: 1, onReset: () => told() });
-    for (let at = 0; at < 4; at++) one.failed(aCall());
+    for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     const keptAlive = setInterval(() => undefined, 1000);
     await isTold;
     clearInterval(keptAlive);
@@ -88,41 +88,41 @@ describe('circuit breakers', () => {
   });
 
   test('half open, one call at a time is let through, later and later; one that succeeds closes it', () => {
-    const { one, other, time, events } = breakers({ probes: true });
-    for (let at = 0; at < 4; at++) one.failed(aCall());
-    assert.equal(one.admits(aCall()), false);
+    const { one, other, time, events } = breakers({ isHalfOpenEnabled: true });
+    for (let at = 0; at < 4; at++) one.recordFailure(aCall());
+    assert.equal(one.allows(aCall()), false);
     time.nowMs += 500;
     const first = aCall();
-    assert.deepEqual([other.admits(first), one.admits(aCall())], [true, false]);
-    other.failed(first);
+    assert.deepEqual([other.allows(first), one.allows(aCall())], [true, false]);
+    other.recordFailure(first);
     time.nowMs += 500;
-    assert.equal(one.admits(aCall()), false);
+    assert.equal(one.allows(aCall()), false);
     time.nowMs += 250;
     const second = aCall();
-    assert.equal(one.admits(second), true);
-    one.succeeded(second);
-    assert.deepEqual([one.admits(aCall()), other.admits(aCall()), events], [true, true, ['trip', 'reset']]);
+    assert.equal(one.allows(second), true);
+    one.recordSuccess(second);
+    assert.deepEqual([one.allows(aCall()), other.allows(aCall()), events], [true, true, ['trip', 'reset']]);
   });
 
   test('a call that was under way before it opened does not close it', () => {
-    const { one, events } = breakers({ probes: true });
+    const { one, events } = breakers({ isHalfOpenEnabled: true });
     const early = aCall();
-    assert.equal(one.admits(early), true);
-    for (let at = 0; at < 4; at++) one.failed(aCall());
-    one.succeeded(early);
-    assert.deepEqual([one.admits(aCall()), events], [false, ['trip']]);
+    assert.equal(one.allows(early), true);
+    for (let at = 0; at < 4; at++) one.recordFailure(aCall());
+    one.recordSuccess(early);
+    assert.deepEqual([one.allows(aCall()), events], [false, ['trip']]);
   });
 
   test('after a reset it needs as many failures again', () => {
-    const { one, time, events } = breakers({ probes: true });
-    for (let at = 0; at < 4; at++) one.failed(aCall());
+    const { one, time, events } = breakers({ isHalfOpenEnabled: true });
+    for (let at = 0; at < 4; at++) one.recordFailure(aCall());
     time.nowMs += 500;
     const probe = aCall();
-    one.admits(probe);
-    one.succeeded(probe);
-    for (let at = 0; at < 3; at++) one.failed(aCall());
+    one.allows(probe);
+    one.recordSuccess(probe);
+    for (let at = 0; at < 3; at++) one.recordFailure(aCall());
     assert.deepEqual(events, ['trip', 'reset']);
-    one.failed(aCall());
+    one.recordFailure(aCall());
     assert.deepEqual(events, ['trip', 'reset', 'trip']);
   });
 });

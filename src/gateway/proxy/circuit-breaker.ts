@@ -2,108 +2,108 @@ import type { Clock } from '#base/clock.ts';
 import type { LocalCounters } from '#storage/shared/threads.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-export interface BreakerRules {
+export interface BreakerOptions {
   /** Names its counters: all threads of the process count together. */
   readonly name: string;
   /** The share of failures that opens it. */
   readonly threshold: number;
   /** Calls that have to be counted before it opens. */
-  readonly samples: number;
+  readonly minSamples: number;
   readonly openMs: number;
   /** Lets single calls through while it is open. */
-  readonly probes: boolean;
+  readonly isHalfOpenEnabled: boolean;
   onTrip(call: Exchange): void;
   onReset(): void;
 }
 
 /** Keeps calls away from an upstream that fails too often. */
-export interface Breaker {
+export interface CircuitBreaker {
   /** Whether the call may go on. */
-  admits(call: Exchange): boolean;
-  succeeded(call: Exchange): void;
-  failed(call: Exchange): void;
+  allows(call: Exchange): boolean;
+  recordSuccess(call: Exchange): void;
+  recordFailure(call: Exchange): void;
 }
 
 /** How far back calls are counted. */
-const countedMs = 10_000;
+const windowMs = 10_000;
 /** The first single call is let through after this; each one that fails makes the wait for the next longer. */
-const firstProbeMs = 500;
-const probeGrowth = 1.5;
+const firstProbeDelayMs = 500;
+const probeBackoffFactor = 1.5;
 /** Each opening is ended once, by whoever sees it first; that is remembered for longer than it takes all to see it. */
-const endRememberedMs = 60_000;
+const resetMarkerTtlMs = 60_000;
 
-const counting = { limit: Number.POSITIVE_INFINITY, periodMs: countedMs } as const;
+const failureWindow = { limit: Number.POSITIVE_INFINITY, periodMs: windowMs } as const;
 
-export function breakerOf(
-  rules: BreakerRules,
+export function createCircuitBreaker(
+  options: BreakerOptions,
   { processCounters, clock }: { processCounters: LocalCounters; clock: Clock },
-): Breaker {
-  const { threshold, samples, probes, onTrip, onReset } = rules;
-  const openMs = Math.max(1, rules.openMs);
-  const name = (what: string) => `breaker ${what} ${rules.name}`;
-  const [open, calls, failures, probe, probed] = ['open', 'calls', 'failures', 'probe', 'probed'].map(name) as [
+): CircuitBreaker {
+  const { threshold, minSamples, isHalfOpenEnabled, onTrip, onReset } = options;
+  const openMs = Math.max(1, options.openMs);
+  const name = (what: string) => `breaker ${what} ${options.name}`;
+  const [open, calls, failures, probe, probeCount] = ['open', 'calls', 'failures', 'probe', 'probed'].map(name) as [
     string,
     string,
     string,
     string,
     string,
   ];
-  const opening = { limit: 1, periodMs: openMs } as const;
-  const probing = { limit: Number.POSITIVE_INFINITY, periodMs: openMs } as const;
+  const openWindow = { limit: 1, periodMs: openMs } as const;
+  const probeWindow = { limit: Number.POSITIVE_INFINITY, periodMs: openMs } as const;
   /** Single calls that are under way, with the end of the opening they try to end early. */
-  const trying = new WeakMap<Exchange, number>();
+  const probesInFlight = new WeakMap<Exchange, number>();
   let timer: NodeJS.Timeout | undefined;
 
-  function forgetCounts(): void {
+  function clearCounts(): void {
     processCounters.reset(calls);
     processCounters.reset(failures);
   }
 
-  function end(endsAtMs: number): void {
-    const ending = { limit: 1, periodMs: endRememberedMs };
-    if (!processCounters.take(`${name('end')} ${endsAtMs}`, ending, clock.now()).allowed) return;
+  function reset(endsAtMs: number): void {
+    const resetWindow = { limit: 1, periodMs: resetMarkerTtlMs };
+    if (!processCounters.take(`${name('end')} ${endsAtMs}`, resetWindow, clock.now()).allowed) return;
     processCounters.reset(open);
-    forgetCounts();
+    clearCounts();
     onReset();
   }
 
   function trip(call: Exchange): void {
     const now = clock.now();
-    const { allowed, resetsAtMs } = processCounters.take(open, opening, now);
+    const { allowed, resetsAtMs } = processCounters.take(open, openWindow, now);
     if (!allowed) return;
-    forgetCounts();
-    processCounters.reset(probed);
+    clearCounts();
+    processCounters.reset(probeCount);
     processCounters.reset(probe);
-    processCounters.take(probe, { limit: 1, periodMs: firstProbeMs }, now);
+    processCounters.take(probe, { limit: 1, periodMs: firstProbeDelayMs }, now);
     clearTimeout(timer);
-    timer = setTimeout(() => end(resetsAtMs), openMs).unref();
+    timer = setTimeout(() => reset(resetsAtMs), openMs).unref();
     onTrip(call);
   }
 
   return {
-    admits(call) {
+    allows(call) {
       const now = clock.now();
-      const { allowed, resetsAtMs } = processCounters.peek(open, opening, now);
+      const { allowed, resetsAtMs } = processCounters.peek(open, openWindow, now);
       if (allowed) return true;
-      if (!probes) return false;
-      const failed = processCounters.peek(probed, probing, now).used;
-      const periodMs = Math.min(openMs, firstProbeMs * probeGrowth ** failed);
+      if (!isHalfOpenEnabled) return false;
+      const failedProbes = processCounters.peek(probeCount, probeWindow, now).used;
+      const periodMs = Math.min(openMs, firstProbeDelayMs * probeBackoffFactor ** failedProbes);
       if (!processCounters.take(probe, { limit: 1, periodMs }, now).allowed) return false;
-      processCounters.take(probed, probing, now);
-      trying.set(call, resetsAtMs);
+      processCounters.take(probeCount, probeWindow, now);
+      probesInFlight.set(call, resetsAtMs);
       return true;
     },
-    succeeded(call) {
+    recordSuccess(call) {
       const now = clock.now();
-      processCounters.slide(calls, counting, now);
-      const endsAtMs = trying.get(call);
-      if (endsAtMs !== undefined && now < endsAtMs) end(endsAtMs);
+      processCounters.slide(calls, failureWindow, now);
+      const endsAtMs = probesInFlight.get(call);
+      if (endsAtMs !== undefined && now < endsAtMs) reset(endsAtMs);
     },
-    failed(call) {
+    recordFailure(call) {
       const now = clock.now();
-      const all = processCounters.slide(calls, counting, now).used;
-      const bad = processCounters.slide(failures, counting, now).used;
-      if (!trying.has(call) && all >= samples && bad >= threshold * all) trip(call);
+      const total = processCounters.slide(calls, failureWindow, now).used;
+      const failed = processCounters.slide(failures, failureWindow, now).used;
+      if (!probesInFlight.has(call) && total >= minSamples && failed >= threshold * total) trip(call);
     },
   };
 }

@@ -5,24 +5,24 @@ import { Lru } from '#base/lru.ts';
 import type { Model } from '#definition/model.ts';
 import type { CertificateCache, StoredCertificate } from '../auth/certificates.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { cipherList } from './ciphers.ts';
-import { byHostPattern, patternsOf } from './host-patterns.ts';
-import type { Destination } from './load-balancer.ts';
+import { toOpenSslCiphers } from './ciphers.ts';
+import { findByHostPattern, normalizeHostPatterns } from './host-patterns.ts';
+import type { UpstreamAddress } from './load-balancer.ts';
 
 /** How connections to an upstream are made. */
-export interface Link {
+export interface UpstreamConnectionOptions {
   /** The same for links that are the same: those share their connections. Empty for a plain link to all networks. */
-  readonly digest: string;
-  readonly tls: LinkTls;
+  readonly poolKey: string;
+  readonly tls: UpstreamTlsOptions;
   /** A forward proxy to go through. */
   readonly proxy: URL | undefined;
   /** Which addresses may be connected to; for a forward proxy that of the proxy as well. */
   readonly policy: AddressPolicy;
   /** Fails the connection when the upstream is not the one it has to be. */
-  readonly check: ((socket: TLSSocket, host: string) => Error | undefined) | undefined;
+  readonly verifyIdentity: ((socket: TLSSocket, host: string) => Error | undefined) | undefined;
 }
 
-export interface LinkTls {
+export interface UpstreamTlsOptions {
   readonly rejectUnauthorized?: boolean;
   readonly minVersion?: SecureVersion;
   readonly maxVersion?: SecureVersion;
@@ -32,70 +32,80 @@ export interface LinkTls {
 }
 
 /** A link without certificates, pins or proxy of its own. */
-export const createPlainLink = (policy: AddressPolicy): Link => ({
-  digest: policy.key,
+export const createDefaultConnection = (policy: AddressPolicy): UpstreamConnectionOptions => ({
+  poolKey: policy.key,
   tls: {},
   proxy: undefined,
-  check: undefined,
+  verifyIdentity: undefined,
   policy,
 });
 
 /** Chooses the link for a destination; prepared once for each definition. */
-export type Links = (destination: Pick<Destination, 'origin'>) => Link;
+export type ConnectionOptionsFor = (destination: Pick<UpstreamAddress, 'origin'>) => UpstreamConnectionOptions;
 
 /** Hosts one API remembers its link to. */
-const hostsKept = 1000;
+const maxCachedHosts = 1000;
 
-export function linksOf(model: Model, certificates: Pick<CertificateCache, 'get'>, policy: AddressPolicy): Links {
-  const plain = createPlainLink(policy);
-  const general = generalLink(model);
-  const own = ownCertificates(model, certificates);
-  const pins = pinnedKeys(model, certificates);
+export function createConnectionOptions(
+  model: Model,
+  certificates: Pick<CertificateCache, 'get'>,
+  policy: AddressPolicy,
+): ConnectionOptionsFor {
+  const defaults = createDefaultConnection(policy);
+  const general = transportOptions(model);
+  const clientCertificates = loadClientCertificates(model, certificates);
+  const pins = loadPinnedKeys(model, certificates);
   const { forceCommonNameCheck } = model.transport;
-  if (!general && !own && !pins && !forceCommonNameCheck) return () => plain;
-  const made = new Lru<string, Link>(hostsKept);
+  if (!general && !clientCertificates && !pins && !forceCommonNameCheck) return () => defaults;
+  const cache = new Lru<string, UpstreamConnectionOptions>(maxCachedHosts);
 
-  function make(origin: string): Link {
+  function build(origin: string): UpstreamConnectionOptions {
     const { hostname, port, protocol } = new URL(origin);
-    if (protocol !== 'https:') return digested({ ...plain, proxy: general?.proxy });
-    const at = [hostname, port || '443'] as const;
-    const shown = own && byHostPattern(own, ...at);
-    const pinned = pins && byHostPattern(pins, ...at);
-    const checks = [...(pinned ? [pinCheck(pinned)] : []), ...(forceCommonNameCheck ? [commonNameCheck] : [])];
-    return digested(
+    if (protocol !== 'https:') return withPoolKey({ ...defaults, proxy: general?.proxy });
+    const hostAndPort = [hostname, port || '443'] as const;
+    const clientCertificate = clientCertificates && findByHostPattern(clientCertificates, ...hostAndPort);
+    const pinned = pins && findByHostPattern(pins, ...hostAndPort);
+    const checks = [
+      ...(pinned ? [createPinVerifier(pinned)] : []),
+      ...(forceCommonNameCheck ? [verifyCommonName] : []),
+    ];
+    return withPoolKey(
       {
-        ...plain,
+        ...defaults,
         proxy: general?.proxy,
         tls: {
           ...general?.tls,
-          ...(shown ? { cert: shown.pem, key: shown.privateKey!() } : {}),
+          ...(clientCertificate ? { cert: clientCertificate.pem, key: clientCertificate.privateKey!() } : {}),
           // The pinned key says more than any authority could.
           ...(pinned ? { rejectUnauthorized: false } : {}),
         },
-        check:
+        verifyIdentity:
           checks.length === 0
             ? undefined
             : (socket, host) => checks.map(check => check(socket, host)).find(fault => fault !== undefined),
       },
-      [shown?.fingerprint, pinned && [...pinned].sort(), forceCommonNameCheck],
+      [clientCertificate?.fingerprint, pinned && [...pinned].sort(), forceCommonNameCheck],
     );
   }
 
   return ({ origin }) => {
-    let link = made.get(origin);
-    if (!link) {
-      link = make(origin);
-      made.set(origin, link);
+    let connection = cache.get(origin);
+    if (!connection) {
+      connection = build(origin);
+      cache.set(origin, connection);
     }
-    return link;
+    return connection;
   };
 }
 
 /** Keys stay out of it: a certificate is told by its fingerprint. */
-function digested(link: Link, more: readonly unknown[] = []): Link {
-  const { cert: _cert, key: _key, ...tls } = link.tls;
-  const text = JSON.stringify([tls, link.proxy?.href, link.policy.key, ...more]);
-  return { ...link, digest: createHash('sha256').update(text).digest('hex') };
+function withPoolKey(
+  connection: UpstreamConnectionOptions,
+  identityParts: readonly unknown[] = [],
+): UpstreamConnectionOptions {
+  const { cert: _cert, key: _key, ...tls } = connection.tls;
+  const text = JSON.stringify([tls, connection.proxy?.href, connection.policy.key, ...identityParts]);
+  return { ...connection, poolKey: createHash('sha256').update(text).digest('hex') };
 }
 
 const versions: Readonly<Record<string, SecureVersion>> = {
@@ -105,23 +115,23 @@ const versions: Readonly<Record<string, SecureVersion>> = {
   '1.3': 'TLSv1.3',
 };
 
-function generalLink({ transport }: Model): Pick<Link, 'tls' | 'proxy'> | undefined {
+function transportOptions({ transport }: Model): Pick<UpstreamConnectionOptions, 'tls' | 'proxy'> | undefined {
   const { insecureSkipVerify, ciphers, minVersion, maxVersion, proxyUrl } = transport;
   if (minVersion && maxVersion && minVersion > maxVersion)
     throw new ApiCompileError(`its oldest TLS version, ${minVersion}, is newer than its newest, ${maxVersion}`);
-  const tls: LinkTls = {
+  const tls: UpstreamTlsOptions = {
     ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
     ...(minVersion ? { minVersion: versions[minVersion]! } : {}),
     ...(maxVersion ? { maxVersion: versions[maxVersion]! } : {}),
     // Said together with the newest version, since the oldest of ours is newer than some.
     ...(maxVersion && !minVersion && maxVersion < '1.2' ? { minVersion: versions[maxVersion]! } : {}),
-    ...(ciphers.length > 0 ? { ciphers: cipherList(ciphers) } : {}),
+    ...(ciphers.length > 0 ? { ciphers: toOpenSslCiphers(ciphers) } : {}),
   };
   if (Object.keys(tls).length === 0 && proxyUrl === '') return undefined;
-  return { tls, proxy: proxyUrl === '' ? undefined : proxyOf(proxyUrl) };
+  return { tls, proxy: proxyUrl === '' ? undefined : parseProxyUrl(proxyUrl) };
 }
 
-function proxyOf(text: string): URL {
+function parseProxyUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url) throw new ApiCompileError(`the forward proxy ${JSON.stringify(text)} is not an address`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -130,20 +140,20 @@ function proxyOf(text: string): URL {
 }
 
 /** Each with its private key, or the API is not served: without it the upstream would meet a stranger. */
-function ownCertificates({ mutualTls, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
+function loadClientCertificates({ mutualTls, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
   if (!mutualTls.enabled) return undefined;
-  const found = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
+  const entries = Object.entries(mutualTls.certificates).map(([pattern, id]) => {
     const certificate = certificates.get(identity.orgId, id);
     if (!certificate?.privateKey)
       throw new ApiCompileError(`the upstream certificate ${id} is not in the store with its key`);
     return [pattern, certificate] as const;
   });
-  return patternsOf<StoredCertificate>(Object.fromEntries(found));
+  return normalizeHostPatterns<StoredCertificate>(Object.fromEntries(entries));
 }
 
-function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
+function loadPinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<CertificateCache, 'get'>) {
   if (!certificatePinning.enabled) return undefined;
-  const found = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
+  const entries = Object.entries(certificatePinning.publicKeys).map(([pattern, ids]) => {
     const keys = ids.map(id => {
       const certificate = certificates.get(identity.orgId, id);
       if (!certificate) throw new ApiCompileError(`the pinned public key ${id} is not in the store`);
@@ -151,38 +161,40 @@ function pinnedKeys({ certificatePinning, identity }: Model, certificates: Pick<
     });
     return [pattern, new Set(keys)] as const;
   });
-  return patternsOf<ReadonlySet<string>>(Object.fromEntries(found));
+  return normalizeHostPatterns<ReadonlySet<string>>(Object.fromEntries(entries));
 }
 
-const failed = (message: string) => Object.assign(new Error(message), { code: 'GW_UPSTREAM_IDENTITY' });
+const createIdentityError = (message: string) => Object.assign(new Error(message), { code: 'GW_UPSTREAM_IDENTITY' });
 
 /** More than any chain is long. */
-const longestChain = 10;
+const maxChainLength = 10;
 
 /**
  * The upstream's own key is pinned, or that of an authority that signed it. Nobody else has looked at the chain, so each link
  * of it is checked here: a pinned certificate that was merely put beside another one proves nothing.
  */
-const pinCheck = (pinned: ReadonlySet<string>) => (socket: TLSSocket) => {
+const createPinVerifier = (pinned: ReadonlySet<string>) => (socket: TLSSocket) => {
   let certificate = socket.getPeerX509Certificate();
-  for (let depth = 0; certificate && depth < longestChain; depth++) {
-    if (pinned.has(spkiHash(certificate))) return undefined;
+  for (let depth = 0; certificate && depth < maxChainLength; depth++) {
+    if (pinned.has(hashPublicKey(certificate))) return undefined;
     const issuer: X509Certificate | undefined = certificate.issuerCertificate;
     if (!issuer || issuer.fingerprint256 === certificate.fingerprint256) break;
     if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) break;
     certificate = issuer;
   }
-  return failed('the upstream shows none of the pinned public keys');
+  return createIdentityError('the upstream shows none of the pinned public keys');
 };
 
-function commonNameCheck(socket: TLSSocket, host: string): Error | undefined {
+function verifyCommonName(socket: TLSSocket, host: string): Error | undefined {
   const { subject } = socket.getPeerCertificate();
   const name = String(subject?.CN ?? '').toLowerCase();
-  return name === host.toLowerCase() ? undefined : failed('the common name of the upstream is not its host name');
+  return name === host.toLowerCase()
+    ? undefined
+    : createIdentityError('the common name of the upstream is not its host name');
 }
 
 /** SHA-256 of the public key, hexadecimal. */
-const spkiHash = (certificate: X509Certificate): string =>
+const hashPublicKey = (certificate: X509Certificate): string =>
   createHash('sha256')
     .update(certificate.publicKey.export({ type: 'spki', format: 'der' }))
     .digest('hex');

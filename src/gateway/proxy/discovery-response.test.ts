@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type DiscoveryRules, hostsIn, hostsTaken, UnreadableAnswer } from './discovery-response.ts';
+import { type DiscoveryRules, InvalidDiscoveryResponse, maxDiscoveredHosts, parseHosts } from './discovery-response.ts';
 
 const plain: DiscoveryRules = {
   enabled: true,
@@ -122,7 +122,7 @@ const cases: Record<string, Case> = {
 
 describe('answers of registries', () => {
   for (const [name, { reply, rules, hosts }] of Object.entries(cases))
-    test(name, () => assert.deepEqual(hostsIn(text(reply), { ...plain, ...rules }), hosts));
+    test(name, () => assert.deepEqual(parseHosts(text(reply), { ...plain, ...rules }), hosts));
 
   const unreadable: Record<string, [string, Partial<DiscoveryRules>]> = {
     'what is not JSON': ['<html>', {}],
@@ -133,13 +133,13 @@ describe('answers of registries', () => {
   };
   for (const [name, [reply, rules]] of Object.entries(unreadable))
     test(`${name} is no answer`, () => {
-      assert.throws(() => hostsIn(reply, { ...plain, ...rules }), UnreadableAnswer);
+      assert.throws(() => parseHosts(reply, { ...plain, ...rules }), InvalidDiscoveryResponse);
     });
 
   test('depth costs nothing, and lists have an end', () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-    assert.deepEqual(hostsIn(deep, { ...plain, ...listed, dataPath: '0.0.0' }), []);
-    const long = text(Array.from({ length: hostsTaken + 5 }, () => 'a.example'));
-    assert.equal(hostsIn(long, { ...plain, ...listed }).length, hostsTaken);
+    assert.deepEqual(parseHosts(deep, { ...plain, ...listed, dataPath: '0.0.0' }), []);
+    const long = text(Array.from({ length: maxDiscoveredHosts + 5 }, () => 'a.example'));
+    assert.equal(parseHosts(long, { ...plain, ...listed }).length, maxDiscoveredHosts);
   });
 });

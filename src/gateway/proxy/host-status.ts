@@ -3,40 +3,40 @@ import type { LocalCounters } from '#storage/shared/threads.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 
 /** No test takes longer. */
-export const longestTestMs = 30_000;
+export const maxTestMs = 30_000;
 
 /** A list of tests that is found elsewhere has a switch of its own: that of the registry. */
-export const isTested = ({ uptimeTests, uptimeDiscovery }: Model): boolean =>
+export const hasUptimeTests = ({ uptimeTests, uptimeDiscovery }: Model): boolean =>
   uptimeTests.enabled || uptimeDiscovery.enabled;
 
 /** Which hosts of one API its own tests found down, for all threads of the process. */
-export interface HostMarks {
+export interface HostStatus {
   isDown(host: string): boolean;
   /** Until it is taken away, or nobody puts it up again for as long as tests take to be sure. */
-  put(host: string): void;
-  remove(host: string): void;
+  markDown(host: string): void;
+  markUp(host: string): void;
 }
 
 /** `host:port`, also where the port is the usual one. */
-export function hostName(origin: string): string {
+export function toHostAndPort(origin: string): string {
   const { hostname, port, protocol } = new URL(origin);
   return `${hostname.toLowerCase()}:${port || (/^(?:https|wss|tls):$/.test(protocol) ? '443' : '80')}`;
 }
 
-export function hostMarks(
+export function createHostStatus(
   {
     processCounters,
     clock,
     settings,
   }: Pick<StepServices, 'clock' | 'settings'> & { readonly processCounters: LocalCounters },
   apiId: string,
-): HostMarks {
+): HostStatus {
   const nameOf = (host: string) => `down ${apiId} ${host}`;
-  const periodMs = settings['uptime.interval_ms'] * (settings['uptime.failures'] + 1) + longestTestMs;
+  const periodMs = settings['uptime.interval_ms'] * (settings['uptime.failures'] + 1) + maxTestMs;
   const window = { limit: Number.POSITIVE_INFINITY, periodMs, opens: 'every' } as const;
   return {
     isDown: host => processCounters.peek(nameOf(host), window, clock.now()).used > 0,
-    put: host => void processCounters.take(nameOf(host), window, clock.now()),
-    remove: host => processCounters.reset(nameOf(host)),
+    markDown: host => void processCounters.take(nameOf(host), window, clock.now()),
+    markUp: host => processCounters.reset(nameOf(host)),
   };
 }

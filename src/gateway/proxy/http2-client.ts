@@ -2,7 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 
-export interface Http2Options {
+export interface Http2ClientOptions {
   /** A connection that speaks HTTP/2. */
   open(): Promise<Socket>;
   readonly headersTimeoutMs: number;
@@ -11,35 +11,38 @@ export interface Http2Options {
 }
 
 /** What is used of a pool, whichever protocol it speaks. */
-export type Sender = Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>;
+export type UpstreamDispatcher = Pick<Dispatcher, 'dispatch' | 'close' | 'destroy'>;
 
 /** How long a connection without calls is kept. */
-const idleMs = 30_000;
+const idleTimeoutMs = 30_000;
 
 /** Calls to one upstream over HTTP/2: many at once on one connection, which is opened anew when it ends. */
-export function http2Client(origin: string, { open, headersTimeoutMs, onMaxStreams }: Http2Options): Sender {
+export function createHttp2Client(
+  origin: string,
+  { open, headersTimeoutMs, onMaxStreams }: Http2ClientOptions,
+): UpstreamDispatcher {
   let session: Promise<ClientHttp2Session> | undefined;
-  let closed = false;
+  let isClosed = false;
 
-  async function connected(): Promise<ClientHttp2Session> {
+  async function connectSession(): Promise<ClientHttp2Session> {
     const socket = await open();
-    const made = connect(origin, { createConnection: () => socket, settings: { enablePush: false } });
-    const forget = () => {
+    const opened = connect(origin, { createConnection: () => socket, settings: { enablePush: false } });
+    const clearSession = () => {
       session = undefined;
     };
-    made.on('error', forget);
-    made.once('goaway', forget);
-    made.once('close', forget);
-    made.on('remoteSettings', ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) =>
+    opened.on('error', clearSession);
+    opened.once('goaway', clearSession);
+    opened.once('close', clearSession);
+    opened.on('remoteSettings', ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) =>
       onMaxStreams(maxConcurrentStreams),
     );
-    made.setTimeout(idleMs, () => made.close());
-    if (closed) made.close();
-    return made;
+    opened.setTimeout(idleTimeoutMs, () => opened.close());
+    if (isClosed) opened.close();
+    return opened;
   }
 
-  function current(): Promise<ClientHttp2Session> {
-    session ??= connected().catch(error => {
+  function getSession(): Promise<ClientHttp2Session> {
+    session ??= connectSession().catch(error => {
       session = undefined;
       throw error;
     });
@@ -48,61 +51,66 @@ export function http2Client(origin: string, { open, headersTimeoutMs, onMaxStrea
 
   return {
     dispatch(options, handler) {
-      current().then(
-        made => send(made, options, handler, options.headersTimeout ?? headersTimeoutMs),
+      getSession().then(
+        opened => dispatchStream(opened, options, handler, options.headersTimeout ?? headersTimeoutMs),
         error => handler.onError?.(error as Error),
       );
       return true;
     },
     async close() {
-      closed = true;
+      isClosed = true;
       (await session?.catch(() => undefined))?.close();
     },
     async destroy() {
-      closed = true;
+      isClosed = true;
       (await session?.catch(() => undefined))?.destroy();
     },
-  } as Sender;
+  } as UpstreamDispatcher;
 }
 
 type Handler = Dispatcher.DispatchHandler;
 
-function send(
+function dispatchStream(
   session: ClientHttp2Session,
   options: Dispatcher.DispatchOptions,
   handler: Handler,
   timeoutMs: number,
 ): void {
-  let isOver = false;
+  let isEnded = false;
   let stream: ClientHttp2Stream | undefined;
   const fail = (error: Error) => {
-    if (isOver) return;
-    isOver = true;
+    if (isEnded) return;
+    isEnded = true;
     stream?.close(constants.NGHTTP2_CANCEL);
     handler.onError?.(error);
   };
   handler.onConnect?.(error => fail(error ?? new Error('the call was taken back')));
-  if (isOver) return;
+  if (isEnded) return;
   try {
-    stream = session.request(headOf(options) as never, { endStream: !options.body });
+    stream = session.request(toRequestHead(options) as never, { endStream: !options.body });
   } catch (error) {
     return fail(error as Error);
   }
-  const late = () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
+  const onTimeout = () => fail(Object.assign(new Error('no answer in time'), { code: 'UND_ERR_HEADERS_TIMEOUT' }));
   // 0: somebody else watches over the time.
-  const timer = timeoutMs > 0 ? setTimeout(late, timeoutMs) : undefined;
+  const timer = timeoutMs > 0 ? setTimeout(onTimeout, timeoutMs) : undefined;
   const open = stream;
   let trailers: string[] = [];
   const complete = () => {
-    if (isOver) return;
-    isOver = true;
+    if (isEnded) return;
+    isEnded = true;
     handler.onComplete?.(trailers);
   };
   open.once('response', (headers, flags, raw) => {
     clearTimeout(timer);
-    const more = handler.onHeaders?.(Number(headers[':status']), rawOf(raw as string[]), () => open.resume(), '');
+    const more = handler.onHeaders?.(
+      Number(headers[':status']),
+      toRawHeaders(raw as string[]),
+      () => open.resume(),
+      '',
+    );
     open.on('data', (chunk: Buffer) => {
-      if (isOver || handler.onData?.(chunk) === false) open.pause();
+      if (isEnded || handler.onData?.(chunk) === false) open.pause();
     });
     if (flags & constants.NGHTTP2_FLAG_END_STREAM) {
       // END_STREAM on the head: the end is passed on with it, so that it arrives in one frame again.
@@ -122,23 +130,23 @@ function send(
   if (options.body) void sendBody(open, options.body as Buffer | AsyncIterable<Uint8Array>, fail);
 }
 
-function headOf({ path, method, headers, origin }: Dispatcher.DispatchOptions): string[] {
-  const given = headers as string[];
+function toRequestHead({ path, method, headers, origin }: Dispatcher.DispatchOptions): string[] {
+  const flat = headers as string[];
   const head = [':method', method as string, ':path', path, ':scheme', new URL(String(origin)).protocol.slice(0, -1)];
   const rest: string[] = [];
-  for (let at = 0; at < given.length; at += 2) {
-    const name = given[at]!.toLowerCase();
-    if (name === 'host') head.push(':authority', given[at + 1]!);
-    else rest.push(name, given[at + 1]!);
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i]!.toLowerCase();
+    if (name === 'host') head.push(':authority', flat[i + 1]!);
+    else rest.push(name, flat[i + 1]!);
   }
   return [...head, ...rest];
 }
 
 /** As the other protocol delivers them. */
-function rawOf(flat: readonly string[]): Buffer[] {
+function toRawHeaders(flat: readonly string[]): Buffer[] {
   const raw: Buffer[] = [];
-  for (let at = 0; at < flat.length; at += 2)
-    if (!flat[at]!.startsWith(':')) raw.push(Buffer.from(flat[at]!, 'latin1'), Buffer.from(flat[at + 1]!, 'latin1'));
+  for (let i = 0; i < flat.length; i += 2)
+    if (!flat[i]!.startsWith(':')) raw.push(Buffer.from(flat[i]!, 'latin1'), Buffer.from(flat[i + 1]!, 'latin1'));
   return raw;
 }
 
@@ -151,7 +159,7 @@ async function sendBody(
   try {
     for await (const chunk of body) {
       if (stream.destroyed || stream.writableEnded) return;
-      if (!stream.write(chunk)) await drained(stream);
+      if (!stream.write(chunk)) await waitForDrain(stream);
     }
     stream.end();
   } catch (error) {
@@ -159,7 +167,7 @@ async function sendBody(
   }
 }
 
-const drained = (stream: ClientHttp2Stream) =>
+const waitForDrain = (stream: ClientHttp2Stream) =>
   new Promise<void>(resolve => {
     stream.once('drain', resolve);
     stream.once('close', resolve);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { destinationOf } from './load-balancer.ts';
+import { parseUpstreamAddress } from './load-balancer.ts';
 
 /** An upstream address of so many characters. */
 const addressOf = (length: number) => 'http://upstream.example/'.padEnd(length, 'x');
@@ -12,7 +12,7 @@ test('a parsed upstream address is cached up to 256 characters; longer ones, whi
     [257, false],
     [5000, false],
   ] as const) {
-    const [first, second] = [destinationOf(addressOf(length)), destinationOf(addressOf(length))];
+    const [first, second] = [parseUpstreamAddress(addressOf(length)), parseUpstreamAddress(addressOf(length))];
     assert.equal(first === second, isCached, `${length} characters`);
     assert.deepEqual(first, second);
     assert.equal(first.path.length, length - 'http://upstream.example'.length);

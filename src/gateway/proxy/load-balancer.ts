@@ -4,16 +4,16 @@ import { Lru } from '#base/lru.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
 import type { Model, VersionModel } from '#definition/model.ts';
 import { needsUpstream } from '#definition/required-parts.ts';
-import { tidied } from '../http/path.ts';
+import { resolveDots } from '../http/path.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type LoopControls, loopControls } from '../pipeline/loops.ts';
+import { type LoopControls, parseLoopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { hostMarks, hostName, isTested } from './host-status.ts';
-import type { Registries, Registry } from './service-discovery.ts';
+import { createHostStatus, hasUptimeTests, toHostAndPort } from './host-status.ts';
+import type { DiscoveredList, ServiceDiscovery } from './service-discovery.ts';
 
 /** One place calls go to. */
-export interface Destination {
+export interface UpstreamAddress {
   /** `http://host:port` */
   readonly origin: string;
   readonly host: string;
@@ -29,11 +29,11 @@ export interface Destination {
 }
 
 /** Where the calls of one version go: chooses among several where there are several. */
-export interface Target {
+export interface LoadBalancer {
   /** Set where it is always the same. */
-  readonly fixed?: Destination;
+  readonly single?: UpstreamAddress;
   /** Undefined when there is none that could take a call. */
-  next(): MaybePromise<Destination | undefined>;
+  next(): MaybePromise<UpstreamAddress | undefined>;
 }
 
 const schemes: Readonly<Record<string, string>> = {
@@ -45,20 +45,20 @@ const schemes: Readonly<Record<string, string>> = {
 };
 
 /** Places that are known once, however many APIs go there. Rewrites make some of what callers send, so long ones are not kept. */
-const placesKept = 10_000;
-const longestPlace = 256;
-const places = new Lru<string, Destination>(placesKept);
+const maxCachedAddresses = 10_000;
+const maxCachedAddressLength = 256;
+const addressCache = new Lru<string, UpstreamAddress>(maxCachedAddresses);
 
-export function destinationOf(address: string, fallbackScheme = 'http'): Destination {
+export function parseUpstreamAddress(address: string, fallbackScheme = 'http'): UpstreamAddress {
   const text = address.includes('://') ? address : `${fallbackScheme}://${address}`;
-  const known = places.get(text);
-  if (known) return known;
-  const read = readAddress(text, address);
-  if (text.length <= longestPlace) places.set(text, read);
-  return read;
+  const cached = addressCache.get(text);
+  if (cached) return cached;
+  const parsed = parseAddress(text, address);
+  if (text.length <= maxCachedAddressLength) addressCache.set(text, parsed);
+  return parsed;
 }
 
-function readAddress(text: string, address: string): Destination {
+function parseAddress(text: string, address: string): UpstreamAddress {
   const url = URL.parse(text);
   if (!url) throw new ApiCompileError(`the upstream address ${JSON.stringify(address)} cannot be read`);
   if (url.protocol === 'gw:') {
@@ -69,7 +69,7 @@ function readAddress(text: string, address: string): Destination {
       path: trimTrailingSlashes(url.pathname),
       query: url.search.slice(1),
       loop: url.host,
-      controls: loopControls(url.search.slice(1)),
+      controls: parseLoopControls(url.search.slice(1)),
     };
   }
   const scheme = schemes[url.protocol];
@@ -87,24 +87,24 @@ function readAddress(text: string, address: string): Destination {
 }
 
 /** By version key. A version's own target wins over balancing and discovery, as its author would expect. */
-export function targetsOf(model: Model, services: TargetTools): ReadonlyMap<string, Target> {
-  const shared = sharedTarget(model, services);
-  return new Map(model.versions.map(version => [version.key, ownTarget(version, model) ?? shared]));
+export function createLoadBalancers(model: Model, services: LoadBalancerServices): ReadonlyMap<string, LoadBalancer> {
+  const shared = createSharedBalancer(model, services);
+  return new Map(model.versions.map(version => [version.key, createOverrideTarget(version, model) ?? shared]));
 }
 
-type TargetTools = Pick<StepServices, 'serviceDiscovery' | 'processCounters' | 'clock' | 'settings'>;
+type LoadBalancerServices = Pick<StepServices, 'serviceDiscovery' | 'processCounters' | 'clock' | 'settings'>;
 
-function ownTarget({ version }: VersionModel, model: Model): Target | undefined {
+function createOverrideTarget({ version }: VersionModel, model: Model): LoadBalancer | undefined {
   if (version.overrideTarget === '' || model.versionData.notVersioned) return undefined;
-  return single(destinationOf(version.overrideTarget));
+  return createSingleTarget(parseUpstreamAddress(version.overrideTarget));
 }
 
-function sharedTarget(model: Model, services: TargetTools): Target {
+function createSharedBalancer(model: Model, services: LoadBalancerServices): LoadBalancer {
   const { loadBalancing, upstream, serviceDiscovery, listen } = model;
   const scheme = schemes[`${listen.protocol}:`] ? listen.protocol : 'http';
-  const choose = chooser(model, services);
+  const choose = createChooser(model, services);
   if (serviceDiscovery.enabled) {
-    const registry = registeredHosts(model, services.serviceDiscovery);
+    const registry = createDiscoveredHosts(model, services.serviceDiscovery);
     return {
       next() {
         const list = registry.list();
@@ -114,60 +114,66 @@ function sharedTarget(model: Model, services: TargetTools): Target {
   }
   // What mocks, plugins and rewrites leave over is refused as by a registry that names no host.
   if (upstream.url === '' && !loadBalancing.enabled && !needsUpstream(model)) return { next: () => undefined };
-  if (!loadBalancing.enabled) return single(destinationOf(upstream.url));
+  if (!loadBalancing.enabled) return createSingleTarget(parseUpstreamAddress(upstream.url));
   const list = loadBalancing.targets.flatMap(({ url, weight }) =>
-    Array<Destination>(weight).fill(destinationOf(url, scheme)),
+    Array<UpstreamAddress>(weight).fill(parseUpstreamAddress(url, scheme)),
   );
   if (list.length === 0) throw new ApiCompileError('all load balancing targets have weight 0');
   return { next: () => choose(list) };
 }
 
-const single = (fixed: Destination): Target => ({ fixed, next: () => fixed });
+const createSingleTarget = (address: UpstreamAddress): LoadBalancer => ({ single: address, next: () => address });
 
 /** In turn; past those that are down, where that is asked for. */
-function chooser(model: Model, services: TargetTools): (list: readonly Destination[]) => Destination | undefined {
+function createChooser(
+  model: Model,
+  services: LoadBalancerServices,
+): (list: readonly UpstreamAddress[]) => UpstreamAddress | undefined {
   const { enabled, skipUnavailableHosts } = model.loadBalancing;
-  const marks = skipUnavailableHosts && isTested(model) ? hostMarks(services, model.identity.id) : undefined;
-  const names = new WeakMap<Destination, string>();
-  const isUp = (destination: Destination): boolean => {
-    if (!marks || destination.loop) return true;
-    let name = names.get(destination);
+  const hostStatus =
+    skipUnavailableHosts && hasUptimeTests(model) ? createHostStatus(services, model.identity.id) : undefined;
+  const names = new WeakMap<UpstreamAddress, string>();
+  const isUp = (address: UpstreamAddress): boolean => {
+    if (!hostStatus || address.loop) return true;
+    let name = names.get(address);
     if (name === undefined) {
-      name = hostName(destination.origin);
-      names.set(destination, name);
+      name = toHostAndPort(address.origin);
+      names.set(address, name);
     }
-    return !marks.isDown(name);
+    return !hostStatus.isDown(name);
   };
   if (!enabled) return list => list[0];
-  let at = 0;
+  let index = 0;
   return list => {
     for (let tried = 0; tried < list.length; tried++) {
-      at = (at + 1) % list.length;
-      if (isUp(list[at]!)) return list[at];
+      index = (index + 1) % list.length;
+      if (isUp(list[index]!)) return list[index];
     }
     return undefined;
   };
 }
 
 /** The hosts a registry names. What it must not name is left out: other APIs, other schemes, the machine's own secrets. */
-export function registeredHosts(
+export function createDiscoveredHosts(
   { serviceDiscovery, listen }: Pick<Model, 'serviceDiscovery' | 'listen'>,
-  registries: Registries,
-): Registry<Destination> {
+  registries: ServiceDiscovery,
+): DiscoveredList<UpstreamAddress> {
   const scheme = schemes[`${listen.protocol}:`] ? listen.protocol : 'http';
-  return registries.of(`hosts ${scheme}`, serviceDiscovery, texts => texts.flatMap(text => registered(text, scheme)));
+  return registries.of(`hosts ${scheme}`, serviceDiscovery, texts =>
+    texts.flatMap(text => parseDiscoveredHost(text, scheme)),
+  );
 }
 
-function registered(text: string, scheme: string): Destination[] {
+function parseDiscoveredHost(text: string, scheme: string): UpstreamAddress[] {
   const whole = text.includes('://') ? text : `${scheme}://${text}`;
   const url = URL.parse(whole);
-  if (!url || !schemes[url.protocol] || url.username !== '' || url.hostname === '' || !mayBeNamed(url.hostname))
+  if (!url || !schemes[url.protocol] || url.username !== '' || url.hostname === '' || !isValidHost(url.hostname))
     return [];
-  return [destinationOf(whole)];
+  return [parseUpstreamAddress(whole)];
 }
 
 /** Not what speaks for the machine itself, such as the metadata of a cloud. */
-export const mayBeNamed = (hostname: string): boolean => {
+export const isValidHost = (hostname: string): boolean => {
   const bare = hostname.replace(/^\[|\]$/g, '');
   return isIP(bare) === 0 || classifyAddress(bare).reach !== 'forbidden';
 };
@@ -176,17 +182,19 @@ export const mayBeNamed = (hostname: string): boolean => {
  * The one place where an upstream path is made, for every protocol. Paths are canonical on both sides, whatever steps made
  * of them, so joining them cannot leave the target's own path.
  */
-export function upstreamPath(
+export function buildUpstreamPath(
   call: Exchange,
-  { path: base, query: ownQuery }: Destination,
+  { path: base, query: ownQuery }: UpstreamAddress,
   strip: boolean,
   keepSlash: boolean,
 ): string {
   const { rewrittenTarget } = call;
-  const asked = tidied(rewrittenTarget?.path ?? (strip ? call.innerPath : call.pathWithoutVersion || call.path));
+  const requested = resolveDots(
+    rewrittenTarget?.path ?? (strip ? call.innerPath : call.pathWithoutVersion || call.path),
+  );
   const root = base.endsWith('/') ? base.slice(0, -1) : base;
-  const path = asked === '/' ? (keepSlash ? base : root) || '/' : root + asked;
-  const given = rewrittenTarget ? rewrittenTarget.query : call.query;
-  const query = ownQuery && given ? `${ownQuery}&${given}` : ownQuery || given;
+  const path = requested === '/' ? (keepSlash ? base : root) || '/' : root + requested;
+  const requestQuery = rewrittenTarget ? rewrittenTarget.query : call.query;
+  const query = ownQuery && requestQuery ? `${ownQuery}&${requestQuery}` : ownQuery || requestQuery;
   return query ? `${path}?${query}` : path;
 }

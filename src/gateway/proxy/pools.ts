@@ -4,19 +4,19 @@ import { Pool } from 'undici';
 import { type LookupAll, refuseHost } from '#base/address-policy.ts';
 import { Admission } from './admission.ts';
 import { createPreread } from './body-preread.ts';
-import { connectorOf, createGuardedConnector, proxyHeaders, type Ways } from './connect.ts';
-import type { Link } from './connection-options.ts';
-import { http2Client, type Sender } from './http2-client.ts';
-import type { Destination } from './load-balancer.ts';
-import { Deadlines } from './timeout-queue.ts';
+import { type AlpnMode, createConnector, createGuardedConnector, proxyHeaders } from './connect.ts';
+import type { UpstreamConnectionOptions } from './connection-options.ts';
+import { createHttp2Client, type UpstreamDispatcher } from './http2-client.ts';
+import type { UpstreamAddress } from './load-balancer.ts';
+import { TimeoutQueue } from './timeout-queue.ts';
 
 export interface PoolOptions {
   readonly connectTimeoutMs: number;
   readonly headersTimeoutMs: number;
   /** Sockets to one origin this thread may hold. */
-  readonly connections: number;
+  readonly maxConnections: number;
   /** Requests under way at once to one origin over HTTP/2, where the upstream announces no smaller number. */
-  readonly streams: number;
+  readonly maxStreams: number;
   /** Requests that may wait for one of those, and for how long. */
   readonly maxWaiting: number;
   readonly waitTimeoutMs: number;
@@ -32,81 +32,89 @@ export interface PoolOptions {
 }
 
 /** The connections to one origin over one link, behind their admission control. */
-export interface UpstreamPool extends Sender {
+export interface UpstreamPool extends UpstreamDispatcher {
   readonly admission: Admission;
   /** Whether requests share its connections; a promise until the upstream has chosen. */
   readonly isHttp2: boolean | Promise<boolean>;
 }
 
 /** Pools kept at once; the one used longest ago is closed first. */
-const poolsKept = 2000;
+const maxPools = 2000;
 
 /** Kept connections to upstreams, one pool for each origin and link. */
-export function upstreamPools(options: PoolOptions) {
+export function createUpstreamPools(options: PoolOptions) {
   const pools = new Map<string, UpstreamPool>();
-  const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, streams } = options;
-  const waitTimeouts = new Deadlines(options.waitTimeoutMs);
-  const admit = (maxActive: number) => new Admission({ maxActive, maxWaiting, maxSharePercent, waitTimeouts });
+  const { connectTimeoutMs: timeoutMs, headersTimeoutMs, resolve, maxWaiting, maxSharePercent, maxStreams } = options;
+  const waitTimeouts = new TimeoutQueue(options.waitTimeoutMs);
+  const createAdmission = (maxActive: number) =>
+    new Admission({ maxActive, maxWaiting, maxSharePercent, waitTimeouts });
 
   /** A connection that belongs to whoever asked for it. */
-  function opened(origin: string, link: Link, ways: Ways): Promise<Socket> {
+  function openSocket(origin: string, connection: UpstreamConnectionOptions, alpn: AlpnMode): Promise<Socket> {
     const { protocol, hostname, port, host } = new URL(origin);
-    const connect = connectorOf(link, { timeoutMs, ways, resolve });
+    const connect = createConnector(connection, { timeoutMs, alpn, resolve });
     const bare = hostname.replace(/^\[|\]$/g, '');
     const { promise, resolve: done, reject } = Promise.withResolvers<Socket>();
     connect({ protocol, hostname: bare, port, host }, (error, socket) => (error ? reject(error) : done(socket!)));
     return promise;
   }
 
-  function poolOf(origin: string, link: Link): UpstreamPool {
-    const admission = admit(options.connections);
+  function createPool(origin: string, connection: UpstreamConnectionOptions): UpstreamPool {
+    const admission = createAdmission(options.maxConnections);
     const isSecure = origin.startsWith('https:');
     const common = {
-      connections: options.connections,
+      connections: options.maxConnections,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: 0,
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 600_000,
       pipelining: 1,
     };
-    if (link.proxy && !isSecure) {
-      const connect = createGuardedConnector(link.policy, { resolve }, { timeout: timeoutMs });
-      const proxied = forwardProxy(
-        new Pool(link.proxy.origin, { ...common, connect }),
-        link.proxy,
-        refusalAt(origin, link),
+    if (connection.proxy && !isSecure) {
+      const connect = createGuardedConnector(connection.policy, { resolve }, { timeout: timeoutMs });
+      const proxied = withForwardProxy(
+        new Pool(connection.proxy.origin, { ...common, connect }),
+        connection.proxy,
+        checkAddress(origin, connection),
       );
       return Object.assign(proxied, { admission, isHttp2: false });
     }
-    const pool = new Pool(origin, { ...common, connect: connectorOf(link, { timeoutMs, ways: 'http1', resolve }) });
+    const pool = new Pool(origin, {
+      ...common,
+      connect: createConnector(connection, { timeoutMs, alpn: 'http1', resolve }),
+    });
     if (!options.http2 || !isSecure) return Object.assign(pool, { admission, isHttp2: false });
-    const onMaxStreams = (most: number) => admission.resize(Math.min(most, streams));
-    const either = eitherOf(
+    const onMaxStreams = (announced: number) => admission.resize(Math.min(announced, maxStreams));
+    const negotiated = createNegotiatedPool(
       pool,
-      () => opened(origin, link, 'both'),
-      open => http2Client(origin, { open, headersTimeoutMs, onMaxStreams }),
+      () => openSocket(origin, connection, 'both'),
+      open => createHttp2Client(origin, { open, headersTimeoutMs, onMaxStreams }),
     );
-    return Object.assign(either, { admission });
+    return Object.assign(negotiated, { admission });
   }
 
-  function clearHttp2(origin: string, link: Link): UpstreamPool {
-    const admission = admit(streams);
-    const onMaxStreams = (most: number) => admission.resize(Math.min(most, streams));
-    const open = () => opened(origin, link, 'http1');
-    return Object.assign(http2Client(origin, { open, headersTimeoutMs, onMaxStreams }), { admission, isHttp2: true });
+  function createH2cPool(origin: string, connection: UpstreamConnectionOptions): UpstreamPool {
+    const admission = createAdmission(maxStreams);
+    const onMaxStreams = (announced: number) => admission.resize(Math.min(announced, maxStreams));
+    const open = () => openSocket(origin, connection, 'http1');
+    return Object.assign(createHttp2Client(origin, { open, headersTimeoutMs, onMaxStreams }), {
+      admission,
+      isHttp2: true,
+    });
   }
 
   return {
     /** `http2`: spoken without asking first, over connections in the clear. */
-    get(origin: string, link: Link, http2 = false): UpstreamPool {
-      const key = link.digest === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${link.digest}`;
+    get(origin: string, connection: UpstreamConnectionOptions, http2 = false): UpstreamPool {
+      const key =
+        connection.poolKey === '' && !http2 ? origin : `${http2 ? 'h2c ' : ''}${origin} ${connection.poolKey}`;
       let pool = pools.get(key);
       if (pool) {
-        if (pools.size > poolsKept / 2) touched(pools, key, pool);
+        if (pools.size > maxPools / 2) markUsed(pools, key, pool);
         return pool;
       }
-      pool = http2 ? clearHttp2(origin, link) : poolOf(origin, link);
-      if (pools.size >= poolsKept) {
+      pool = http2 ? createH2cPool(origin, connection) : createPool(origin, connection);
+      if (pools.size >= maxPools) {
         const [oldest, idle] = pools.entries().next().value!;
         pools.delete(oldest);
         void idle.close();
@@ -116,7 +124,8 @@ export function upstreamPools(options: PoolOptions) {
     },
     preread: createPreread(options.prereadBytes, options.maxPrereadBytes),
     /** A connection that never comes back to a pool. */
-    open: ({ origin }: Pick<Destination, 'origin'>, link: Link): Promise<Socket> => opened(origin, link, 'http1'),
+    open: ({ origin }: Pick<UpstreamAddress, 'origin'>, connection: UpstreamConnectionOptions): Promise<Socket> =>
+      openSocket(origin, connection, 'http1'),
     async close(): Promise<void> {
       await Promise.all([...pools.values()].map(pool => pool.destroy()));
     },
@@ -127,39 +136,43 @@ export function upstreamPools(options: PoolOptions) {
  * An upstream that may choose its protocol is asked with the first call, and what it chose holds as long as its connections
  * can be opened.
  */
-function eitherOf(pool: Pool, open: () => Promise<Socket>, client: (open: () => Promise<Socket>) => Sender) {
-  let first: Socket | undefined;
-  let chosen: Sender | undefined;
+function createNegotiatedPool(
+  pool: Pool,
+  open: () => Promise<Socket>,
+  client: (open: () => Promise<Socket>) => UpstreamDispatcher,
+) {
+  let probeSocket: Socket | undefined;
+  let chosen: UpstreamDispatcher | undefined;
   const http2 = client(async () => {
-    const socket = first?.destroyed === false ? first : await open();
-    first = undefined;
+    const socket = probeSocket?.destroyed === false ? probeSocket : await open();
+    probeSocket = undefined;
     if ((socket as TLSSocket).alpnProtocol === 'h2') return socket;
     socket.destroy();
     chosen = undefined;
     throw new Error('the upstream no longer speaks HTTP/2');
   });
-  let asking: Promise<Sender> | undefined;
-  async function ask(): Promise<Sender> {
+  let negotiation: Promise<UpstreamDispatcher> | undefined;
+  async function probeAlpn(): Promise<UpstreamDispatcher> {
     const socket = await open();
     if ((socket as TLSSocket).alpnProtocol !== 'h2') {
       socket.destroy();
       return pool;
     }
-    first = socket;
+    probeSocket = socket;
     return http2;
   }
-  function negotiate(): Promise<Sender> {
-    asking ??= ask()
+  function negotiate(): Promise<UpstreamDispatcher> {
+    negotiation ??= probeAlpn()
       .then(it => {
         chosen = it;
         return it;
       })
       .finally(() => {
-        asking = undefined;
+        negotiation = undefined;
       });
-    return asking;
+    return negotiation;
   }
-  const either: Sender & Pick<UpstreamPool, 'isHttp2'> = {
+  const negotiated: UpstreamDispatcher & Pick<UpstreamPool, 'isHttp2'> = {
     get isHttp2() {
       return chosen ? chosen === http2 : negotiate().then(it => it === http2);
     },
@@ -174,35 +187,35 @@ function eitherOf(pool: Pool, open: () => Promise<Socket>, client: (open: () => 
     close: () => Promise.all([pool.close(), http2.close()]).then(() => undefined),
     destroy: () => Promise.all([pool.destroy(), http2.destroy()]).then(() => undefined),
   };
-  return either;
+  return negotiated;
 }
 
 /** Order is age. While there is room for all, nobody needs to know it. */
-function touched(pools: Map<string, UpstreamPool>, key: string, pool: UpstreamPool): void {
+function markUsed(pools: Map<string, UpstreamPool>, key: string, pool: UpstreamPool): void {
   pools.delete(key);
   pools.set(key, pool);
 }
 
-function refusalAt(origin: string, { policy }: Link): Error | undefined {
+function checkAddress(origin: string, { policy }: UpstreamConnectionOptions): Error | undefined {
   const { hostname, port } = new URL(origin);
   return refuseHost(policy, hostname, Number(port || '80'));
 }
 
 /** A proxy takes calls in the clear under their whole address. */
-function forwardProxy(pool: Pool, proxy: URL, refused: Error | undefined): Pool {
+function withForwardProxy(pool: Pool, proxy: URL, addressError: Error | undefined): Pool {
   const extra = Object.entries(proxyHeaders(proxy)).flat();
-  const dispatch: Pool['dispatch'] = (given, handler) => {
-    if (refused) {
-      queueMicrotask(() => handler.onError?.(refused));
+  const dispatch: Pool['dispatch'] = (options, handler) => {
+    if (addressError) {
+      queueMicrotask(() => handler.onError?.(addressError));
       return true;
     }
     return Pool.prototype.dispatch.call(
       pool,
       {
-        ...given,
+        ...options,
         origin: proxy.origin,
-        path: `${given.origin}${given.path}`,
-        headers: [...(given.headers as string[]), ...extra],
+        path: `${options.origin}${options.path}`,
+        headers: [...(options.headers as string[]), ...extra],
       },
       handler,
     );
@@ -210,4 +223,4 @@ function forwardProxy(pool: Pool, proxy: URL, refused: Error | undefined): Pool 
   return Object.assign(pool, { dispatch });
 }
 
-export type UpstreamPools = ReturnType<typeof upstreamPools>;
+export type UpstreamPools = ReturnType<typeof createUpstreamPools>;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Deadlines, type Timed } from './timeout-queue.ts';
+import { type TimeoutEntry, TimeoutQueue } from './timeout-queue.ts';
 
 /** Something that writes down when it was told. */
-function timed(name: string, told: string[], onLate: () => void = () => undefined): Timed {
+function timed(name: string, told: string[], onLate: () => void = () => undefined): TimeoutEntry {
   return {
-    dueAt: 0,
-    late() {
+    expiresAtMs: 0,
+    onTimeout() {
       told.push(name);
       onLate();
     },
@@ -16,11 +16,11 @@ function timed(name: string, told: string[], onLate: () => void = () => undefine
 describe('deadlines', () => {
   test('everything is told once, in the order it came', async () => {
     const told: string[] = [];
-    const deadlines = new Deadlines(5);
+    const deadlines = new TimeoutQueue(5);
     await new Promise<void>(resolve => {
-      deadlines.watch(timed('first', told));
-      deadlines.watch(timed('second', told));
-      deadlines.watch(timed('last', told, resolve));
+      deadlines.start(timed('first', told));
+      deadlines.start(timed('second', told));
+      deadlines.start(timed('last', told, resolve));
       keepAlive(() => told.length < 3);
     });
     assert.deepEqual(told, ['first', 'second', 'last']);
@@ -29,15 +29,15 @@ describe('deadlines', () => {
 
   test('what ended in time is not told, and what begins anew is told after those that came meanwhile', async () => {
     const told: string[] = [];
-    const deadlines = new Deadlines(5);
+    const deadlines = new TimeoutQueue(5);
     const ended = timed('ended', told);
     await new Promise<void>(resolve => {
       const renewed = timed('renewed', told, resolve);
-      deadlines.watch(ended);
-      deadlines.watch(renewed);
-      deadlines.watch(timed('other', told));
-      deadlines.watch(renewed);
-      deadlines.forget(ended);
+      deadlines.start(ended);
+      deadlines.start(renewed);
+      deadlines.start(timed('other', told));
+      deadlines.start(renewed);
+      deadlines.clear(ended);
       keepAlive(() => !told.includes('renewed'));
     });
     assert.deepEqual(told, ['other', 'renewed']);
@@ -45,17 +45,17 @@ describe('deadlines', () => {
 
   test('who is late may begin again', async () => {
     const told: string[] = [];
-    const deadlines = new Deadlines(2);
+    const deadlines = new TimeoutQueue(2);
     await new Promise<void>(resolve => {
-      const it = timed('it', told, () => (told.length < 3 ? deadlines.watch(it) : resolve()));
-      deadlines.watch(it);
+      const it = timed('it', told, () => (told.length < 3 ? deadlines.start(it) : resolve()));
+      deadlines.start(it);
       keepAlive(() => told.length < 3);
     });
     assert.equal(told.length, 3);
   });
 
   test('a time longer than any timer is cut to the longest there is', () => {
-    assert.equal(new Deadlines(Number.MAX_SAFE_INTEGER).ms, 2 ** 31 - 1);
+    assert.equal(new TimeoutQueue(Number.MAX_SAFE_INTEGER).timeoutMs, 2 ** 31 - 1);
   });
 });
 

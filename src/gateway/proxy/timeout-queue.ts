@@ -1,58 +1,58 @@
 /** Something that may take a certain time, and no longer. */
-export interface Timed {
+export interface TimeoutEntry {
   /** Set by whoever watches it. */
-  dueAt: number;
+  expiresAtMs: number;
   /** Its time is over. */
-  late(): void;
+  onTimeout(): void;
 }
 
 /** What a timer of the system can be set to. */
-const longestMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Watches over everything that may take the same time. Whoever comes later is due later, so the order of coming is the
  * order of being due, and one timer, set to the first of them, is enough for any number.
  */
-export class Deadlines {
-  readonly ms: number;
-  readonly #waiting = new Set<Timed>();
+export class TimeoutQueue {
+  readonly timeoutMs: number;
+  readonly #entries = new Set<TimeoutEntry>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(ms: number) {
-    this.ms = Math.min(Math.max(1, ms), longestMs);
+  constructor(timeoutMs: number) {
+    this.timeoutMs = Math.min(Math.max(1, timeoutMs), maxTimerMs);
   }
 
   /** From now on; also for what is watched already, whose time then begins anew. */
-  watch(it: Timed): void {
-    it.dueAt = performance.now() + this.ms;
-    this.#waiting.delete(it);
-    this.#waiting.add(it);
-    if (this.#timer === undefined) this.#wait(this.ms);
+  start(entry: TimeoutEntry): void {
+    entry.expiresAtMs = performance.now() + this.timeoutMs;
+    this.#entries.delete(entry);
+    this.#entries.add(entry);
+    if (this.#timer === undefined) this.#setTimer(this.timeoutMs);
   }
 
-  forget(it: Timed): void {
-    this.#waiting.delete(it);
+  clear(entry: TimeoutEntry): void {
+    this.#entries.delete(entry);
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#entries.size;
   }
 
-  #wait(ms: number): void {
-    this.#timer = setTimeout(() => this.#sweep(), Math.ceil(ms)).unref();
+  #setTimer(timeoutMs: number): void {
+    this.#timer = setTimeout(() => this.#sweep(), Math.ceil(timeoutMs)).unref();
   }
 
   #sweep(): void {
     this.#timer = undefined;
     const now = performance.now();
-    for (const it of this.#waiting) {
+    for (const entry of this.#entries) {
       // What is told that it is late may have others watched: those are due later.
-      if (it.dueAt > now) {
-        if (this.#timer === undefined) this.#wait(it.dueAt - now);
+      if (entry.expiresAtMs > now) {
+        if (this.#timer === undefined) this.#setTimer(entry.expiresAtMs - now);
         return;
       }
-      this.#waiting.delete(it);
-      it.late();
+      this.#entries.delete(entry);
+      entry.onTimeout();
     }
   }
 }

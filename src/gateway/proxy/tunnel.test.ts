@@ -6,7 +6,7 @@ import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import type { Receiver } from './proxy-request.ts';
+import type { ProxyEvents } from './proxy-request.ts';
 import { Tunnel } from './tunnel.ts';
 
 const server = createServer((_request, response) => response.end('no'));
@@ -54,17 +54,22 @@ describe('a fault of ours in the answer to an upgrade', () => {
   });
 
   const fault = new Error('a step failed');
-  const moments: readonly [when: string, path: string, faulty: Partial<Receiver>][] = [
+  const moments: readonly [when: string, path: string, faulty: Partial<ProxyEvents>][] = [
     ['the head of an agreement', '/agrees', {}],
     ['the head of an answer', '/declines', {}],
-    ['an answer that was held', '/declines', { needsBody: () => true }],
+    ['an answer that was held', '/declines', { buffersResponse: () => true }],
   ];
   for (const [when, path, more] of moments)
     test(`${when}: fails that call, once, and nothing else`, async () => {
       const failures: unknown[] = [];
       const settled = Promise.withResolvers<void>();
-      const receiver: Receiver = {
-        ...{ answerBytes: 1000, heldBytes: 1000, needsBody: () => false, copies: () => undefined },
+      const receiver: ProxyEvents = {
+        ...{
+          maxResponseBytes: 1000,
+          maxBufferedBytes: 1000,
+          buffersResponse: () => false,
+          bodyCaptures: () => undefined,
+        },
         onHead() {
           throw fault;
         },

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { noBody } from '../http/body.ts';
-import { dropNamed, HeaderList, hopByHop } from '../http/headers.ts';
+import { HeaderList, hopByHopHeaders, removeConnectionHeaders } from '../http/headers.ts';
 import { GatewayResponse } from '../http/response.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ResponseWriter } from '../pipeline/response-writer.ts';
-import { Forwarding, type Receiver, refusalOf } from './proxy-request.ts';
-import { Deadlines } from './timeout-queue.ts';
+import { type ProxyEvents, ProxyRequest, toRefusalCode } from './proxy-request.ts';
+import { TimeoutQueue } from './timeout-queue.ts';
 import { relayWebSocket } from './websocket-relay.ts';
 
 export interface TunnelOptions {
@@ -29,16 +29,16 @@ export interface TunnelOptions {
 export class Tunnel {
   readonly #call: Exchange;
   readonly #writer: ResponseWriter;
-  readonly #receiver: Receiver;
+  readonly #events: ProxyEvents;
   readonly #options: TunnelOptions;
   #request: ClientRequest | undefined;
-  #settled = false;
+  #isSettled = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(call: Exchange, writer: ResponseWriter, receiver: Receiver, options: TunnelOptions) {
+  constructor(call: Exchange, writer: ResponseWriter, events: ProxyEvents, options: TunnelOptions) {
     this.#call = call;
     this.#writer = writer;
-    this.#receiver = receiver;
+    this.#events = events;
     this.#options = options;
   }
 
@@ -49,13 +49,13 @@ export class Tunnel {
       this.#options.timeoutMs,
     );
     this.#options.open().then(
-      socket => this.#ask(socket),
+      socket => this.#requestUpgrade(socket),
       error => this.#fail(error as Error),
     );
   }
 
-  #ask(socket: Socket): void {
-    if (this.#settled) {
+  #requestUpgrade(socket: Socket): void {
+    if (this.#isSettled) {
       socket.destroy();
       return;
     }
@@ -76,128 +76,135 @@ export class Tunnel {
     }
     this.#request = request;
     request.on('error', error => this.#fail(error));
-    request.once('upgrade', (message, other, first) => this.#agreed(message, other as Socket, first));
-    request.once('response', message => this.#declined(message));
+    request.once('upgrade', (message, upstream, first) => this.#onUpgrade(message, upstream as Socket, first));
+    request.once('response', message => this.#onResponse(message));
     request.end();
   }
 
-  #agreed(message: IncomingMessage, other: Socket, first: Buffer): void {
-    other.on('error', () => other.destroy());
-    if (this.#settled || message.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
-      other.destroy();
+  #onUpgrade(message: IncomingMessage, upstream: Socket, first: Buffer): void {
+    upstream.on('error', () => upstream.destroy());
+    if (this.#isSettled || message.headers.upgrade?.toLowerCase() !== this.#call.upgrade) {
+      upstream.destroy();
       this.#fail(new Error('the upstream agreed to another protocol'));
       return;
     }
     this.#settle();
     const call = this.#call;
-    call.onDisconnect = () => other.destroy();
+    call.onDisconnect = () => upstream.destroy();
     call.upstreamMs = performance.now() - call.upstreamStartedAt;
-    const response = new GatewayResponse(101, headersOf(message), noBody());
+    const response = new GatewayResponse(101, toHeaders(message), noBody());
     // What an API says in the head of every answer it says in this one too.
-    Promise.try(() => this.#receiver.onHead(call, response)).then(
-      () => this.#switch(response, other, first),
+    Promise.try(() => this.#events.onHead(call, response)).then(
+      () => this.#switch(response, upstream, first),
       error => {
-        other.destroy();
-        this.#receiver.onFailure(call, this.#writer, 'upstream_failed', error as Error);
+        upstream.destroy();
+        this.#events.onFailure(call, this.#writer, 'upstream_failed', error as Error);
       },
     );
   }
 
-  #switch({ headers }: GatewayResponse, other: Socket, first: Buffer): void {
+  #switch({ headers }: GatewayResponse, upstream: Socket, first: Buffer): void {
     const call = this.#call;
     call.onDisconnect = undefined;
     if (call.isClientDisconnected) {
-      other.destroy();
-      this.#receiver.onEnd(call, false);
+      upstream.destroy();
+      this.#events.onEnd(call, false);
       return;
     }
-    const answerHeaders = [...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade];
-    const caller = this.#writer.switchProtocol!(answerHeaders, () => relay.goAway());
-    if (first.length > 0) other.unshift(first);
-    const relay = relayWebSocket(caller, other, {
+    const responseHeaders = [...headers.flat, 'Connection', 'Upgrade', 'Upgrade', call.upgrade];
+    const client = this.#writer.switchProtocol!(responseHeaders, () => relay.goAway());
+    if (first.length > 0) upstream.unshift(first);
+    const relay = relayWebSocket(client, upstream, {
       closeTimeoutMs: this.#options.closeTimeoutMs,
       onEnd: () => {
-        call.responseBytes = other.bytesRead;
-        this.#receiver.onEnd(call, true);
+        call.responseBytes = upstream.bytesRead;
+        this.#events.onEnd(call, true);
       },
     });
   }
 
   /** An ordinary answer, and dealt with like one: nobody gets round a step by asking for another protocol. */
-  #declined(message: IncomingMessage): void {
-    if (this.#settled) {
+  #onResponse(message: IncomingMessage): void {
+    if (this.#isSettled) {
       message.destroy();
       return;
     }
     this.#settle();
     const { path, timeoutMs } = this.#options;
-    const heldWithin = new Deadlines(timeoutMs);
+    const bufferingTimeouts = new TimeoutQueue(timeoutMs);
     const options = { path, method: 'GET' } as const;
-    new Forwarding(this.#call, this.#writer, this.#receiver, arrived(message), options, heldWithin).send();
+    new ProxyRequest(
+      this.#call,
+      this.#writer,
+      this.#events,
+      dispatcherOfResponse(message),
+      options,
+      bufferingTimeouts,
+    ).send();
   }
 
   #settle(): void {
-    this.#settled = true;
+    this.#isSettled = true;
     clearTimeout(this.#timer);
   }
 
   #fail(error: Error): void {
-    if (this.#settled) return;
+    if (this.#isSettled) return;
     this.#settle();
     this.#call.onDisconnect = undefined;
     this.#request?.destroy();
-    this.#receiver.onFailure(this.#call, this.#writer, refusalOf(this.#call, error), error);
+    this.#events.onFailure(this.#call, this.#writer, toRefusalCode(this.#call, error), error);
   }
 }
 
 /** An answer that is already here, as a pool would bring it: what fails with it fails the call, and nothing else. */
-const arrived = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
+const dispatcherOfResponse = (message: IncomingMessage): Pick<Dispatcher, 'dispatch'> => ({
   dispatch(_options, handler) {
-    let fault: Error | undefined;
-    const giveUp = (error = new Error('the call was given up')) => {
-      fault ??= error;
+    let failure: Error | undefined;
+    const abort = (error = new Error('the call was given up')) => {
+      failure ??= error;
       message.destroy();
     };
     const attempt = (work: () => boolean | undefined): void => {
       try {
         if (work() === false) message.pause();
       } catch (error) {
-        giveUp(error as Error);
+        abort(error as Error);
       }
     };
     // It cannot be asked for again, whatever it broke off with.
-    message.on('error', cause => giveUp(new Error('the upstream broke off its answer', { cause })));
-    handler.onConnect?.(giveUp);
+    message.on('error', cause => abort(new Error('the upstream broke off its answer', { cause })));
+    handler.onConnect?.(abort);
     const raw = message.rawHeaders.map(text => Buffer.from(text, 'latin1'));
     message.on('data', (chunk: Buffer) => attempt(() => handler.onData?.(chunk)));
     attempt(() => handler.onHeaders?.(message.statusCode!, raw, () => message.resume(), message.statusMessage!));
     message.once('close', () => {
-      if (!message.complete) giveUp(new Error('the answer of the upstream is not whole'));
-      if (fault === undefined) attempt(() => void handler.onComplete?.(message.rawTrailers));
-      if (fault !== undefined) handler.onError?.(fault);
+      if (!message.complete) abort(new Error('the answer of the upstream is not whole'));
+      if (failure === undefined) attempt(() => void handler.onComplete?.(message.rawTrailers));
+      if (failure !== undefined) handler.onError?.(failure);
     });
     return true;
   },
 });
 
 /** Copies both ways; the end of one side ends the other. */
-export function join(one: Duplex, other: Socket, onEnd: () => void): void {
+export function pipeBoth(one: Duplex, other: Socket, onEnd: () => void): void {
   let open = 2;
-  const closed = () => {
+  const onClose = () => {
     one.destroy();
     other.destroy();
     if (--open === 0) onEnd();
   };
-  one.once('close', closed);
-  other.once('close', closed);
+  one.once('close', onClose);
+  other.once('close', onClose);
   one.pipe(other);
   other.pipe(one);
 }
 
-function headersOf({ rawHeaders, headers: { connection } }: IncomingMessage): HeaderList {
+function toHeaders({ rawHeaders, headers: { connection } }: IncomingMessage): HeaderList {
   const headers = new HeaderList();
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    if (!hopByHop.has(rawHeaders[at]!.toLowerCase())) headers.append(rawHeaders[at]!, rawHeaders[at + 1]!);
-  if (connection) dropNamed(headers, connection);
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (!hopByHopHeaders.has(rawHeaders[i]!.toLowerCase())) headers.append(rawHeaders[i]!, rawHeaders[i + 1]!);
+  if (connection) removeConnectionHeaders(headers, connection);
   return headers;
 }

@@ -4,7 +4,7 @@ import { createOutboundClient } from '#base/http-client/client.ts';
 import { createLog } from '#base/log.ts';
 import { classicToModel } from '#definition/model.ts';
 import { type Publisher, startPublisher } from '../../../tests/support/tokens.ts';
-import { upstreamTokens } from './upstream-tokens.ts';
+import { createUpstreamTokens } from './upstream-tokens.ts';
 
 describe('OAuth tokens for upstreams', () => {
   const out = createOutboundClient();
@@ -32,7 +32,12 @@ describe('OAuth tokens for upstreams', () => {
       clientSecret: 's',
       tokenUrl: `${server.url}/token`,
     };
-    return upstreamTokens(client, 'client_credentials', { outbound: out, clock: { now: () => nowMs }, log }, 'api');
+    return createUpstreamTokens(
+      client,
+      'client_credentials',
+      { outbound: out, clock: { now: () => nowMs }, log },
+      'api',
+    );
   };
 
   test('an authorization server that fails is asked once a second, however many requests need a token', async () => {
@@ -49,16 +54,16 @@ describe('OAuth tokens for upstreams', () => {
   });
 
   test('a token the upstream rejects is replaced once a second at most', async () => {
-    const { get, doubt } = tokens();
+    const { get, invalidate } = tokens();
     assert.equal((await get())?.value, 'Bearer token-1');
     for (let n = 0; n < 10; n++) {
-      doubt();
+      invalidate();
       assert.equal((await get())?.value, 'Bearer token-1');
     }
     nowMs += 1000;
-    doubt();
+    invalidate();
     assert.equal((await get())?.value, 'Bearer token-2');
-    doubt();
+    invalidate();
     assert.equal((await get())?.value, 'Bearer token-2');
     assert.equal(server.asked.length, 2);
   });

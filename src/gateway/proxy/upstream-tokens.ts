@@ -13,75 +13,75 @@ export interface UpstreamToken {
   /** The whole reply. */
   readonly members: Readonly<Record<string, unknown>>;
   readonly obtainedAtMs: number;
-  readonly untilMs: number;
+  readonly expiresAtMs: number;
 }
 
 export interface UpstreamTokens {
   /** One token for all calls, fetched once when several need it. Undefined where none can be had now. */
   get(): MaybePromise<UpstreamToken | undefined>;
   /** The upstream did not take it. */
-  doubt(): void;
+  invalidate(): void;
 }
 
-const replyBytes = 64 * 1024;
-const replyWithinMs = 10_000;
+const maxResponseBytes = 64 * 1024;
+const requestTimeoutMs = 10_000;
 /** A token whose server does not say how long it lasts. */
-const unsaidMs = 300_000;
+const defaultTtlMs = 300_000;
 /** A token is given up before its end, so that it does not end on its way. */
-const leewayMs = 10_000;
+const expiryLeewayMs = 10_000;
 /** How long a server that gave no token, or one that was not taken, is left alone. */
-const pauseMs = 1000;
+const minRetryIntervalMs = 1000;
 
-class NoToken extends Error {}
+class TokenUnavailable extends Error {}
 
-export function upstreamTokens(
+export function createUpstreamTokens(
   client: Client,
   grantType: GrantType,
   { outbound, clock, log }: Pick<StepServices, 'outbound' | 'clock' | 'log'>,
   apiId: string,
 ): UpstreamTokens {
-  let known: UpstreamToken | undefined;
-  let asking: Promise<UpstreamToken | undefined> | undefined;
+  let cached: UpstreamToken | undefined;
+  let pending: Promise<UpstreamToken | undefined> | undefined;
   let failedAtMs = Number.NEGATIVE_INFINITY;
-  const question = questionOf(client, grantType);
+  const request = buildTokenRequest(client, grantType);
 
-  async function asked(): Promise<UpstreamToken | undefined> {
+  async function fetchToken(): Promise<UpstreamToken | undefined> {
     try {
       const { status, body } = await outbound.fetch({
-        ...question,
+        ...request,
         audience: 'operator',
-        timeoutMs: replyWithinMs,
-        maxBytes: replyBytes,
+        timeoutMs: requestTimeoutMs,
+        maxBytes: maxResponseBytes,
       });
-      if (status !== 200) throw new NoToken(`the authorisation server answers ${status}`);
-      known = tokenIn(body.toString(), clock.now());
+      if (status !== 200) throw new TokenUnavailable(`the authorisation server answers ${status}`);
+      cached = parseToken(body.toString(), clock.now());
     } catch (error) {
-      if (!(error instanceof NoToken || error instanceof Problem)) throw error;
+      if (!(error instanceof TokenUnavailable || error instanceof Problem)) throw error;
       failedAtMs = clock.now();
-      known = undefined;
+      cached = undefined;
       log.warn({ api: apiId, reason: error.message }, 'no token for the upstream');
     }
-    return known;
+    return cached;
   }
 
   return {
     get() {
       const now = clock.now();
-      if (known && now < known.untilMs) return known;
-      if (asking) return asking;
-      if (now - failedAtMs < pauseMs) return undefined;
-      asking = asked().finally(() => {
-        asking = undefined;
+      if (cached && now < cached.expiresAtMs) return cached;
+      if (pending) return pending;
+      if (now - failedAtMs < minRetryIntervalMs) return undefined;
+      pending = fetchToken().finally(() => {
+        pending = undefined;
       });
-      return asking;
+      return pending;
     },
-    doubt() {
-      if (known && clock.now() - known.obtainedAtMs >= pauseMs) known = undefined;
+    invalidate() {
+      if (cached && clock.now() - cached.obtainedAtMs >= minRetryIntervalMs) cached = undefined;
     },
   };
 }
 
-function questionOf(
+function buildTokenRequest(
   { clientId, clientSecret, tokenUrl, method, scopes, username, password }: Client,
   grant: GrantType,
 ) {
@@ -104,22 +104,22 @@ function questionOf(
 }
 
 /** The words of a fault repeat nothing of the reply: there may be a secret in it. */
-function tokenIn(text: string, nowMs: number): UpstreamToken {
-  const members = parsed(text);
+function parseToken(text: string, nowMs: number): UpstreamToken {
+  const members = parseObject(text);
   const { access_token: token, expires_in: expires } = members;
-  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new NoToken('the reply has no token');
+  if (typeof token !== 'string' || !/^[!-~]+$/.test(token)) throw new TokenUnavailable('the reply has no token');
   const seconds = Number(expires);
-  const lastsMs = expires !== undefined && seconds > 0 ? seconds * 1000 : unsaidMs;
-  const untilMs = nowMs + Math.max(lastsMs - leewayMs, lastsMs / 2);
-  return { value: `Bearer ${token}`, members, obtainedAtMs: nowMs, untilMs };
+  const ttlMs = expires !== undefined && seconds > 0 ? seconds * 1000 : defaultTtlMs;
+  const untilMs = nowMs + Math.max(ttlMs - expiryLeewayMs, ttlMs / 2);
+  return { value: `Bearer ${token}`, members, obtainedAtMs: nowMs, expiresAtMs: untilMs };
 }
 
-function parsed(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    throw new NoToken('the reply is not JSON');
+    throw new TokenUnavailable('the reply is not JSON');
   }
-  throw new NoToken('the reply is not an object');
+  throw new TokenUnavailable('the reply is not an object');
 }

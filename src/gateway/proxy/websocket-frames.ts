@@ -8,27 +8,27 @@ const closeOpcode = 8;
 export class FrameTracker {
   readonly #head = new Uint8Array(maxHeadBytes);
   #headBytes = 0;
-  #payloadLeft = 0;
+  #remainingPayload = 0;
   /** A Close frame has begun: nothing may follow it in this direction. */
   hasClose = false;
 
   /** Between two frames: only here another frame may be put in. */
   get isBetweenFrames(): boolean {
-    return this.#headBytes === 0 && this.#payloadLeft === 0;
+    return this.#headBytes === 0 && this.#remainingPayload === 0;
   }
 
   /** Takes a chunk, or its part up to the next end of a frame. Returns the number of bytes taken. */
   take(chunk: Uint8Array, stopsBetweenFrames = false): number {
-    let at = 0;
-    while (at < chunk.length) {
-      if (this.#payloadLeft > 0) {
-        const step = Math.min(this.#payloadLeft, chunk.length - at);
-        this.#payloadLeft -= step;
-        at += step;
-      } else this.#takeHead(chunk[at++]!);
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#remainingPayload > 0) {
+        const step = Math.min(this.#remainingPayload, chunk.length - offset);
+        this.#remainingPayload -= step;
+        offset += step;
+      } else this.#takeHead(chunk[offset++]!);
       if (stopsBetweenFrames && this.isBetweenFrames) break;
     }
-    return at;
+    return offset;
   }
 
   #takeHead(byte: number): void {
@@ -39,9 +39,9 @@ export class FrameTracker {
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
     if (this.#headBytes < 2 + lengthBytes + (head[1]! & 0x80 ? 4 : 0)) return;
     let length = lengthBytes === 0 ? short : 0;
-    for (let at = 2; at < 2 + lengthBytes; at++) length = length * 256 + head[at]!;
+    for (let offset = 2; offset < 2 + lengthBytes; offset++) length = length * 256 + head[offset]!;
     if ((head[0]! & 0x0f) === closeOpcode) this.hasClose = true;
-    this.#payloadLeft = length;
+    this.#remainingPayload = length;
     this.#headBytes = 0;
   }
 }
@@ -50,6 +50,6 @@ export class FrameTracker {
 export function toCloseFrame(code: number, isClient: boolean): Buffer {
   const payload = [code >> 8, code & 0xff];
   const mask = isClient ? Buffer.from(createPublicId().slice(0, 8), 'hex') : Buffer.alloc(0);
-  const masked = payload.map((byte, at) => (isClient ? byte ^ mask[at]! : byte));
+  const masked = payload.map((byte, offset) => (isClient ? byte ^ mask[offset]! : byte));
   return Buffer.from([0x80 | closeOpcode, payload.length | (isClient ? 0x80 : 0), ...mask, ...masked]);
 }

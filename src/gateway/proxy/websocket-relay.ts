@@ -97,13 +97,13 @@ class Direction {
       if (!this.#destination.write(chunk)) this.#source.pause();
       return;
     }
-    let at = 0;
+    let offset = 0;
     if (this.#state === 'ending') {
-      at = this.#frames.take(chunk, true);
-      this.#destination.write(chunk.subarray(0, at));
+      offset = this.#frames.take(chunk, true);
+      this.#destination.write(chunk.subarray(0, offset));
       this.#closeBetweenFrames();
     }
-    this.#frames.take(chunk.subarray(at));
+    this.#frames.take(chunk.subarray(offset));
     this.#onChange?.();
   }
 

@@ -7,7 +7,7 @@ import { toLogEntry } from '#analytics/logged-call.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import { readSettings, type SettingName } from '#base/settings.ts';
 import { classicToModel } from '#definition/model.ts';
-import { bodyFrom, bodyOf, noBody } from '../http/body.ts';
+import { bodyFromBytes, bodyFromStream, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { createResponse } from '../http/response.ts';
 import { Exchange } from '../pipeline/exchange.ts';
@@ -88,7 +88,7 @@ test('a call is written down with everything its record shows, its key by hash o
         versionName: 'v2',
         upstreamMs: 3,
         responseBytes: 7,
-        body: bodyOf(Buffer.from('12345')),
+        body: bodyFromBytes(Buffer.from('12345')),
         tags: ['cached-response'],
         api: api({ tags: ['eu'], tag_headers: ['X-Team'] }),
       },
@@ -240,7 +240,7 @@ const detailed = {
 test('detailed recording keeps both texts without the credentials in them', () => {
   const response = createResponse(201, { 'Content-Type': 'text/plain', 'Set-Cookie': 'id=hidden' }, 'made');
   const headers = ['X-Key', 'hidden', 'Authorization', 'hidden', 'Cookie', 'a=hidden', 'Accept', '*/*'];
-  const body = bodyOf(Buffer.from('{"a":1}'));
+  const body = bodyFromBytes(Buffer.from('{"a":1}'));
   const found = recorded(call({ api: api(detailed), response: response, body }, headers))!;
   assert.equal(
     text(found.raw_request),
@@ -254,7 +254,7 @@ test('detailed recording is also asked for by a key, holds back no body that str
   async function* chunks() {
     yield Buffer.from('streamed');
   }
-  const streamed = recorded(call({ session, body: bodyFrom(chunks(), 8) }))!;
+  const streamed = recorded(call({ session, body: bodyFromStream(chunks(), 8) }))!;
   assert.doesNotMatch(text(streamed.raw_request), /streamed/);
   const large = recorded(call({ session, response: createResponse(200, {}, 'x'.repeat(100_000)) }))!;
   assert.equal(text(large.raw_response).length, 8192);

@@ -4,7 +4,7 @@ import { createThreadSampler } from '#analytics/event-loop-lag.ts';
 import type { ThreadReport } from '#analytics/metrics-report.ts';
 import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
 import type { Settings } from '#base/settings.ts';
-import { isInside, networks } from '../pipeline/client-address.ts';
+import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import type { RecordedApi } from './api-analytics.ts';
@@ -156,8 +156,8 @@ function pathOfTarget(target: string): string {
 
 function addressTest(ignored: readonly string[]): ((address: string) => boolean) | undefined {
   if (ignored.length === 0) return undefined;
-  const list = networks(ignored);
-  return address => isInside(list, address);
+  const list = parseCidrList(ignored);
+  return address => includesAddress(list, address);
 }
 
 const ofSession = new WeakMap<Session, string>();

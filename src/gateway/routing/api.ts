@@ -2,13 +2,17 @@ import { normalizeListenPath } from '#definition/listen-path.ts';
 import type { Model } from '#definition/model.ts';
 import { findPathTemplateError, normalizeHost } from '#definition/path-template.ts';
 import { listCredentialSources } from '../auth/credential-sources.ts';
-import { isOwnCredential } from '../http/request-head.ts';
+import { isGatewayCredential } from '../http/request-head.ts';
 import { buildChain } from '../pipeline/chain.ts';
-import { checkOwnPort, ownPort } from '../pipeline/listen-port.ts';
+import { listenPortOf, validateListenPort } from '../pipeline/listen-port.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { createPlainLink, type Links, linksOf } from '../proxy/connection-options.ts';
-import { targetsOf } from '../proxy/load-balancer.ts';
+import {
+  type ConnectionOptionsFor,
+  createConnectionOptions,
+  createDefaultConnection,
+} from '../proxy/connection-options.ts';
+import { createLoadBalancers } from '../proxy/load-balancer.ts';
 import { RecordedApi } from '../recording/api-analytics.ts';
 import { createOptionsAccess } from '../steps/options-access.ts';
 import { createContextNameCheck } from '../variables/context-names.ts';
@@ -50,7 +54,7 @@ export interface Api {
   /** All versions inside the definition. */
   readonly served: readonly Served[];
   /** How its upstreams are connected to. */
-  readonly links: Links;
+  readonly links: ConnectionOptionsFor;
   /** How upstreams are asked: below the listen path, with its final slash, under the caller's host. */
   readonly strips: boolean;
   readonly keepsSlash: boolean;
@@ -73,7 +77,7 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
   const services: StepServices = { ...thread, ...(policy.key === '' ? {} : thread.networkFor(policy)), ...own };
   const { identity, listen, customDomain } = model;
   const { id, databaseId, orgId, name } = identity;
-  const plainLink = createPlainLink(policy);
+  const plainLink = createDefaultConnection(policy);
   const isHere = isOfSegment(model, services.settings['gateway.segments']);
   const host = customDomain.enabled ? normalizeHost(customDomain.name) : '';
   const listenPath = normalizeListenPath(listen.path);
@@ -103,7 +107,7 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
     unopened,
     model,
     host,
-    port: ownPort(model, services.settings),
+    port: listenPortOf(model, services.settings),
     listenPath,
     routed:
       identity.active &&
@@ -119,7 +123,7 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
     if (missing !== '') throw new ApiCompileError(missing);
     if (unreadable !== undefined) throw new ApiCompileError(`its address cannot be read: ${unreadable}`);
     const passage = passageOf(model, services);
-    checkOwnPort(model, services.settings);
+    validateListenPort(model, services.settings);
     const served = passage ? [] : servedOf(model, services);
     const versions = versionChoice(model, served, services.settings['gateway.version_header']);
     return {
@@ -127,7 +131,7 @@ export function compileApi(given: Model, thread: StepServices, { createdAt, unop
       versions,
       only: versions.only,
       served,
-      links: linksOf(model, services.certificates, policy),
+      links: createConnectionOptions(model, services.certificates, policy),
       serverIdentity: serverIdentityOf(model, services.certificates),
       passage: isHere ? passage : undefined,
     };
@@ -142,7 +146,7 @@ const readsNone = () => false;
 
 function readsKeyFromOf(model: Model): (name: string) => boolean {
   const headers = listCredentialSources(model).map(({ header }) => header.toLowerCase());
-  return headers.some(isOwnCredential) ? name => headers.includes(name) : readsNone;
+  return headers.some(isGatewayCredential) ? name => headers.includes(name) : readsNone;
 }
 
 /** Nobody asks an API that is not served for its versions. */
@@ -155,14 +159,14 @@ const noVersions: VersionChoice = {
 const passesOptions = ({ cors }: Model): boolean => cors.enabled && cors.optionsPassthrough;
 
 function servedOf(model: Model, services: StepServices): Served[] {
-  const targets = targetsOf(model, services);
+  const targets = createLoadBalancers(model, services);
   return model.versions.map(version => ({
     kind: 'own',
     version,
     chain: buildChain({ model, version, services }),
     optionsAccess: passesOptions(model) ? createOptionsAccess({ model, version, services }) : undefined,
     target: targets.get(version.key)!,
-    fixed: targets.get(version.key)!.fixed,
+    fixed: targets.get(version.key)!.single,
   }));
 }
 

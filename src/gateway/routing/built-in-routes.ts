@@ -6,7 +6,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { type Cors, corsOf } from '../steps/cors-policy.ts';
+import { type CorsPolicy, createCorsPolicy } from '../steps/cors-policy.ts';
 import { batchRoutes } from './batch/route.ts';
 
 /** What an API answers itself below its listen path, before its chain and whatever version is asked for. */
@@ -25,7 +25,7 @@ export const noRoutes: ReadonlyMap<string, Route> = new Map();
 
 /** By the path below the listen path. */
 export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
-  const cors = corsOf(context);
+  const cors = createCorsPolicy(context);
   const routes = [...createOauthRoutes(context), ...batchRoutes(context), ...createMetadataRoutes(context)];
   if (routes.length === 0) return noRoutes;
   return new Map(cors ? routes.map(([path, route]) => [path, forPages(cors, route)]) : routes);
@@ -33,8 +33,8 @@ export function routesOf(context: RouteContext): ReadonlyMap<string, Route> {
 
 /** Pages of other origins come here too. */
 const forPages =
-  (cors: Cors, route: Route): Route =>
+  (cors: CorsPolicy, route: Route): Route =>
   (call, inside) => {
-    cors.mark(call);
-    return call.method === 'OPTIONS' ? cors.options(call) : route(call, inside);
+    cors.addHeaders(call);
+    return call.method === 'OPTIONS' ? cors.respondToOptions(call) : route(call, inside);
   };

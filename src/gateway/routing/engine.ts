@@ -2,10 +2,10 @@ import { Problem } from '#base/problems.ts';
 import { toDatabaseProblem } from '#storage/database-errors.ts';
 import { problem as bodyProblem, noBody } from '../http/body.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
-import { holdsParameters, plainSpelling } from '../http/path.ts';
-import { dropOwnCredentials } from '../http/request-head.ts';
+import { hasMatrixParameters, stripMatrixParameters } from '../http/path.ts';
+import { removeGatewayCredentials } from '../http/request-head.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import { bringsTooMuch, tooLarge } from '../pipeline/body-limit.ts';
+import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
 import {
   buffersResponse,
   collectBodyCaptures,
@@ -14,16 +14,16 @@ import {
   runRequestSteps,
   runResponseSteps,
 } from '../pipeline/chain.ts';
-import { refusalWords } from '../pipeline/error-message-overrides.ts';
+import { createErrorMessageOverrides } from '../pipeline/error-message-overrides.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { type RefusalCode, refusalAnswer, refusals, refuse, refusePlainly } from '../pipeline/refusals.ts';
+import { type RefusalCode, refusalResponse, refusals, refuse, refuseAsText } from '../pipeline/refusals.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { type Destination, upstreamPath } from '../proxy/load-balancer.ts';
+import { buildUpstreamPath, type UpstreamAddress } from '../proxy/load-balancer.ts';
 import type { UpstreamPools } from '../proxy/pools.ts';
-import { handOut, type Receiver } from '../proxy/proxy-request.ts';
-import { hostsDown, sendingOf } from '../proxy/send.ts';
-import { overridesByApi } from '../steps/error-overrides/overrides.ts';
+import { deliverCaptures, type ProxyEvents } from '../proxy/proxy-request.ts';
+import { createSender, noHealthyHostResponse } from '../proxy/send.ts';
+import { createOverridesByApi } from '../steps/error-overrides/overrides.ts';
 import type { Api } from './api.ts';
 import { noRoutes, type Route } from './built-in-routes.ts';
 import { foundById, inService, type Snapshot } from './snapshot.ts';
@@ -43,13 +43,13 @@ export interface EngineOptions {
 export function createEngine(options: EngineOptions): RequestHandler {
   const { snapshot, services, pools, record: write, onUpstreamFailure } = options;
   const loopsAllowed = services.settings['gateway.loop_limit'];
-  const worded = refusalWords(services.settings);
-  const overridden = overridesByApi(services);
+  const worded = createErrorMessageOverrides(services.settings);
+  const overridden = createOverridesByApi(services);
   const bodyBytes = services.settings['gateway.request_body_bytes'];
   const parameters = services.settings['gateway.path_parameters'];
   const idPaths = services.settings['gateway.api_id_paths'];
-  const receiver: Receiver = {
-    answerBytes: services.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
+  const receiver: ProxyEvents = {
+    maxResponseBytes: services.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
     onHead(call, response) {
       withAnswerHeaders(call, response);
       call.response = response;
@@ -58,9 +58,9 @@ export function createEngine(options: EngineOptions): RequestHandler {
       notifyUpstreamResult(call.chain, call, { status: response.status, failure: '' });
       return runResponseSteps(call.chain, call, response);
     },
-    heldBytes: services.settings['gateway.held_body_bytes'],
-    needsBody: (call, response) => call.chain !== undefined && buffersResponse(call.chain, call, response),
-    copies: (call, response) => call.chain && collectBodyCaptures(call.chain, call, response),
+    maxBufferedBytes: services.settings['gateway.held_body_bytes'],
+    buffersResponse: (call, response) => call.chain !== undefined && buffersResponse(call.chain, call, response),
+    bodyCaptures: (call, response) => call.chain && collectBodyCaptures(call.chain, call, response),
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, writer, code, error) {
       if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
@@ -76,7 +76,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     write(call, complete);
   }
 
-  const sendUpstream = sendingOf(services, pools, receiver);
+  const sendUpstream = createSender(services, pools, receiver);
 
   /** Error boundary: a throw that no step accounts for fails its call, never the thread. */
   function handle(call: Exchange, writer: ResponseWriter): void {
@@ -88,14 +88,14 @@ export function createEngine(options: EngineOptions): RequestHandler {
   }
 
   function enterRoute(call: Exchange, writer: ResponseWriter): void {
-    if (bodyBytes > 0 && bringsTooMuch(call, bodyBytes)) return deliver(call, writer, tooLarge(call));
+    if (bodyBytes > 0 && exceedsBodyLimit(call, bodyBytes)) return deliver(call, writer, bodyTooLargeResponse(call));
     const current = snapshot();
     const router = call.peer.port ? current.ports.get(call.peer.port) : current.router;
     const found = router?.find(call.host, call.path, current.guard) ?? (idPaths ? foundById(current, call) : undefined);
     if (!found || (call.restrictedToApiId !== '' && found.value.id !== call.restrictedToApiId))
-      return deliver(call, writer, refusePlainly(call, 'route_unknown'));
-    if (parameters !== 'pass' && holdsParameters(call.path)) {
-      const plainly = router?.find(call.host, plainSpelling(call.path), current.guard);
+      return deliver(call, writer, refuseAsText(call, 'route_unknown'));
+    if (parameters !== 'pass' && hasMatrixParameters(call.path)) {
+      const plainly = router?.find(call.host, stripMatrixParameters(call.path), current.guard);
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
         return deliver(call, writer, refuse(call, 'path_twofold'));
       call.isPathAmbiguous = true;
@@ -119,7 +119,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     const chosen = api.only ?? api.versions.choose(call);
     if (chosen.kind === 'refused') return refusedByVersion(call, writer, chosen);
     if (chosen.kind === 'other') return enterVersion(call, chosen.apiId, chosen.isDefault, writer, current);
-    if (call.headers.holdsOwnCredentials) dropOwnCredentials(call.headers, api.readsKeyFrom);
+    if (call.headers.hasGatewayCredentials) removeGatewayCredentials(call.headers, api.readsKeyFrom);
     if (api.passesOptions && call.method === 'OPTIONS') return passOptions(call, api, chosen, writer, current);
     call.chain = chosen.chain;
     walk(call, api, chosen, writer, current);
@@ -211,12 +211,12 @@ export function createEngine(options: EngineOptions): RequestHandler {
   function delivered(call: Exchange, writer: ResponseWriter, response: GatewayResponse): void {
     const copies = collectBodyCaptures(call.chain!, call, response);
     send(call, writer, response);
-    if (copies) handOut(copies, response.body.bytes ?? Buffer.alloc(0));
+    if (copies) deliverCaptures(copies, response.body.bytes ?? Buffer.alloc(0));
   }
 
   function failed(call: Exchange, writer: ResponseWriter, error: unknown): void {
     const { code } = error as { code?: string };
-    if (code === bodyProblem.too_large.code) return deliver(call, writer, tooLarge(call));
+    if (code === bodyProblem.too_large.code) return deliver(call, writer, bodyTooLargeResponse(call));
     if (code === bodyProblem.too_slow.code) return deliver(call, writer, refuse(call, 'body_too_slow'));
     const fault = toDatabaseProblem(error);
     if (fault) {
@@ -226,7 +226,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
       call.errorCode = error.code;
-      return deliver(call, writer, refusalAnswer(call, error.status, error.message));
+      return deliver(call, writer, refusalResponse(call, error.status, error.message));
     }
     services.log.error({ err: error, api: call.api?.id }, 'a step failed');
     deliver(call, writer, refuse(call, 'internal'));
@@ -247,29 +247,29 @@ export function createEngine(options: EngineOptions): RequestHandler {
     writer: ResponseWriter,
     current: Snapshot,
   ): void {
-    let destination: ReturnType<Served['target']['next']>;
+    let address: ReturnType<Served['target']['next']>;
     try {
-      destination = call.rewrittenTarget?.destination ?? fixed ?? target.next();
+      address = call.rewrittenTarget?.address ?? fixed ?? target.next();
     } catch (error) {
       return failed(call, writer, error);
     }
-    if (destination instanceof Promise)
-      destination.then(
+    if (address instanceof Promise)
+      address.then(
         found => sent(call, api, found, writer, current),
         error => failed(call, writer, error),
       );
-    else sent(call, api, destination, writer, current);
+    else sent(call, api, address, writer, current);
   }
 
   function sent(
     call: Exchange,
     api: Api,
-    to: Destination | undefined,
+    to: UpstreamAddress | undefined,
     writer: ResponseWriter,
     current: Snapshot,
   ): void {
     try {
-      if (!to) deliver(call, writer, hostsDown(call));
+      if (!to) deliver(call, writer, noHealthyHostResponse(call));
       else if (to.loop) loop(call, to, writer, current);
       else {
         const sending = sendUpstream(call, api, to, writer, current.hasTenants ? api.orgId : '');
@@ -281,19 +281,19 @@ export function createEngine(options: EngineOptions): RequestHandler {
   }
 
   /** `gw://name/path`: another API of this gateway, or the same one again, without leaving the process. */
-  function loop(call: Exchange, destination: Destination, writer: ResponseWriter, current: Snapshot): void {
-    const target = destination.loop === 'self' ? call.api : current.byName(call.api!.orgId, destination.loop);
+  function loop(call: Exchange, address: UpstreamAddress, writer: ResponseWriter, current: Snapshot): void {
+    const target = address.loop === 'self' ? call.api : current.byName(call.api!.orgId, address.loop);
     if (!target)
       return deliver(
         call,
         writer,
-        refuse(call, call.rewrittenTarget?.destination ? 'rewrite_loop_unknown' : 'loop_unknown'),
+        refuse(call, call.rewrittenTarget?.address ? 'rewrite_loop_unknown' : 'loop_unknown'),
       );
-    controlled(call, destination);
+    controlled(call, address);
     if (!passedOn(call, writer)) return;
-    call.innerPath = upstreamPath(call, { ...destination, query: '' }, true, false).split('?', 1)[0]!;
+    call.innerPath = buildUpstreamPath(call, { ...address, query: '' }, true, false).split('?', 1)[0]!;
     call.path = target.listenPath.replace(/\/$/, '') + call.innerPath;
-    call.isPathAmbiguous ||= parameters === 'check' && holdsParameters(call.path);
+    call.isPathAmbiguous ||= parameters === 'check' && hasMatrixParameters(call.path);
     call.listenPath = target.listenPath;
     call.pathWithoutVersion = '';
     call.rewrittenTarget = undefined;
@@ -311,7 +311,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     if (call.isClientDisconnected) return record(call, false);
     if (response.isGatewayError) {
       worded(call, response);
-      overridden(call.api)?.refusal(call, response);
+      overridden(call.api)?.overrideRefusal(call, response);
       const grpcType = readGrpcType(call.receivedMethod, call.headers);
       if (grpcType !== undefined) return refuseGrpc(call, writer, response, grpcType);
     }
@@ -346,7 +346,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
 const busyRetrySeconds = 1;
 
 function refusalFor(call: Exchange, code: RefusalCode): GatewayResponse {
-  if (code === 'body_too_large') return tooLarge(call);
+  if (code === 'body_too_large') return bodyTooLargeResponse(call);
   const refused = refuse(call, code);
   if (code === 'upstream_busy') refused.headers.append('Retry-After', String(busyRetrySeconds));
   return refused;
@@ -365,7 +365,7 @@ function forgetCaller(call: Exchange): void {
 }
 
 /** The first limit a call is given holds for the rest of it. */
-function controlled(call: Exchange, { controls }: Destination): void {
+function controlled(call: Exchange, { controls }: UpstreamAddress): void {
   call.method = call.upstreamMethod ?? call.method;
   call.upstreamMethod = undefined;
   if (!controls) return;

@@ -85,7 +85,7 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
 
   async function loadAll(revision: number): Promise<void> {
     const apis = await compiled(await store.allApis());
-    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], services.grants.held());
+    current = nextSnapshot(emptySnapshot(rules), revision, apis, [], services.grants.heldHosts());
   }
 
   async function loadChanged(revision: number, changes: readonly Change[]): Promise<void> {
@@ -97,7 +97,7 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     const gone = ids.filter(id => !here.has(id));
     const known =
       gone.length > 0 ? [...current.apis.values()].filter(api => gone.includes(api.databaseId)).map(api => api.id) : [];
-    current = nextSnapshot(current, revision, await compiled(found), known, services.grants.held());
+    current = nextSnapshot(current, revision, await compiled(found), known, services.grants.heldHosts());
   }
 
   async function load(): Promise<void> {
@@ -120,7 +120,7 @@ export function snapshotLoader({ store, services, onChanges }: LoaderOptions) {
     /** Serves what was known before the start, until a refresh succeeds: the first one reads everything anew. */
     async serve(known: readonly ReadApi[], grants: StoredGrants): Promise<void> {
       services.grants.replace(grants);
-      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], services.grants.held());
+      current = nextSnapshot(emptySnapshot(rules), 0, await compiled(known), [], services.grants.heldHosts());
       lent = true;
     },
     /** Resolves when the snapshot holds at least what was committed before the call. */

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createGuardedLookup, refuseHost } from '#base/address-policy.ts';
-import { hostOf } from '../http/request-head.ts';
-import { join } from '../proxy/tunnel.ts';
+import { normalizeHostHeader } from '../http/request-head.ts';
+import { pipeBoth } from '../proxy/tunnel.ts';
 import type { Listener } from '../server/listener.ts';
 import type { Secured } from '../server/tls-acceptor.ts';
 import type { Api } from './api.ts';
@@ -21,7 +21,7 @@ export interface RawListenerOptions {
 export function createRawListener(options: RawListenerOptions): Listener {
   const { services, secured, connections } = options;
   const open = new Set<Socket>();
-  const door = secured?.door(socket => pass(socket, hostOf(socket.servername || ''), options));
+  const door = secured?.door(socket => pass(socket, normalizeHostHeader(socket.servername || ''), options));
   const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: false }, socket => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
@@ -61,7 +61,7 @@ function pass(caller: Socket, serverName: string, { services, connectMs, onFault
     upstream => {
       upstream.on('error', () => upstream.destroy());
       if (caller.destroyed) upstream.destroy();
-      else join(caller, upstream, () => undefined);
+      else pipeBoth(caller, upstream, () => undefined);
     },
     error => {
       onFault(api, error as Error);
@@ -78,16 +78,16 @@ async function reached(passage: Passage, api: Api, withinMs: number): Promise<So
 
 function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const link = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
-    const refused = refuseHost(link.policy, host, port);
+    const connection = links({ origin: `https://${host.includes(':') ? `[${host}]` : host}:${port}` });
+    const refused = refuseHost(connection.policy, host, port);
     if (refused) return reject(refused);
-    const lookup = createGuardedLookup(link.policy, port);
+    const lookup = createGuardedLookup(connection.policy, port);
     const socket = isSecure
       ? connectTls({
           host,
           port,
           lookup,
-          ...link.tls,
+          ...connection.tls,
           servername: /[a-z]/i.test(host) && !host.includes(':') ? host : '',
         })
       : connect({ host, port, lookup, noDelay: true });
@@ -98,7 +98,7 @@ function opened({ host, port, isSecure }: PassageTarget, { links }: Api, withinM
     });
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
-      const fault = isSecure ? link.check?.(socket as TLSSocket, host) : undefined;
+      const fault = isSecure ? connection.verifyIdentity?.(socket as TLSSocket, host) : undefined;
       if (fault) socket.destroy(fault);
       else resolve(socket);
     });

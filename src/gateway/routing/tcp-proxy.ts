@@ -2,7 +2,7 @@ import { isExtraPort } from '#base/extra-ports.ts';
 import type { Model } from '#definition/model.ts';
 import { ApiCompileError, type MaybePromise } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { mayBeNamed } from '../proxy/load-balancer.ts';
+import { isValidHost } from '../proxy/load-balancer.ts';
 import type { Api } from './api.ts';
 
 /** A service of bare connections: no calls, no steps, only bytes passed on both ways. */
@@ -57,7 +57,7 @@ export function passageOf(
 /** What cannot be connected to is left out. */
 function registered(address: string): PassageTarget[] {
   const target = read(address);
-  return target && mayBeNamed(target.host) ? [target] : [];
+  return target && isValidHost(target.host) ? [target] : [];
 }
 
 function targetOf(address: string): PassageTarget {

@@ -1,12 +1,12 @@
 import { findUnversionedKey, type Model, type VersionModel } from '#definition/model.ts';
-import { plainSpelling } from '../http/path.ts';
+import { stripMatrixParameters } from '../http/path.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import { operatorPattern } from '../pipeline/bounded-regex.ts';
+import { compileBoundedRegex } from '../pipeline/bounded-regex.ts';
 import type { Chain } from '../pipeline/chain.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { StepHooks } from '../pipeline/step.ts';
-import type { Destination, Target } from '../proxy/load-balancer.ts';
+import type { LoadBalancer, UpstreamAddress } from '../proxy/load-balancer.ts';
 
 /** Versions inside one definition; where each is an API of its own, keys and times of service belong to that one. */
 export const hasOwnVersions = ({ form, versioning, versionData }: Model): boolean =>
@@ -19,9 +19,9 @@ export interface Served {
   readonly chain: Chain;
   /** Set where OPTIONS requests pass the chain: what counts for them still. */
   readonly optionsAccess: StepHooks['request'] | undefined;
-  readonly target: Target;
+  readonly target: LoadBalancer;
   /** The one place there is to go to, where there is one. */
-  readonly fixed: Destination | undefined;
+  readonly fixed: UpstreamAddress | undefined;
 }
 
 /** Which version of the API a call gets: one inside its definition, or another API. */
@@ -155,7 +155,7 @@ interface VersionPlace {
 function versionPlace({ versioning, identity }: Model): VersionPlace {
   const { location, key, stripVersioningData, urlVersioningPattern } = versioning;
   const pattern = urlVersioningPattern
-    ? operatorPattern('the pattern of versions in URLs', urlVersioningPattern)
+    ? compileBoundedRegex('the pattern of versions in URLs', urlVersioningPattern)
     : undefined;
   const matches = (name: string) => pattern === undefined || pattern.matcher(name).find();
   if (location === 'url') return urlPlace(identity.slug, stripVersioningData, matches, pattern !== undefined);
@@ -207,6 +207,6 @@ function urlPlace(slug: string, strip: boolean, matches: (name: string) => boole
       call.pathWithoutVersion = above + call.innerPath;
     },
     mayStripUnknown: name => hasPattern && matches(name),
-    mayMean: ({ isPathAmbiguous: twofold }, name, isKnown) => twofold && isKnown(plainSpelling(name).slice(1)),
+    mayMean: ({ isPathAmbiguous: twofold }, name, isKnown) => twofold && isKnown(stripMatrixParameters(name).slice(1)),
   };
 }

@@ -1,7 +1,7 @@
 import type { ForwardedRequest, ForwardedResponse } from '#operations/in-process-request.ts';
 import { surfaces } from '#operations/surfaces.ts';
 import { problem as bodyProblem } from '../http/body.ts';
-import { framing, hopByHop } from '../http/headers.ts';
+import { framingHeaders, hopByHopHeaders } from '../http/headers.ts';
 import { isClaimHeader } from '../http/request-head.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { RequestHandler, ResponseWriter } from '../pipeline/response-writer.ts';
@@ -77,7 +77,7 @@ function passedOn({ headers }: Exchange, isClientClaim: IsClientClaim): string[]
   const kept: string[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();
-    if (!framing.has(lower) && !isClaimHeader(lower, isClientClaim)) kept.push(lower, value);
+    if (!framingHeaders.has(lower) && !isClaimHeader(lower, isClientClaim)) kept.push(lower, value);
   }
   return kept;
 }
@@ -91,7 +91,7 @@ function give(call: Exchange, writer: ResponseWriter, { status, headers, body }:
   if (call.isClientDisconnected) return;
   const kept: string[] = [];
   for (let at = 0; at < headers.length; at += 2)
-    if (!hopByHop.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!);
+    if (!hopByHopHeaders.has(headers[at]!)) kept.push(headers[at]!, headers[at + 1]!);
   writer.writeHead(status, kept);
   writer.end(call.method === 'HEAD' || body.length === 0 ? undefined : body);
 }

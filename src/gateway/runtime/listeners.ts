@@ -1,6 +1,6 @@
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
-import { isSecurePort } from '../pipeline/listen-port.ts';
+import { isTlsPort } from '../pipeline/listen-port.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import type { Api } from '../routing/api.ts';
 import { byAge } from '../routing/route-index.ts';
@@ -65,7 +65,7 @@ export function createListeners(options: ListenersOptions) {
     for (const [port, apis] of passages(snapshot()))
       ports.set(port, apis.some(api => api.passage!.isSecure) ? 'tls' : 'tcp');
     for (const [port, router] of snapshot().ports)
-      ports.set(port, router.values().some(api => isSecurePort(api.model, settings)) ? 'https' : 'http');
+      ports.set(port, router.values().some(api => isTlsPort(api.model, settings)) ? 'https' : 'http');
     return new Map([...ports].slice(0, portsAtOnce));
   }
 

@@ -1,13 +1,13 @@
 import type { AddressPolicy } from '#base/address-policy.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { JwksCache, JwksSources } from '../auth/jwks.ts';
-import type { Registries } from '../proxy/service-discovery.ts';
+import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 
 /** What definitions make the gateway ask of other servers. */
 export interface NetworkTools {
   readonly outbound: OutboundClient;
   readonly jwks: JwksCache;
-  readonly serviceDiscovery: Registries;
+  readonly serviceDiscovery: ServiceDiscovery;
 }
 
 /** Sets of networks whose key sets and registries are kept apart. */

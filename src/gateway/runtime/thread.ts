@@ -23,9 +23,9 @@ import { keptExplanations } from '../inspect/explain/explanation-store.ts';
 import { createOrganisationLimitCache } from '../limits/organisations.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { createTenantGrants } from '../pipeline/tenant-grants.ts';
-import { createRpcServer, type Question, type Reply } from '../pipeline/thread-rpc.ts';
-import { upstreamPools } from '../proxy/pools.ts';
-import { registriesOf } from '../proxy/service-discovery.ts';
+import { createRpcServer, type RpcRequest, type RpcResponse } from '../pipeline/thread-rpc.ts';
+import { createUpstreamPools } from '../proxy/pools.ts';
+import { createServiceDiscovery } from '../proxy/service-discovery.ts';
 import { type EventTold, telling } from '../recording/event-emitter.ts';
 import { type Vitals, vitalsOf } from '../recording/recent-stats.ts';
 import { createRecorder, type Recorder } from '../recording/recorder.ts';
@@ -71,8 +71,8 @@ export type Told =
   /** `/ready` says 503 from now on; traffic is served on. */
   | { readonly kind: 'drain' }
   | { readonly kind: 'stop' }
-  | Question
-  | Reply;
+  | RpcRequest
+  | RpcResponse;
 /** To the main thread. */
 export type Tells =
   | { readonly kind: 'listening'; readonly port: number }
@@ -81,8 +81,8 @@ export type Tells =
   | { readonly kind: 'report'; readonly report: ThreadReport }
   | ({ readonly kind: 'event' } & EventTold)
   | { readonly kind: 'untold'; readonly count: number }
-  | Question
-  | Reply;
+  | RpcRequest
+  | RpcResponse;
 
 /** What the main thread may ask a traffic thread. */
 export interface TrafficAnswers {
@@ -147,11 +147,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
     post: tell,
   });
   const createRegistries = (through: OutboundClient) =>
-    registriesOf({
+    createServiceDiscovery({
       outbound: through,
       clock: systemClock,
       log,
-      cacheSeconds: settings['discovery.cache_seconds'],
+      defaultTtlSeconds: settings['discovery.cache_seconds'],
     });
   const serviceDiscovery = createRegistries(tokens.tools.outbound);
   const networkTools = createNetworkTools({
@@ -198,11 +198,11 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       organisations.invalidate(changes);
     },
   });
-  const pools = upstreamPools({
+  const pools = createUpstreamPools({
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
     headersTimeoutMs: settings['upstream.timeout_ms'],
-    connections: settings['upstream.connections'],
-    streams: settings['upstream.streams'],
+    maxConnections: settings['upstream.connections'],
+    maxStreams: settings['upstream.streams'],
     maxWaiting: settings['upstream.max_waiting'],
     waitTimeoutMs: settings['upstream.wait_timeout_ms'],
     maxSharePercent: settings['upstream.max_share_percent'],

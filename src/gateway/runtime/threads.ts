@@ -4,11 +4,11 @@ import type { Log } from '#base/log.ts';
 import { problems } from '#base/problems.ts';
 import type { MainThreadRpc } from '../pipeline/step-services.ts';
 import {
-  type Ask,
-  type AskAll,
   problem as asksProblem,
   createRpcClient,
   createRpcServer,
+  type RpcBroadcast,
+  type RpcCall,
 } from '../pipeline/thread-rpc.ts';
 import type { EventTold } from '../recording/event-emitter.ts';
 import { createPortClaims } from '../server/port-claims.ts';
@@ -68,9 +68,9 @@ export interface Threads {
   /** `/ready` says 503 from now on; traffic is served on. */
   drain(): void;
   /** Asks one of them. */
-  readonly ask: Ask<TrafficAnswers>;
+  readonly ask: RpcCall<TrafficAnswers>;
   /** Asks every one of them. */
-  readonly askAll: AskAll<TrafficAnswers>;
+  readonly askAll: RpcBroadcast<TrafficAnswers>;
   close(): Promise<void>;
 }
 
@@ -127,7 +127,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
       ports.releaseAll(id);
       onEnded(id);
       for (const done of [...thread.answered.values()]) done();
-      asking.end();
+      asking.rejectAll();
       if (!closing) setTimeout(replace, restartPauseMs);
     });
     await new Promise<void>((resolve, reject) => {
@@ -138,7 +138,7 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
         } else if (message.kind === 'failed') reject(listenProblem(options.host, port, message.code, message.message));
         else if (message.kind === 'loaded') {
           thread.answered.get(message.ask)?.(message.fault);
-        } else if (message.kind === 'reply') asking.hear(message);
+        } else if (message.kind === 'reply') asking.receive(message);
         else if (message.kind === 'ask') void answer(message);
         else if (message.kind === 'report') {
           onReport(id, message.report);
@@ -204,11 +204,11 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     ask(name, given, withinMs) {
       const [first] = threads;
-      return first ? first.asking.ask(name, given, withinMs) : Promise.reject(asksProblem.no_traffic());
+      return first ? first.asking.call(name, given, withinMs) : Promise.reject(asksProblem.no_traffic());
     },
     askAll(name, given, withinMs) {
       if (threads.size === 0) return Promise.reject(asksProblem.no_traffic());
-      return Promise.all([...threads].map(({ asking }) => asking.ask(name, given, withinMs)));
+      return Promise.all([...threads].map(({ asking }) => asking.call(name, given, withinMs)));
     },
     close,
   };

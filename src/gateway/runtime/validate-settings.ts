@@ -1,9 +1,9 @@
 import { problems } from '#base/problems.ts';
 import type { Settings } from '#base/settings.ts';
-import { checkExtraPorts } from '../pipeline/listen-port.ts';
+import { validateExtraPorts } from '../pipeline/listen-port.ts';
 import { refusals } from '../pipeline/refusals.ts';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { overrideRules } from '../steps/error-overrides/rules.ts';
+import { compileOverrideRules } from '../steps/error-overrides/rules.ts';
 
 const problem = problems('settings', {
   message_unknown: {
@@ -33,13 +33,13 @@ export function checkTrafficSettings(settings: Settings): void {
   const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
   if (names.size < 3) throw problem.names_alike();
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
-  checkExtraPorts(settings);
+  validateExtraPorts(settings);
   checkOverrides(settings);
 }
 
 function checkOverrides(settings: Settings): void {
   try {
-    overrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
+    compileOverrideRules(settings['gateway.error_overrides'], settings['templates.directory']);
   } catch (error) {
     if (!(error instanceof ApiCompileError)) throw error;
     throw problem.override_unreadable({ detail: { reason: error.message } });

@@ -1,4 +1,4 @@
-import { type Body, bodyFrom, problem } from '../http/body.ts';
+import { type Body, bodyFromStream, problem } from '../http/body.ts';
 
 export interface BodyRateOptions {
   /** 0 sets no minimum. */
@@ -35,9 +35,9 @@ export function createBodyRate({ minBytesPerSecond, windowMs }: BodyRateOptions)
   return {
     /** A body whose reader gets `body.too_slow` when its sender falls below the rate. */
     body(stream: AsyncIterable<Uint8Array>, length: number | undefined): Body {
-      if (minBytesPerSecond === 0) return bodyFrom(stream, length);
+      if (minBytesPerSecond === 0) return bodyFromStream(stream, length);
       const rated = new RatedStream(stream, watch, it => watched.delete(it));
-      const body = bodyFrom(rated, length);
+      const body = bodyFromStream(rated, length);
       body.liftMinRate = () => rated.lift();
       return body;
     },

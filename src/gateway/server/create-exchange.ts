@@ -1,8 +1,8 @@
 import { plainTextHeaders } from '#base/page-guard.ts';
 import type { Body } from '../http/body.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { canonicalPath, isBad, longestPath, splitTarget } from '../http/path.ts';
-import { type BadHead, hostOf, inspectHead, isAuthority } from '../http/request-head.ts';
+import { canonicalizePath, isInvalidPath, maxPathLength, splitTarget } from '../http/path.ts';
+import { type InvalidRequest, isAuthority, normalizeHostHeader, validateHead } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import type { Limits, TransportOptions } from './transport.ts';
 
@@ -23,39 +23,39 @@ export type ArrivalOptions = Pick<TransportOptions, 'clock' | 'paths' | 'clientA
   readonly limits: Pick<Limits, 'headers'>;
 };
 
-const bad = (fault: string, status = 400): BadHead => ({ status, fault });
+const bad = (fault: string, status = 400): InvalidRequest => ({ status, fault });
 
 /** Would show a caller what the gateway adds on the way, or open a tunnel to anywhere. */
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE', 'TRACK', 'SOURCE']);
 const method = /^[A-Z][A-Z-]{0,30}$/;
 
 /** Makes an exchange of a head, or says what is wrong with it. The same for every protocol. */
-export function arrive(given: Arriving, options: ArrivalOptions): Exchange | BadHead {
+export function arrive(given: Arriving, options: ArrivalOptions): Exchange | InvalidRequest {
   const { headers, peer } = given;
   if (!method.test(given.method)) return bad('the method is not one', 400);
   if (refusedMethods.has(given.method)) return bad('the method is not available', 405);
-  const fault = inspectHead(headers, peer.isTrusted === true, options.limits.headers, options.isClientClaim);
+  const fault = validateHead(headers, peer.isTrusted === true, options.limits.headers, options.isClientClaim);
   if (fault) return fault;
   const target = splitTarget(given.target);
-  if (isBad(target)) return bad(target.fault);
+  if (isInvalidPath(target)) return bad(target.fault);
   const named = headers.get('host');
   if (named === undefined ? !given.mayOmitHost : !isAuthority(named)) return bad('no Host, or none that is a name');
   if (target.host !== undefined && (!isAuthority(target.host) || !isSame(target.host, named)))
     return bad('the Host and the request target disagree');
-  if (target.path.length > longestPath) return bad(`the path is longer than ${longestPath} bytes`, 414);
-  const path = canonicalPath(target.path, options.paths);
-  if (isBad(path)) return bad(path.fault);
+  if (target.path.length > maxPathLength) return bad(`the path is longer than ${maxPathLength} bytes`, 414);
+  const path = canonicalizePath(target.path, options.paths);
+  if (isInvalidPath(path)) return bad(path.fault);
   return new Exchange({
     method: given.method,
     target: given.target,
     path,
     query: target.query,
-    host: hostOf(named ?? ''),
+    host: normalizeHostHeader(named ?? ''),
     headers,
     body: given.body(headers),
     ...(given.upgrade ? { upgrade: given.upgrade } : {}),
     peer,
-    clientAddress: options.clientAddress.of(peer, headers),
+    clientAddress: options.clientAddress.resolve(peer, headers),
     receivedAtMs: options.clock.now(),
     startedAt: performance.now(),
   });
@@ -66,7 +66,7 @@ const isSame = (one: string, other: string | undefined) => one.toLowerCase() ===
 const plainText = Object.entries(plainTextHeaders).flat();
 
 /** Said in plain text: what is refused here has not told us its notation yet. */
-export function badHeadAnswer({ status, fault }: BadHead): { headers: string[]; body: Buffer } {
+export function badHeadAnswer({ status, fault }: InvalidRequest): { headers: string[]; body: Buffer } {
   const body = Buffer.from(`${reasons[status] ?? 'Bad Request'}: ${fault}`);
   return { headers: [...plainText, 'Content-Length', String(body.length)], body };
 }

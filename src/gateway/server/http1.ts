@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Body, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
-import type { BadHead } from '../http/request-head.ts';
+import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { arrive, badHeadAnswer } from './create-exchange.ts';
@@ -166,7 +166,7 @@ function bodyIn(
   );
 }
 
-function refuse(writer: Http1Sink, connection: Connection, fault: BadHead): void {
+function refuse(writer: Http1Sink, connection: Connection, fault: InvalidRequest): void {
   const { headers, body } = badHeadAnswer(fault);
   connection.endAfterThis();
   writer.writeHead(fault.status, headers);

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
-import { hopByHop } from '../http/headers.ts';
+import { hopByHopHeaders } from '../http/headers.ts';
 import { assertFinalStatus, type ResponseWriter } from '../pipeline/response-writer.ts';
 
 /** An answer over HTTP/2. */
@@ -116,7 +116,7 @@ function headOf(status: number, headers: readonly string[]): { flat: string[]; h
   let hasLength = false;
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at]!.toLowerCase();
-    if (hopByHop.has(name)) continue;
+    if (hopByHopHeaders.has(name)) continue;
     if (name === 'content-length') {
       if (status === 204) continue;
       hasLength = true;

@@ -2,7 +2,7 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import { type Body, noBody } from '../http/body.ts';
 import { grpcHttpStatus, readGrpcType, toGrpcStatus, toTrailersOnly } from '../http/grpc.ts';
 import { HeaderList } from '../http/headers.ts';
-import type { BadHead } from '../http/request-head.ts';
+import type { InvalidRequest } from '../http/request-head.ts';
 import { Exchange, type Peer } from '../pipeline/exchange.ts';
 import { type BodyRate, createBodyRate } from './body-rate.ts';
 import { arrive, badHeadAnswer } from './create-exchange.ts';
@@ -77,7 +77,7 @@ export function http2Transport(options: TransportOptions): Transport {
 }
 
 /** The parts HTTP/1.1 says in its first line, and the headers as that would have them. */
-function headOf(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | BadHead {
+function headOf(raw: readonly string[]): { method: string; target: string; headers: HeaderList } | InvalidRequest {
   const flat: string[] = [];
   let method = '';
   let target = '';
@@ -126,7 +126,7 @@ function endLate(stream: ServerHttp2Stream, withinMs: number): void {
 
 function refuse(
   writer: Http2Sink,
-  bad: BadHead,
+  bad: InvalidRequest,
   head?: { readonly method: string; readonly headers: HeaderList },
 ): void {
   const { headers, body } = badHeadAnswer(bad);

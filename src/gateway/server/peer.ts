@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { hostOf } from '../http/request-head.ts';
-import type { ClientAddress } from '../pipeline/client-address.ts';
+import { normalizeHostHeader } from '../http/request-head.ts';
+import type { ClientAddressResolver } from '../pipeline/client-address.ts';
 import type { Peer } from '../pipeline/exchange.ts';
 
 /** A connection's facts, read once for all its calls. */
-export function peerOf(socket: Socket, port: number, clientAddress: ClientAddress): Peer {
+export function peerOf(socket: Socket, port: number, clientAddress: ClientAddressResolver): Peer {
   const tls = 'encrypted' in socket ? (socket as TLSSocket) : undefined;
   const address = plainAddress(socket.remoteAddress ?? '');
   return {
@@ -13,7 +13,7 @@ export function peerOf(socket: Socket, port: number, clientAddress: ClientAddres
     port,
     isTls: tls !== undefined,
     isTrusted: clientAddress.isTrusted(address),
-    serverName: hostOf(tls?.servername || ''),
+    serverName: normalizeHostHeader(tls?.servername || ''),
     certificate: tls?.getPeerX509Certificate()?.raw,
   };
 }

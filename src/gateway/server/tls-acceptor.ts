@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { createSecureContext, createServer, type SecureContext, type Server, type TLSSocket } from 'node:tls';
 import { problems } from '#base/problems.ts';
-import { hostOf } from '../http/request-head.ts';
+import { normalizeHostHeader } from '../http/request-head.ts';
 
 export const problem = problems('tls', {
   half_a_certificate: {
@@ -71,7 +71,7 @@ export function createSecured(options: SecuredOptions): Secured {
       allowHalfOpen: true,
       SNICallback(name, done) {
         try {
-          const identity = options.identity(hostOf(name));
+          const identity = options.identity(normalizeHostHeader(name));
           done(null, identity && contextOf(identity));
         } catch (error) {
           done(error as Error);

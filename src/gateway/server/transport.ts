@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
 import type { PathRules } from '../http/path.ts';
-import type { ClientAddress } from '../pipeline/client-address.ts';
+import type { ClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import type { BodyRateOptions } from './body-rate.ts';
 import type { IsClientClaim } from './client-claims.ts';
@@ -25,7 +25,7 @@ export interface TransportOptions {
   readonly handler: RequestHandler;
   readonly clock: Clock;
   readonly paths: PathRules;
-  readonly clientAddress: ClientAddress;
+  readonly clientAddress: ClientAddressResolver;
   /** Headers dropped unless a trusted proxy sends them. */
   readonly isClientClaim: IsClientClaim;
   readonly limits: Limits;

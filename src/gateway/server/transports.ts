@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Settings } from '#base/settings.ts';
 import { pathRulesOf } from '../http/path.ts';
-import { clientAddressReader } from '../pipeline/client-address.ts';
+import { createClientAddressResolver } from '../pipeline/client-address.ts';
 import type { RequestHandler } from '../pipeline/response-writer.ts';
 import { createClientClaims } from './client-claims.ts';
 import { http1Transport } from './http1.ts';
@@ -22,7 +22,7 @@ export function openTransports({ handler, settings, clock, log }: TransportsOpti
     handler,
     clock,
     paths: pathRulesOf(settings),
-    clientAddress: clientAddressReader(settings['gateway.trusted_proxies']),
+    clientAddress: createClientAddressResolver(settings['gateway.trusted_proxies']),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: {
       headerBytes: settings['gateway.header_bytes'],

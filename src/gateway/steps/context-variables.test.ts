@@ -3,17 +3,17 @@ import { test } from 'node:test';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
-import { bodyOf, noBody } from '../http/body.ts';
+import { bodyFromBytes, noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 import { formatValue } from '../variables/format-value.ts';
-import { contextVariables } from './context-variables.ts';
+import { contextVariablesStep } from './context-variables.ts';
 
 const services = { settings: readSettings({}) } as StepServices;
 const made = (enable_context_vars: boolean) => {
   const model = classicToModel({ enable_context_vars } as ClassicDefinition);
-  return contextVariables.build({ model, version: model.versions[0]!, services });
+  return contextVariablesStep.build({ model, version: model.versions[0]!, services });
 };
 
 interface Sent {
@@ -32,7 +32,7 @@ async function contextOf({ method = 'GET', path = '/a/b', query = '', headers = 
     query,
     host: 'gateway.example',
     headers: new HeaderList(headers),
-    body: body === undefined ? noBody() : bodyOf(Buffer.from(body)),
+    body: body === undefined ? noBody() : bodyFromBytes(Buffer.from(body)),
     peer: { address: '10.0.0.1', isTls: false, serverName: '', certificate: undefined },
     clientAddress: '192.0.2.1',
     receivedAtMs: 0,

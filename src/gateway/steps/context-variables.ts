@@ -4,7 +4,7 @@ import type { Step } from '../pipeline/step.ts';
 import { decodeHeaderText, toHeaderNames } from '../variables/header-name.ts';
 
 /** Parameters of a query and a form that are given names; whoever sends more means no good. */
-const parametersMost = 1000;
+const maxParameters = 1000;
 const formType = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const formMethods = new Set(['POST', 'PUT', 'PATCH']);
 
@@ -12,20 +12,20 @@ const formMethods = new Set(['POST', 'PUT', 'PATCH']);
  * Facts about the call that headers, rewrites and templates may name. They are what the caller sent: steps that change
  * the call afterwards change none of them.
  */
-export const contextVariables: Step = {
+export const contextVariablesStep: Step = {
   name: 'context-variables',
   build({ model, services: { settings } }) {
     if (!model.contextVariables.enabled) return undefined;
-    const most = settings['gateway.held_body_bytes'];
+    const maxBytes = settings['gateway.held_body_bytes'];
     return {
       request(call) {
-        const context = described(call);
+        const context = describeRequest(call);
         call.context = context;
         if (!isForm(call)) {
-          addData(context, call.query, '');
+          addParameters(context, call.query, '');
           return undefined;
         }
-        return call.body.read(most).then(bytes => addData(context, call.query, bytes.toString('utf8')));
+        return call.body.read(maxBytes).then(bytes => addParameters(context, call.query, bytes.toString('utf8')));
       },
     };
   },
@@ -34,7 +34,7 @@ export const contextVariables: Step = {
 const isForm = ({ method, headers, body }: Exchange) =>
   !body.isEmpty && formMethods.has(method) && formType.test(headers.get('content-type') ?? '');
 
-function described(call: Exchange): Record<string, unknown> {
+function describeRequest(call: Exchange): Record<string, unknown> {
   const path = call.path.includes('%') ? decodeURIComponent(call.path) : call.path;
   const context: Record<string, unknown> = {
     path,
@@ -45,11 +45,11 @@ function described(call: Exchange): Record<string, unknown> {
   if (call.traceId !== '') context.gw_trace_id = call.traceId;
   const headers: Record<string, string[]> = Object.create(null);
   const { flat } = call.headers;
-  for (let at = 0; at < flat.length; at += 2) {
-    const { canonical, variable } = toHeaderNames(flat[at]!);
-    const value = decodeHeaderText(flat[at + 1]!);
-    const known = headers[canonical];
-    if (known) known.push(value);
+  for (let i = 0; i < flat.length; i += 2) {
+    const { canonical, variable } = toHeaderNames(flat[i]!);
+    const value = decodeHeaderText(flat[i + 1]!);
+    const values = headers[canonical];
+    if (values) values.push(value);
     else {
       headers[canonical] = [value];
       context[variable] = value;
@@ -73,12 +73,12 @@ function addCookies(context: Record<string, unknown>, line: string): void {
 }
 
 /** The form first: where both name a parameter, that is the value that counts. */
-function addData(context: Record<string, unknown>, query: string, form: string): undefined {
+function addParameters(context: Record<string, unknown>, query: string, form: string): undefined {
   const data: Record<string, string[]> = Object.create(null);
-  let left = parametersMost;
+  let remaining = maxParameters;
   for (const text of [form, query])
     for (const [name, value] of text === '' ? [] : new URLSearchParams(text)) {
-      if (--left < 0) break;
+      if (--remaining < 0) break;
       data[name] ??= [];
       data[name].push(value);
       context[`request_data_${name.replaceAll('-', '_')}`] ??= value;

@@ -6,7 +6,7 @@ import { classicToModel } from '#definition/model.ts';
 import { noBody } from '../http/body.ts';
 import { HeaderList } from '../http/headers.ts';
 import { Exchange } from '../pipeline/exchange.ts';
-import { corsOf } from './cors-policy.ts';
+import { createCorsPolicy } from './cors-policy.ts';
 
 const peer = { address: '127.0.0.1', isTls: false, serverName: '', certificate: undefined };
 const callOf = (method: string, headers: string[]) =>
@@ -28,14 +28,14 @@ function made(rules: object) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog({ level: 'info', format: 'json', write: line => lines.push(JSON.parse(line)) });
   const model = classicToModel({ api_id: 'one', CORS: { enable: true, ...rules } } as unknown as ClassicDefinition);
-  return { cors: corsOf({ model, services: { log } })!, lines };
+  return { cors: createCorsPolicy({ model, services: { log } })!, lines };
 }
 
 test('with debug on every decision is logged, and none without', () => {
   for (const debug of [true, false]) {
     const { cors, lines } = made({ debug, allowed_origins: ['https://a.example'] });
-    cors.mark(callOf('GET', ['Origin', 'https://a.example']));
-    cors.options(callOf('OPTIONS', ['Origin', 'https://b.example', 'Access-Control-Request-Method', 'GET']));
+    cors.addHeaders(callOf('GET', ['Origin', 'https://a.example']));
+    cors.respondToOptions(callOf('OPTIONS', ['Origin', 'https://b.example', 'Access-Control-Request-Method', 'GET']));
     const told = lines.map(({ api, origin, allowed, preflight }) => [api, origin, allowed, preflight]);
     const all = [
       ['one', 'https://a.example', true, false],
@@ -47,8 +47,8 @@ test('with debug on every decision is logged, and none without', () => {
 
 test('of several APIs a call goes through, the first to mark it is heard', () => {
   const call = callOf('GET', ['Origin', 'https://a.example']);
-  made({ allowed_origins: ['https://a.example'] }).cors.mark(call);
+  made({ allowed_origins: ['https://a.example'] }).cors.addHeaders(call);
   const marked = [...call.extraResponseHeaders!];
-  made({}).cors.mark(call);
+  made({}).cors.addHeaders(call);
   assert.deepEqual(call.extraResponseHeaders, marked);
 });

@@ -6,21 +6,21 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
 
 /** What one definition says to browsers. Nothing here keeps a call out: browsers do, by what they are told. */
-export interface Cors {
+export interface CorsPolicy {
   /** Adds to whatever answer the call gets what its page may do with it. */
-  mark(call: Exchange): void;
+  addHeaders(call: Exchange): void;
   /** An OPTIONS call, answered in place of the upstream. */
-  options(call: Exchange): GatewayResponse;
+  respondToOptions(call: Exchange): GatewayResponse;
   /** Takes away what the upstream says of the same: two words would contradict each other, and this one counts. */
-  alone(call: Exchange, headers: HeaderList): void;
+  removeUpstreamHeaders(call: Exchange, headers: HeaderList): void;
 }
 
-type Rules = Model['cors'];
+type CorsRules = Model['cors'];
 
-const usualMethods = ['GET', 'POST', 'HEAD'];
-const usualHeaders = ['accept', 'content-type', 'x-requested-with'];
+const defaultMethods = ['GET', 'POST', 'HEAD'];
+const defaultHeaders = ['accept', 'content-type', 'x-requested-with'];
 /** Said by every page that asks; no permission is needed for it. */
-const alwaysHeader = 'origin';
+const alwaysAllowedHeader = 'origin';
 const preflightVary = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 
 const allowOrigin = 'Access-Control-Allow-Origin';
@@ -28,123 +28,139 @@ const allowCredentials = 'Access-Control-Allow-Credentials';
 const exposeHeaders = 'Access-Control-Expose-Headers';
 
 /** Undefined where a definition leaves that to the upstream. */
-export const corsOf = ({ model, services }: { model: Model; services: Pick<StepServices, 'log'> }): Cors | undefined =>
+export const createCorsPolicy = ({
+  model,
+  services,
+}: {
+  model: Model;
+  services: Pick<StepServices, 'log'>;
+}): CorsPolicy | undefined =>
   model.cors.enabled
-    ? corsFor(model.cors, facts => services.log.info({ api: model.identity.id, ...facts }, 'CORS'))
+    ? compileCorsPolicy(model.cors, facts => services.log.info({ api: model.identity.id, ...facts }, 'CORS'))
     : undefined;
 
 /** `told` hears of every decision, where the definition asks for that. */
-function corsFor(rules: Rules, told: (facts: Readonly<Record<string, unknown>>) => void): Cors {
+function compileCorsPolicy(
+  rules: CorsRules,
+  logDecision: (facts: Readonly<Record<string, unknown>>) => void,
+): CorsPolicy {
   const { allowCredentials: credentials, exposedHeaders, maxAge } = rules;
-  const origins = originTest(rules.allowedOrigins);
-  const methods = nameTest(rules.allowedMethods.length > 0 ? rules.allowedMethods : usualMethods, upper);
-  const names = nameTest(rules.allowedHeaders.length > 0 ? rules.allowedHeaders : usualHeaders, lower);
+  const origins = createOriginTest(rules.allowedOrigins);
+  const methods = toNameSet(rules.allowedMethods.length > 0 ? rules.allowedMethods : defaultMethods, toUpper);
+  const names = toNameSet(rules.allowedHeaders.length > 0 ? rules.allowedHeaders : defaultHeaders, toLower);
   const exposed = exposedHeaders.join(', ');
-  const remembered = maxAge === 0 ? undefined : String(Math.max(0, maxAge));
-  const permitted = (origin: string) => [
+  const maxAgeValue = maxAge === 0 ? undefined : String(Math.max(0, maxAge));
+  const allowHeaders = (origin: string) => [
     allowOrigin,
     origins.isAny ? '*' : origin,
     ...(credentials ? [allowCredentials, 'true'] : []),
   ];
   // Where any origin may call, all of them are told the same.
-  const toAny = [...permitted('*'), ...(exposed ? [exposeHeaders, exposed] : [])];
+  const anyOriginHeaders = [...allowHeaders('*'), ...(exposed ? [exposeHeaders, exposed] : [])];
 
-  function decided(origin: string | undefined, allowed: boolean, preflight: boolean): boolean {
-    if (rules.debug) told({ origin: origin ?? '', allowed, preflight });
+  function decide(origin: string | undefined, allowed: boolean, preflight: boolean): boolean {
+    if (rules.debug) logDecision({ origin: origin ?? '', allowed, preflight });
     return allowed;
   }
 
   /** What a preflight is told is all about the call it announces. */
-  function announced(call: Exchange, method: string): string[] {
+  function preflightHeaders(call: Exchange, method: string): string[] {
     const origin = call.headers.get('origin');
-    const asked = call.headers.get('access-control-request-headers') ?? '';
-    const allowed = origin !== undefined && origins.has(origin) && mayUse(methods, method) && asksFor(names, asked);
-    if (!decided(origin, allowed, true)) return ['Vary', preflightVary];
+    const requestedHeaders = call.headers.get('access-control-request-headers') ?? '';
+    const allowed =
+      origin !== undefined &&
+      origins.has(origin) &&
+      allowsMethod(methods, method) &&
+      allowsHeaders(names, requestedHeaders);
+    if (!decide(origin, allowed, true)) return ['Vary', preflightVary];
     return [
       'Vary',
       preflightVary,
-      ...permitted(origin!),
+      ...allowHeaders(origin!),
       'Access-Control-Allow-Methods',
       method,
-      ...(asked === '' ? [] : ['Access-Control-Allow-Headers', asked]),
-      ...(remembered === undefined ? [] : ['Access-Control-Max-Age', remembered]),
+      ...(requestedHeaders === '' ? [] : ['Access-Control-Allow-Headers', requestedHeaders]),
+      ...(maxAgeValue === undefined ? [] : ['Access-Control-Max-Age', maxAgeValue]),
     ];
   }
 
   return {
-    mark(call) {
+    addHeaders(call) {
       // A call that other APIs had first was marked by the one its page knows.
-      if (call.extraResponseHeaders && isMarked(call.extraResponseHeaders)) return;
+      if (call.extraResponseHeaders && hasOriginVary(call.extraResponseHeaders)) return;
       call.extraResponseHeaders ??= [];
       call.extraResponseHeaders.push('Vary', 'Origin');
       const origin = call.headers.get('origin');
       if (origin === undefined) return;
-      if (!decided(origin, origins.has(origin) && mayUse(methods, call.method), false)) return;
-      if (origins.isAny) call.extraResponseHeaders.push(...toAny);
-      else call.extraResponseHeaders.push(...permitted(origin), ...(exposed ? [exposeHeaders, exposed] : []));
+      if (!decide(origin, origins.has(origin) && allowsMethod(methods, call.method), false)) return;
+      if (origins.isAny) call.extraResponseHeaders.push(...anyOriginHeaders);
+      else call.extraResponseHeaders.push(...allowHeaders(origin), ...(exposed ? [exposeHeaders, exposed] : []));
     },
-    options(call) {
+    respondToOptions(call) {
       const method = call.headers.get('access-control-request-method');
       if (method === undefined) return createResponse(200);
-      call.extraResponseHeaders = [...withoutMark(call.extraResponseHeaders ?? []), ...announced(call, method)];
+      call.extraResponseHeaders = [
+        ...withoutCorsHeaders(call.extraResponseHeaders ?? []),
+        ...preflightHeaders(call, method),
+      ];
       return createResponse(204);
     },
-    alone(call, headers) {
+    removeUpstreamHeaders(call, headers) {
       headers.remove('access-control-allow-origin');
       headers.remove('access-control-allow-credentials');
-      const ours = call.extraResponseHeaders ?? [];
-      for (let at = 0; at < ours.length; at += 2) if (isCors(ours[at]!)) headers.set(ours[at]!, ours[at + 1]!);
+      const added = call.extraResponseHeaders ?? [];
+      for (let i = 0; i < added.length; i += 2) if (isCorsHeader(added[i]!)) headers.set(added[i]!, added[i + 1]!);
     },
   };
 }
 
-const isCors = (name: string) => name.startsWith('Access-Control-');
+const isCorsHeader = (name: string) => name.startsWith('Access-Control-');
 /** That answers differ by origin is said of every call that was looked at. */
-const isMark = (name: string, value: string) => name === 'Vary' && value === 'Origin';
+const isOriginVary = (name: string, value: string) => name === 'Vary' && value === 'Origin';
 
-function isMarked(flat: readonly string[]): boolean {
-  for (let at = 0; at < flat.length; at += 2) if (isMark(flat[at]!, flat[at + 1]!)) return true;
+function hasOriginVary(flat: readonly string[]): boolean {
+  for (let i = 0; i < flat.length; i += 2) if (isOriginVary(flat[i]!, flat[i + 1]!)) return true;
   return false;
 }
 
-function withoutMark(flat: readonly string[]): string[] {
-  const kept: string[] = [];
-  for (let at = 0; at < flat.length; at += 2)
-    if (!isCors(flat[at]!) && !isMark(flat[at]!, flat[at + 1]!)) kept.push(flat[at]!, flat[at + 1]!);
-  return kept;
+function withoutCorsHeaders(flat: readonly string[]): string[] {
+  const others: string[] = [];
+  for (let i = 0; i < flat.length; i += 2)
+    if (!isCorsHeader(flat[i]!) && !isOriginVary(flat[i]!, flat[i + 1]!)) others.push(flat[i]!, flat[i + 1]!);
+  return others;
 }
 
-const upper = (text: string) => text.toUpperCase();
-const lower = (text: string) => text.toLowerCase();
+const toUpper = (text: string) => text.toUpperCase();
+const toLower = (text: string) => text.toLowerCase();
 
 /** Undefined: any. */
-type Names = ReadonlySet<string> | undefined;
-const nameTest = (list: readonly string[], spelt: (text: string) => string): Names =>
-  list.includes('*') ? undefined : new Set(list.map(text => spelt(text.trim())));
+type NameSet = ReadonlySet<string> | undefined;
+const toNameSet = (list: readonly string[], fold: (text: string) => string): NameSet =>
+  list.includes('*') ? undefined : new Set(list.map(text => fold(text.trim())));
 
 /** Asking is always allowed: an OPTIONS call changes nothing. */
-const mayUse = (methods: Names, method: string) =>
+const allowsMethod = (methods: NameSet, method: string) =>
   methods === undefined ? tokenPattern.test(method) : method === 'OPTIONS' || methods.has(method);
 
-function asksFor(names: Names, asked: string): boolean {
-  if (names === undefined || asked === '') return true;
-  return asked.split(',').every(part => {
+function allowsHeaders(names: NameSet, requested: string): boolean {
+  if (names === undefined || requested === '') return true;
+  return requested.split(',').every(part => {
     const name = part.trim().toLowerCase();
-    return name === '' || name === alwaysHeader || names.has(name);
+    return name === '' || name === alwaysAllowedHeader || names.has(name);
   });
 }
 
-interface Origins {
+interface OriginTest {
   readonly isAny: boolean;
   has(origin: string): boolean;
 }
 
 /** One `*` in an origin stands for any text there. */
-function originTest(list: readonly string[]): Origins {
-  const given = list.map(text => text.trim().toLowerCase());
-  if (given.length === 0 || given.includes('*')) return { isAny: true, has: () => true };
-  const exact = new Set(given.filter(text => !text.includes('*')));
-  const open = given
+function createOriginTest(list: readonly string[]): OriginTest {
+  const patterns = list.map(text => text.trim().toLowerCase());
+  if (patterns.length === 0 || patterns.includes('*')) return { isAny: true, has: () => true };
+  const exact = new Set(patterns.filter(text => !text.includes('*')));
+  const wildcards = patterns
     .filter(text => text.includes('*'))
     .map(text => ({ start: text.slice(0, text.indexOf('*')), end: text.slice(text.indexOf('*') + 1) }));
   return {
@@ -152,7 +168,7 @@ function originTest(list: readonly string[]): Origins {
     has(origin) {
       const text = origin.toLowerCase();
       if (exact.has(text)) return true;
-      return open.some(
+      return wildcards.some(
         ({ start, end }) =>
           text.length >= start.length + end.length && text.startsWith(start) && text.endsWith(end) && isOrigin(text),
       );

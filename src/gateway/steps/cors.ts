@@ -1,29 +1,29 @@
 import type { Step } from '../pipeline/step.ts';
-import { corsOf } from './cors-policy.ts';
+import { createCorsPolicy } from './cors-policy.ts';
 
 /** Tells pages of other origins what they may read, whatever becomes of the call. */
-export const corsHeaders: Step = {
+export const corsHeadersStep: Step = {
   name: 'cors-headers',
   build(context) {
-    const cors = corsOf(context);
+    const cors = createCorsPolicy(context);
     if (!cors) return undefined;
     return {
       request(call) {
-        cors.mark(call);
+        cors.addHeaders(call);
         return undefined;
       },
-      response: (call, { headers }) => cors.alone(call, headers),
+      response: (call, { headers }) => cors.removeUpstreamHeaders(call, headers),
     };
   },
 };
 
 /** Answers browsers that ask first. */
-export const cors: Step = {
+export const corsStep: Step = {
   name: 'cors',
   build(context) {
-    const rules = corsOf(context);
+    const rules = createCorsPolicy(context);
     if (!rules) return undefined;
     // Where the upstream answers OPTIONS calls itself they do not come here.
-    return { request: call => (call.method === 'OPTIONS' ? rules.options(call) : undefined) };
+    return { request: call => (call.method === 'OPTIONS' ? rules.respondToOptions(call) : undefined) };
   },
 };

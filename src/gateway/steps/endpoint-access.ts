@@ -1,26 +1,27 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
-import { classicMocks } from './mock-response.ts';
+import { createClassicMocks } from './mock-response.ts';
 
 /** Which endpoints are open to everybody, closed, or reached from inside only. */
-export const endpointAccess: Step = {
+export const endpointAccessStep: Step = {
   name: 'endpoint-access',
-  build(given) {
-    const { model, version, services } = given;
+  build(stepContext) {
+    const { model, version, services } = stepContext;
     const { ignoreAuthentication, block, allow, internal } = version.endpoints;
     const context = { model, version, settings: services.settings };
-    const open = endpointMatcher(ignoreAuthentication, context);
-    const closed = endpointMatcher(block, context);
-    const allowed = endpointMatcher(allow, context);
-    const inside = endpointMatcher(internal, context);
-    const mocks = classicMocks(given);
+    const openList = createEndpointMatcher(ignoreAuthentication, context);
+    const blockList = createEndpointMatcher(block, context);
+    const allowList = createEndpointMatcher(allow, context);
+    const internalList = createEndpointMatcher(internal, context);
+    const mocks = createClassicMocks(stepContext);
     const mocksFirst = services.settings['gateway.classic_mocks_first'];
     const answersPreflights = model.cors.enabled && !model.cors.optionsPassthrough;
-    if (!open && !closed && !allowed && !inside && !answersPreflights && !(mocks && mocksFirst)) return undefined;
+    if (!openList && !blockList && !allowList && !internalList && !answersPreflights && !(mocks && mocksFirst))
+      return undefined;
 
-    const forbidden = (call: Exchange) => refuseAccess(services, call, 'endpoint_forbidden');
+    const refuseEndpoint = (call: Exchange) => refuseAccess(services, call, 'endpoint_forbidden');
 
     return {
       request(call) {
@@ -28,21 +29,21 @@ export const endpointAccess: Step = {
           call.skipsAuth = true;
           return undefined;
         }
-        const isInternal = inside?.find(call) !== undefined;
-        if (isInternal && call.loopCount === 0) return forbidden(call);
+        const isInternal = internalList?.find(call) !== undefined;
+        if (isInternal && call.loopCount === 0) return refuseEndpoint(call);
         // A mock stands outside the lists below; who may have it is asked later, unless the setting says otherwise.
         const mock = mocks?.find(call);
         if (mock && mocksFirst) {
           call.isRecorded = false;
-          return mock.reply(call);
+          return mock.respond(call);
         }
-        if (open?.find(call)) {
+        if (openList?.find(call)) {
           call.skipsAuth = true;
           return undefined;
         }
         if (mock) return undefined;
-        if (closed?.find(call)) return forbidden(call);
-        return !allowed || isInternal || allowed.find(call) ? undefined : forbidden(call);
+        if (blockList?.find(call)) return refuseEndpoint(call);
+        return !allowList || isInternal || allowList.find(call) ? undefined : refuseEndpoint(call);
       },
     };
   },

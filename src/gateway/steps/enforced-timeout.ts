@@ -1,22 +1,22 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step } from '../pipeline/step.ts';
-import { Deadlines } from '../proxy/timeout-queue.ts';
+import { TimeoutQueue } from '../proxy/timeout-queue.ts';
 
 /** How long the upstream may take: the endpoint's own time, else that of the API, else the gateway's. */
-export const enforcedTimeout: Step = {
+export const enforcedTimeoutStep: Step = {
   name: 'enforced-timeout',
   build({ model, version, services: { settings } }) {
     const { timeout, endpoints } = version;
-    const whole = timeout.enabled && timeout.ms > 0 ? new Deadlines(timeout.ms) : undefined;
+    const apiTimeouts = timeout.enabled && timeout.ms > 0 ? new TimeoutQueue(timeout.ms) : undefined;
     const entries = endpoints.enforceTimeout
       .map(({ path, method, ms, seconds }) => ({ path, method, ms: ms || Math.max(0, seconds) * 1000 }))
       .filter(({ ms }) => ms > 0)
-      .map(({ path, method, ms }) => ({ path, method, deadlines: new Deadlines(ms) }));
-    const matcher = endpointMatcher(entries, { model, version, settings });
-    if (!whole && !matcher) return undefined;
+      .map(({ path, method, ms }) => ({ path, method, deadlines: new TimeoutQueue(ms) }));
+    const matcher = createEndpointMatcher(entries, { model, version, settings });
+    if (!apiTimeouts && !matcher) return undefined;
     return {
       request(call) {
-        call.enforcedTimeout = matcher?.find(call)?.deadlines ?? whole;
+        call.enforcedTimeout = matcher?.find(call)?.deadlines ?? apiTimeouts;
         return undefined;
       },
     };

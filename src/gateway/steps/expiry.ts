@@ -4,19 +4,19 @@ import type { Step } from '../pipeline/step.ts';
 import { hasOwnVersions } from '../routing/versions.ts';
 
 /** An API, or a version of it, that is in service until a given time. Callers are told which. */
-export const expiry: Step = {
+export const expiryStep: Step = {
   name: 'expiry',
   build({ model, version, services }) {
-    const { text, code } = expiryOf(model, version);
+    const { text, code } = selectExpiry(model, version);
     if (text === '' || text === '-1') return undefined;
     // A time nobody can read has passed: serving for ever is not what its author meant.
-    const endsAtMs = readTime(text) ?? Number.NEGATIVE_INFINITY;
-    const told = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
+    const endsAtMs = parseExpiry(text) ?? Number.NEGATIVE_INFINITY;
+    const expiresText = Number.isFinite(endsAtMs) ? new Date(endsAtMs).toUTCString() : '';
     return {
       request(call) {
         if (services.clock.now() < endsAtMs) {
           call.extraResponseHeaders ??= [];
-          call.extraResponseHeaders.push('x-gw-api-expires', told);
+          call.extraResponseHeaders.push('x-gw-api-expires', expiresText);
           return undefined;
         }
         return refuseAccess(services, call, code);
@@ -25,14 +25,14 @@ export const expiry: Step = {
   },
 };
 
-function expiryOf(model: Model, { version }: VersionModel): { text: string; code: RefusalCode } {
+function selectExpiry(model: Model, { version }: VersionModel): { text: string; code: RefusalCode } {
   return hasOwnVersions(model)
     ? { text: version.expires, code: 'version_expired' }
     : { text: model.identity.expiration, code: 'api_expired' };
 }
 
 /** `YYYY-MM-DD HH:MM`, in UTC. */
-function readTime(text: string): number | undefined {
+function parseExpiry(text: string): number | undefined {
   const found = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2})$/.exec(text.trim());
   const ms = found ? Date.parse(`${found[1]}T${found[2]}:00Z`) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;

@@ -1,29 +1,29 @@
 import type { BlockList } from 'node:net';
 import { deny } from '../auth/auth-result.ts';
-import { isInside, networks } from '../pipeline/client-address.ts';
+import { includesAddress, parseCidrList } from '../pipeline/client-address.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
 
 /** Which addresses may call. */
-export const ipAccess: Step = {
+export const ipAccessStep: Step = {
   name: 'ip-access',
   build({ model, services }) {
     const { enabled, allow, block } = model.ipAccess;
     if (!enabled || allow.length + block.length === 0) return undefined;
-    const allowed = allow.length > 0 ? read(allow) : undefined;
-    const blocked = block.length > 0 ? read(block) : undefined;
+    const allowed = allow.length > 0 ? parseIpList(allow) : undefined;
+    const blocked = block.length > 0 ? parseIpList(block) : undefined;
     return {
       request(call) {
         const from = call.clientAddress;
-        const mayCall = (!allowed || isInside(allowed, from)) && !(blocked && isInside(blocked, from));
+        const mayCall = (!allowed || includesAddress(allowed, from)) && !(blocked && includesAddress(blocked, from));
         return mayCall ? undefined : deny(services, call, 'address_refused', from);
       },
     };
   },
 };
 
-function read(list: readonly string[]): BlockList {
+function parseIpList(list: readonly string[]): BlockList {
   try {
-    return networks(list);
+    return parseCidrList(list);
   } catch (cause) {
     throw new ApiCompileError(`an IP list cannot be read: ${(cause as Error).message}`);
   }

@@ -1,11 +1,11 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
 const methods = new Set(['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
 /** Another method for the upstream. */
-export const methodTransform: Step = {
+export const methodTransformStep: Step = {
   name: 'method-transform',
   build(context) {
     const { version, services } = context;
@@ -14,7 +14,7 @@ export const methodTransform: Step = {
       method,
       to: toMethod.toUpperCase(),
     }));
-    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
+    const endpoints = createEndpointMatcher(entries, { ...context, settings: services.settings });
     if (!endpoints) return undefined;
     return {
       request(call) {

@@ -1,8 +1,8 @@
 import { fieldValuePattern, tokenPattern } from '#base/http-syntax.ts';
-import { bodyOf, noBody } from '../http/body.ts';
-import { framing, HeaderList } from '../http/headers.ts';
+import { bodyFromBytes, noBody } from '../http/body.ts';
+import { framingHeaders, HeaderList } from '../http/headers.ts';
 import { createResponse, GatewayResponse } from '../http/response.ts';
-import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext } from '../pipeline/step.ts';
@@ -17,49 +17,53 @@ import {
 import { createOperationMatcher, type FindOperation } from '../validation/operations.ts';
 
 type Entry = StepContext['version']['endpoints']['mockResponse'][number];
-type Reply = (call: Exchange) => GatewayResponse;
+type MockHandler = (call: Exchange) => GatewayResponse;
 
 /** Endpoints that the gateway answers itself: with what the definition says, or with examples of its document. */
-export const mockResponse: Step = {
+export const mockResponseStep: Step = {
   name: 'mock-response',
   build(context) {
-    const find = context.model.document ? ofDocument(context) : ofList(context);
+    const find = context.model.document ? findInDocument(context) : findInList(context);
     if (!find) return undefined;
     return { request: call => find(call)?.(call) };
   },
 };
 
 /** Mocks of the classic form, which are found by their path alone. */
-export function classicMocks({ model, version, services }: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
+export function createClassicMocks({
+  model,
+  version,
+  services,
+}: StepContext): EndpointMatcher<MockedEndpoint> | undefined {
   if (model.document) return undefined;
   const entries = version.endpoints.mockResponse.map(entry => ({
     path: entry.path,
     method: entry.method,
     ignoreCase: entry.ignoreCase,
-    reply: literal(entry),
+    respond: createLiteralMock(entry),
   }));
-  return endpointMatcher(entries, { model, version, settings: services.settings });
+  return createEndpointMatcher(entries, { model, version, settings: services.settings });
 }
 
 export interface MockedEndpoint {
   readonly path: string;
   readonly method: string;
   readonly ignoreCase: boolean;
-  readonly reply: Reply;
+  readonly respond: MockHandler;
 }
 
-function ofList(context: StepContext): ((call: Exchange) => Reply | undefined) | undefined {
-  const matcher = classicMocks(context);
-  return matcher && (call => matcher.find(call)?.reply);
+function findInList(context: StepContext): ((call: Exchange) => MockHandler | undefined) | undefined {
+  const matcher = createClassicMocks(context);
+  return matcher && (call => matcher.find(call)?.respond);
 }
 
-function ofDocument(context: StepContext): ((call: Exchange) => Reply | undefined) | undefined {
+function findInDocument(context: StepContext): ((call: Exchange) => MockHandler | undefined) | undefined {
   const { model, version } = context;
   if (version.endpoints.mockResponse.length === 0) return undefined;
-  const find: FindOperation<Reply> | undefined = rejectUnreadable(() => {
+  const find: FindOperation<MockHandler> | undefined = rejectUnreadable(() => {
     const document = compileOpenApiDocument(model.document!);
     return createOperationMatcher(version.endpoints.mockResponse, document, context, (entry, { operation }) =>
-      entry.fromExamples ? fromExamples(entry, buildMockResponses(operation, document)) : literal(entry),
+      entry.fromExamples ? createExampleMock(entry, buildMockResponses(operation, document)) : createLiteralMock(entry),
     );
   });
   return call => {
@@ -68,61 +72,64 @@ function ofDocument(context: StepContext): ((call: Exchange) => Reply | undefine
   };
 }
 
-function literal({ code, body, headers, path }: Entry): Reply {
+function createLiteralMock({ code, body, headers, path }: Entry): MockHandler {
   const bytes = Buffer.from(body);
-  const sendable = Object.fromEntries(checkedHeaders(Object.entries(headers), path));
+  const sendable = Object.fromEntries(validateMockHeaders(Object.entries(headers), path));
   return () => createResponse(code || 200, sendable, bytes);
 }
 
 /** How an answer is framed is for the transport to say. */
-function checkedHeaders(headers: readonly (readonly [string, string])[], path: string) {
+function validateMockHeaders(headers: readonly (readonly [string, string])[], path: string) {
   for (const [name, value] of headers)
     if (!tokenPattern.test(name) || !fieldValuePattern.test(value))
       throw new ApiCompileError(`the mock reply of ${path} has a header that cannot be sent: ${JSON.stringify(name)}`);
-  return headers.filter(([name]) => !framing.has(name.toLowerCase()));
+  return headers.filter(([name]) => !framingHeaders.has(name.toLowerCase()));
 }
 
 const codeHeader = 'x-gw-accept-example-code';
 const nameHeader = 'x-gw-accept-example-name';
 /** How much of what a caller asked for is repeated. */
-const longestAsked = 200;
+const maxEchoedLength = 200;
 
-function fromExamples({ exampleCode, exampleContentType, exampleName, path }: Entry, replies: MockResponses): Reply {
+function createExampleMock(
+  { exampleCode, exampleContentType, exampleName, path }: Entry,
+  replies: MockResponses,
+): MockHandler {
   const sendable = new Map(
     [...replies.values()].map(it => [
       it,
-      { flat: checkedHeaders(pairs(it.headers), path).flat(), types: [...it.media.keys()] },
+      { flat: validateMockHeaders(toPairs(it.headers), path).flat(), types: [...it.media.keys()] },
     ]),
   );
   const defaultCode = String(exampleCode || chooseDefaultStatus(replies));
   return call => {
-    const asked = call.headers.get(codeHeader) || defaultCode;
-    if (!/^[2-5]\d\d$/.test(asked)) return refuse(call, 'mock_code_invalid');
-    const code = Number(asked);
+    const requestedCode = call.headers.get(codeHeader) || defaultCode;
+    if (!/^[2-5]\d\d$/.test(requestedCode)) return refuse(call, 'mock_code_invalid');
+    const code = Number(requestedCode);
     const reply = findMockResponse(replies, code);
     if (!reply) return refuse(call, 'mock_unknown', { what: `code ${code}` });
     const { flat, types } = sendable.get(reply)!;
     const headers = new HeaderList(flat.slice());
     if (reply.media.size === 0) return new GatewayResponse(code, headers, noBody());
     const accept = call.headers.get('accept') || '*/*';
-    const type = chosenType(accept, types, exampleContentType);
+    const type = selectType(accept, types, exampleContentType);
     if (type === undefined)
-      return refuse(call, 'mock_unknown', { what: `content type ${accept.slice(0, longestAsked)}` });
+      return refuse(call, 'mock_unknown', { what: `content type ${accept.slice(0, maxEchoedLength)}` });
     const { defaultBody: usual, named } = reply.media.get(type)!;
     const name = call.headers.get(nameHeader) || exampleName;
     const bytes = name === '' || !named ? usual : named.get(name);
-    if (!bytes) return refuse(call, 'mock_unknown', { what: `example name ${name.slice(0, longestAsked)}` });
+    if (!bytes) return refuse(call, 'mock_unknown', { what: `example name ${name.slice(0, maxEchoedLength)}` });
     headers.flat.push('Content-Type', type);
-    return new GatewayResponse(code, headers, bodyOf(bytes));
+    return new GatewayResponse(code, headers, bodyFromBytes(bytes));
   };
 }
 
 /** What nobody asks for is what the definition says, else JSON, else whatever there is. */
-function chosenType(accept: string, types: readonly string[], configured: string): string | undefined {
+function selectType(accept: string, types: readonly string[], configured: string): string | undefined {
   if (accept !== '*/*') return negotiateMediaType(accept, types, configured || 'application/json');
   if (configured !== '') return types.includes(configured) ? configured : undefined;
   return types.includes('application/json') ? 'application/json' : types[0];
 }
 
-const pairs = (flat: readonly string[]): [string, string][] =>
-  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
+const toPairs = (flat: readonly string[]): [string, string][] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);

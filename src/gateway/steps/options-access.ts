@@ -1,8 +1,8 @@
-import { bringsTooMuch, tooLarge } from '../pipeline/body-limit.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { bodyTooLargeResponse, exceedsBodyLimit } from '../pipeline/body-limit.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import { refuseAccess } from '../pipeline/refusals.ts';
 import type { StepContext, StepHooks } from '../pipeline/step.ts';
-import { ipAccess } from './ip-access.ts';
+import { ipAccessStep } from './ip-access.ts';
 
 /** A preflight has no body; what comes with one is not buffered or forwarded without bound. */
 const maxOptionsBodyBytes = 64 * 1024;
@@ -13,10 +13,10 @@ const maxOptionsBodyBytes = 64 * 1024;
  */
 export function createOptionsAccess(context: StepContext): NonNullable<StepHooks['request']> {
   const { version, model, services } = context;
-  const addresses = ipAccess.build(context);
-  const blocked = endpointMatcher(version.endpoints.block, { model, version, settings: services.settings });
+  const addresses = ipAccessStep.build(context);
+  const blocked = createEndpointMatcher(version.endpoints.block, { model, version, settings: services.settings });
   return call => {
-    if (bringsTooMuch(call, maxOptionsBodyBytes)) return tooLarge(call);
+    if (exceedsBodyLimit(call, maxOptionsBodyBytes)) return bodyTooLargeResponse(call);
     if (blocked?.find(call)) return refuseAccess(services, call, 'endpoint_forbidden');
     return addresses?.request?.(call);
   };

@@ -1,31 +1,31 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step, StepContext } from '../pipeline/step.ts';
-import { applyChange, type HeaderWish, headerChange } from './header-changes.ts';
-import { injectedHeaders } from './response-processors.ts';
+import { applyHeaderChange, compileHeaderChange, type HeaderChangeConfig } from './header-changes.ts';
+import { headerInjections } from './response-processors.ts';
 
 /** Headers changed on the way back: for an endpoint, then for the version, then by processors of the API. */
-export const responseHeaders: Step = {
+export const responseHeadersStep: Step = {
   name: 'response-headers',
   build(context) {
     const { version, services } = context;
     const entries = version.endpoints.transformResponseHeaders.flatMap(entry => {
-      const change = headerChange(entry, services);
+      const change = compileHeaderChange(entry, services);
       return change ? [{ path: entry.path, method: entry.method, change }] : [];
     });
-    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
-    const everywhere = wishes(context).flatMap(wish => headerChange(wish, services) ?? []);
-    if (!endpoints && everywhere.length === 0) return undefined;
+    const endpoints = createEndpointMatcher(entries, { ...context, settings: services.settings });
+    const versionChanges = versionConfigs(context).flatMap(config => compileHeaderChange(config, services) ?? []);
+    if (!endpoints && versionChanges.length === 0) return undefined;
     return {
       response(call, response) {
-        const here = endpoints?.find(call);
-        if (here) applyChange(here.change, call, response.headers);
-        for (const change of everywhere) applyChange(change, call, response.headers);
+        const endpoint = endpoints?.find(call);
+        if (endpoint) applyHeaderChange(endpoint.change, call, response.headers);
+        for (const change of versionChanges) applyHeaderChange(change, call, response.headers);
       },
     };
   },
 };
 
-function wishes({ model, version }: StepContext): HeaderWish[] {
+function versionConfigs({ model, version }: StepContext): HeaderChangeConfig[] {
   const own = version.responseHeaders.enabled ? [version.responseHeaders] : [];
-  return [...own, ...injectedHeaders(model, version)];
+  return [...own, ...headerInjections(model, version)];
 }

@@ -1,40 +1,40 @@
 import { limitStream } from '../pipeline/body-limit.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Their bodies mean nothing, and are rarely there. */
-const exempt = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);
-const none = Number.POSITIVE_INFINITY;
+const exemptMethods = new Set(['GET', 'DELETE', 'TRACE', 'OPTIONS', 'HEAD']);
+const unlimited = Number.POSITIVE_INFINITY;
 
 /** How large a body may be: for every endpoint of a version, and for single ones. Both count. */
-export const sizeLimit: Step = {
+export const sizeLimitStep: Step = {
   name: 'size-limit',
   build({ model, version, services }) {
     const { enabled, bytes } = version.requestSizeLimit;
-    const everywhere = enabled && bytes > 0 ? bytes : none;
+    const versionMaxBytes = enabled && bytes > 0 ? bytes : unlimited;
     const entries = version.endpoints.requestSizeLimit.filter(entry => entry.bytes > 0);
-    const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
-    if (everywhere === none && !matcher) return undefined;
-    const mustSay = services.settings['gateway.require_content_length'];
+    const matcher = createEndpointMatcher(entries, { model, version, settings: services.settings });
+    if (versionMaxBytes === unlimited && !matcher) return undefined;
+    const requiresLength = services.settings['gateway.require_content_length'];
     return {
       request(call) {
-        if (exempt.has(call.method)) return undefined;
-        const most = Math.min(everywhere, matcher?.find(call)?.bytes ?? none);
-        return most === none ? undefined : held(call, most, mustSay);
+        if (exemptMethods.has(call.method)) return undefined;
+        const maxBytes = Math.min(versionMaxBytes, matcher?.find(call)?.bytes ?? unlimited);
+        return maxBytes === unlimited ? undefined : enforceLimit(call, maxBytes, requiresLength);
       },
     };
   },
 };
 
-function held(call: Exchange, most: number, mustSay: boolean) {
-  const said = call.headers.get('content-length');
-  if (said === undefined) {
-    if (mustSay) return refuse(call, 'length_required');
-    limitStream(call, most);
+function enforceLimit(call: Exchange, maxBytes: number, requiresLength: boolean) {
+  const contentLength = call.headers.get('content-length');
+  if (contentLength === undefined) {
+    if (requiresLength) return refuse(call, 'length_required');
+    limitStream(call, maxBytes);
     return undefined;
   }
-  if (!/^\d+$/.test(said)) return refuse(call, 'length_invalid');
-  return Number(said) > most ? refuse(call, 'request_too_large') : undefined;
+  if (!/^\d+$/.test(contentLength)) return refuse(call, 'length_invalid');
+  return Number(contentLength) > maxBytes ? refuse(call, 'request_too_large') : undefined;
 }

@@ -2,7 +2,7 @@ import { listCredentialSources, removeCookie, removeQueryParameter } from '../au
 import type { Step } from '../pipeline/step.ts';
 
 /** Keeps credentials from the upstream, on open endpoints too. */
-export const stripAuth: Step = {
+export const stripAuthStep: Step = {
   name: 'strip-auth',
   build({ model }) {
     if (!model.authentication.stripAuthorizationData || model.modes.length === 0) return undefined;

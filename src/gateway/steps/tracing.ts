@@ -6,16 +6,16 @@ const wellFormed = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]
 const sampled = '01';
 
 /** The call is part of a trace: of the one it names, else of one that begins here. The upstream is told. */
-export const tracing: Step = {
+export const tracingStep: Step = {
   name: 'tracing',
   build({ model }) {
     if (!model.detail.tracing) return undefined;
     return {
       request(call) {
-        const [, known, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
+        const [, parentTraceId, flags] = wellFormed.exec(call.headers.get(header) ?? '') ?? [];
         // What others noted belongs to the trace they noted it for.
-        if (known === undefined) call.headers.remove('tracestate');
-        const traceId = known ?? createPublicId();
+        if (parentTraceId === undefined) call.headers.remove('tracestate');
+        const traceId = parentTraceId ?? createPublicId();
         call.headers.set(header, `00-${traceId}-${createPublicId().slice(0, 16)}-${flags ?? sampled}`);
         if (call.traceId !== traceId) {
           call.traceId = traceId;

@@ -1,18 +1,18 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Step } from '../pipeline/step.ts';
 
 /** Endpoints that are left out of analytics, and endpoints that are counted by the path the definition gives them. */
-export const tracking: Step = {
+export const trackingStep: Step = {
   name: 'tracking',
   build({ model, version, services: { settings } }) {
     const context = { model, version, settings };
-    const hidden = endpointMatcher(version.endpoints.doNotTrackEndpoint, context);
-    const counted = endpointMatcher(version.endpoints.trackEndpoint, context);
-    if (!hidden && !counted) return undefined;
+    const untracked = createEndpointMatcher(version.endpoints.doNotTrackEndpoint, context);
+    const tracked = createEndpointMatcher(version.endpoints.trackEndpoint, context);
+    if (!untracked && !tracked) return undefined;
     return {
       request(call) {
-        if (hidden?.find(call)) call.isRecorded = false;
-        else call.trackedPath = counted?.find(call)?.path ?? '';
+        if (untracked?.find(call)) call.isRecorded = false;
+        else call.trackedPath = tracked?.find(call)?.path ?? '';
         return undefined;
       },
     };

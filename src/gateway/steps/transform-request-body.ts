@@ -4,39 +4,45 @@ import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepHooks, StepResult } from '../pipeline/step.ts';
-import { BodyUnreadable, bodyData } from '../transform/body-data.ts';
-import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
-import { isPacked, Packed, unpack, unpackBounds } from '../transform/content-coding.ts';
+import { InvalidBody, parseBodyData } from '../transform/body-data.ts';
+import {
+  type BodyTransform,
+  createBodyTransforms,
+  isTransformError,
+  removeStaleHeaders,
+  type TransformError,
+} from '../transform/body-transform.ts';
+import { ContentCodingError, decodeContent, decompressionBounds, isEncoded } from '../transform/content-coding.ts';
 import { parseVariables, resolveVariable } from '../variables/variables.ts';
 
 /** Writes the body anew, from a template over what the caller sent. */
-export const transformRequestBody = writesRequestBody('transform-request-body', context => {
+export const transformRequestBodyStep = createRequestTransformStep('transform-request-body', context => {
   const { version, services } = context;
   const texts = (text: string) =>
     parseVariables(text, services).map(part =>
-      typeof part === 'string' ? part : (about: unknown) => escaped(resolveVariable(part, about as Exchange)),
+      typeof part === 'string' ? part : (about: unknown) => escapeValue(resolveVariable(part, about as Exchange)),
     );
-  return bodyTransforms(version.endpoints.transformRequestBody, context, bodyData, texts);
+  return createBodyTransforms(version.endpoints.transformRequestBody, context, parseBodyData, texts);
 });
 
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
 /** A step that transforms request bodies. One that it fails on is refused, unless `transforms.on_failure` lets it pass. */
-export function writesRequestBody(name: string, transforms: Transforms): Step {
-  return { name, build: context => made(transforms(context), context) };
+export function createRequestTransformStep(name: string, transforms: Transforms): Step {
+  return { name, build: context => buildRequestTransform(transforms(context), context) };
 }
 
-function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepHooks | undefined {
+function buildRequestTransform(matcher: ReturnType<Transforms>, { services }: StepContext): StepHooks | undefined {
   if (!matcher) return undefined;
   const { settings } = services;
-  const bounds = unpackBounds(settings);
+  const bounds = decompressionBounds(settings);
   const passesFailures = settings['transforms.on_failure'] === 'pass';
 
-  function fail(call: Exchange, { path }: BodyTransform, error: Fault | Packed): StepResult {
+  function fail(call: Exchange, { path }: BodyTransform, error: TransformError | ContentCodingError): StepResult {
     services.log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'request body transform failed');
-    const isBound = !(error instanceof Packed) && error.isLimitExceeded;
+    const isBound = !(error instanceof ContentCodingError) && error.isLimitExceeded;
     if (passesFailures && !isBound) return undefined;
-    if (!(error instanceof Packed || error instanceof BodyUnreadable))
+    if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
       return refuse(call, isBound ? 'request_transform_bound' : 'request_transform_failed');
     const code = isBound ? 'request_values_exceeded' : 'request_body_unreadable';
     return refuse(call, code, { detail: error.message });
@@ -47,11 +53,11 @@ function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepH
       const body = transform.write(call, bytes, call.headers);
       if (body) {
         call.body.replace(body);
-        describesAnew(call.headers);
+        removeStaleHeaders(call.headers);
       }
       return undefined;
     } catch (error) {
-      if (!isFault(error)) throw error;
+      if (!isTransformError(error)) throw error;
       return fail(call, transform, error);
     }
   }
@@ -63,9 +69,9 @@ function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepH
   ): Promise<StepResult> {
     const bytes = await call.body.read(bounds.maxBytes);
     try {
-      return transformBody(call, transform, isPacked(coding) ? await unpack(bytes, coding, bounds) : bytes);
+      return transformBody(call, transform, isEncoded(coding) ? await decodeContent(bytes, coding, bounds) : bytes);
     } catch (error) {
-      if (error instanceof Packed) return fail(call, transform, error);
+      if (error instanceof ContentCodingError) return fail(call, transform, error);
       throw error;
     }
   }
@@ -76,12 +82,12 @@ function made(matcher: ReturnType<Transforms>, { services }: StepContext): StepH
       const transform = matcher.find(call);
       if (!transform) return undefined;
       const coding = call.headers.get('content-encoding');
-      if (call.body.stream || isPacked(coding)) return readAndTransform(call, transform, coding);
+      if (call.body.stream || isEncoded(coding)) return readAndTransform(call, transform, coding);
       return transformBody(call, transform, call.body.bytes ?? noBytes);
     },
   };
 }
 
 /** A value can begin nothing new; an address stays one. */
-const escaped = (value: string) =>
+const escapeValue = (value: string) =>
   value.startsWith('http') ? encodeURI(value.toWellFormed()).replaceAll("'", '%27') : escapeQuery(value);

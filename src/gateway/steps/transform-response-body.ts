@@ -4,16 +4,28 @@ import type { EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type RefusalCode, refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepHooks } from '../pipeline/step.ts';
-import { type BodyData, type BodyFormat, BodyUnreadable, bodyData } from '../transform/body-data.ts';
-import { type BodyTransform, bodyTransforms, describesAnew, type Fault, isFault } from '../transform/body-transform.ts';
-import { isPacked, Packed, readCodings, unpack, unpackBounds } from '../transform/content-coding.ts';
+import { type BodyData, type BodyFormat, InvalidBody, parseBodyData } from '../transform/body-data.ts';
+import {
+  type BodyTransform,
+  createBodyTransforms,
+  isTransformError,
+  removeStaleHeaders,
+  type TransformError,
+} from '../transform/body-transform.ts';
+import {
+  ContentCodingError,
+  decodeContent,
+  decompressionBounds,
+  isEncoded,
+  supportedCodings,
+} from '../transform/content-coding.ts';
 
 /** Writes the body of an answer anew, from a template over what the upstream said. */
-export const transformResponseBody = writesResponseBody('transform-response-body', context =>
-  bodyTransforms(
+export const transformResponseBodyStep = createResponseTransformStep('transform-response-body', context =>
+  createBodyTransforms(
     context.version.endpoints.transformResponseBody,
     context,
-    passesFailures(context) ? readLeniently : bodyData,
+    passesFailures(context) ? parseLeniently : parseBodyData,
   ),
 );
 
@@ -22,29 +34,35 @@ const passesFailures = ({ services }: StepContext) => services.settings['transfo
 type Transforms = (context: StepContext) => EndpointMatcher<BodyTransform> | undefined;
 
 /** A step that transforms response bodies. One that it fails on becomes an error, unless `transforms.on_failure` lets it pass. */
-export function writesResponseBody(name: string, transforms: Transforms): Step {
-  return { name, build: context => made(transforms(context), context) };
+export function createResponseTransformStep(name: string, transforms: Transforms): Step {
+  return { name, build: context => buildResponseTransform(transforms(context), context) };
 }
 
-function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks | undefined {
+function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepContext): StepHooks | undefined {
   if (!matcher) return undefined;
   const { log, settings } = context.services;
-  const bounds = unpackBounds(settings);
+  const bounds = decompressionBounds(settings);
   const isLenient = passesFailures(context);
 
-  function fail(call: Exchange, response: GatewayResponse, { path }: BodyTransform, error: Fault | Packed): void {
+  function fail(
+    call: Exchange,
+    response: GatewayResponse,
+    { path }: BodyTransform,
+    error: TransformError | ContentCodingError,
+  ): void {
     log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
-    if (!(error instanceof Packed) && error.isLimitExceeded) return become(call, response, 'response_transform_bound');
+    if (!(error instanceof ContentCodingError) && error.isLimitExceeded)
+      return replaceWithError(call, response, 'response_transform_bound');
     if (isLenient) return;
-    if (!(error instanceof Packed || error instanceof BodyUnreadable))
-      return become(call, response, 'response_transform_failed');
+    if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
+      return replaceWithError(call, response, 'response_transform_failed');
     // The status of an upstream's error says more than that its page is not JSON.
     const { status } = response;
-    become(call, response, 'response_body_unreadable');
+    replaceWithError(call, response, 'response_body_unreadable');
     if (status >= 400) response.status = call.status = status;
   }
 
-  const applies = (call: Exchange, response: GatewayResponse) =>
+  const findTransform = (call: Exchange, response: GatewayResponse) =>
     hasBody(response) && !isStreaming(response) ? matcher.find(call) : undefined;
 
   function transformBody(call: Exchange, response: GatewayResponse, transform: BodyTransform, bytes: Buffer): void {
@@ -52,10 +70,10 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks 
       const body = transform.write(call, bytes, response.headers);
       if (!body) return;
       response.body.replace(body);
-      describesAnew(response.headers);
+      removeStaleHeaders(response.headers);
       response.headers.remove('accept-ranges');
     } catch (error) {
-      if (!isFault(error)) throw error;
+      if (!isTransformError(error)) throw error;
       fail(call, response, transform, error);
     }
   }
@@ -67,10 +85,11 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks 
     coding: string,
   ) {
     try {
-      transformBody(call, response, transform, await unpack(response.body.bytes ?? noBytes, coding, bounds));
+      transformBody(call, response, transform, await decodeContent(response.body.bytes ?? noBytes, coding, bounds));
     } catch (error) {
-      if (error instanceof Packed) fail(call, response, transform, error);
-      else if ((error as { code?: string }).code === problem.too_large.code) become(call, response, 'answer_too_large');
+      if (error instanceof ContentCodingError) fail(call, response, transform, error);
+      else if ((error as { code?: string }).code === problem.too_large.code)
+        replaceWithError(call, response, 'answer_too_large');
       else throw error;
     }
   }
@@ -81,12 +100,12 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks 
       // Only the whole of an answer can be written anew, and only one that can be unpacked.
       call.headers.remove('range');
       call.headers.remove('if-range');
-      if (call.headers.has('accept-encoding')) call.headers.set('Accept-Encoding', readCodings);
+      if (call.headers.has('accept-encoding')) call.headers.set('Accept-Encoding', supportedCodings);
       return undefined;
     },
-    buffersResponse: (call, response) => applies(call, response) !== undefined,
+    buffersResponse: (call, response) => findTransform(call, response) !== undefined,
     response(call, response) {
-      const transform = applies(call, response);
+      const transform = findTransform(call, response);
       if (!transform) return;
       if (isHead(call) && response.body.bytes === undefined) {
         // How long the body would be is known to nobody who has not made it.
@@ -94,7 +113,7 @@ function made(matcher: ReturnType<Transforms>, context: StepContext): StepHooks 
         return;
       }
       const coding = response.headers.get('content-encoding');
-      if (isPacked(coding)) return unpackAndTransform(call, response, transform, coding);
+      if (isEncoded(coding)) return unpackAndTransform(call, response, transform, coding);
       transformBody(call, response, transform, response.body.bytes ?? noBytes);
     },
   };
@@ -104,20 +123,20 @@ const isHead = ({ upstreamMethod, method }: Exchange) => (upstreamMethod ?? meth
 const hasBody = ({ status }: GatewayResponse) => status !== 101 && status !== 204 && status !== 304;
 
 /** Template data of a response; a body that cannot be parsed is an empty object to the template. */
-function readLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
+function parseLeniently(bytes: Buffer, format: BodyFormat, maxValues: number): BodyData {
   try {
-    return bodyData(bytes, format, maxValues);
+    return parseBodyData(bytes, format, maxValues);
   } catch (error) {
-    if (error instanceof BodyUnreadable && !error.isLimitExceeded) return {};
+    if (error instanceof InvalidBody && !error.isLimitExceeded) return {};
     throw error;
   }
 }
 
 /** In place of what the upstream said, which was more than can be worked on. */
-function become(call: Exchange, response: GatewayResponse, code: RefusalCode): void {
-  const refused = refuse(call, code);
-  response.status = refused.status;
-  response.headers.flat.splice(0, response.headers.flat.length, ...refused.headers.flat);
-  response.body = refused.body;
-  call.status = refused.status;
+function replaceWithError(call: Exchange, response: GatewayResponse, code: RefusalCode): void {
+  const refusal = refuse(call, code);
+  response.status = refusal.status;
+  response.headers.flat.splice(0, response.headers.flat.length, ...refusal.headers.flat);
+  response.body = refusal.body;
+  call.status = refusal.status;
 }

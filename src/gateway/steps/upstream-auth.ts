@@ -3,31 +3,31 @@ import type { Model } from '#definition/model.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step, type StepContext, type StepHooks, type StepResult } from '../pipeline/step.ts';
-import { type UpstreamToken, upstreamTokens } from '../proxy/upstream-tokens.ts';
+import { createUpstreamTokens, type UpstreamToken } from '../proxy/upstream-tokens.ts';
 
-const usualHeader = 'Authorization';
+const defaultAuthHeader = 'Authorization';
 
 /** The gateway signs in at the upstream, in place of the caller. */
-export const upstreamAuth: Step = {
+export const upstreamAuthStep: Step = {
   name: 'upstream-auth',
   build(context) {
     const { enabled, basicEnabled, oauthEnabled } = context.model.upstreamAuth;
     if (!enabled) return undefined;
     // An author who switched both on gets the token: whoever has one no longer needs the password.
-    if (oauthEnabled) return byToken(context);
-    return basicEnabled ? byPassword(context.model.upstreamAuth) : undefined;
+    if (oauthEnabled) return buildTokenAuth(context);
+    return basicEnabled ? buildBasicAuth(context.model.upstreamAuth) : undefined;
   },
 };
 
-function headerOf(enabled: boolean, name: string): string {
-  const chosen = (enabled && name) || usualHeader;
+function selectHeader(enabled: boolean, name: string): string {
+  const chosen = (enabled && name) || defaultAuthHeader;
   if (!tokenPattern.test(chosen)) throw new ApiCompileError('the header that signs in at the upstream is not one');
   return chosen;
 }
 
-function byPassword(written: Model['upstreamAuth']): StepHooks {
-  const { basicUsername, basicPassword, basicHeaderEnabled, basicHeaderName } = written;
-  const header = headerOf(basicHeaderEnabled, basicHeaderName);
+function buildBasicAuth(config: Model['upstreamAuth']): StepHooks {
+  const { basicUsername, basicPassword, basicHeaderEnabled, basicHeaderName } = config;
+  const header = selectHeader(basicHeaderEnabled, basicHeaderName);
   const value = `Basic ${Buffer.from(`${basicUsername}:${basicPassword}`).toString('base64')}`;
   return {
     request(call) {
@@ -37,34 +37,34 @@ function byPassword(written: Model['upstreamAuth']): StepHooks {
   };
 }
 
-function byToken({ model, services }: StepContext): StepHooks {
-  const { client, type } = grantOf(model);
-  const header = headerOf(client.headerEnabled, client.headerName);
-  const tokens = upstreamTokens(client, type, services, model.identity.id);
+function buildTokenAuth({ model, services }: StepContext): StepHooks {
+  const { client, type } = selectGrant(model);
+  const header = selectHeader(client.headerEnabled, client.headerName);
+  const tokens = createUpstreamTokens(client, type, services, model.identity.id);
 
-  function used(call: Exchange, token: UpstreamToken | undefined): StepResult {
+  function applyToken(call: Exchange, token: UpstreamToken | undefined): StepResult {
     if (!token) {
       services.emitEvent('UpstreamOAuthError', call, 'No token for the upstream', { key: call.keyHash });
       return refuse(call, 'upstream_token_missing');
     }
     call.headers.set(header, token.value);
-    noted(call, client.extraMetadata, token);
+    addTokenMetadata(call, client.extraMetadata, token);
     return undefined;
   }
 
   return {
     request(call) {
       const token = tokens.get();
-      return token instanceof Promise ? token.then(it => used(call, it)) : used(call, token);
+      return token instanceof Promise ? token.then(it => applyToken(call, it)) : applyToken(call, token);
     },
     onUpstreamResult(_call, { status }) {
-      if (status === 401) tokens.doubt();
+      if (status === 401) tokens.invalidate();
     },
   };
 }
 
 /** What the reply says beside the token, for those who read the facts of a call. */
-function noted(call: Exchange, names: readonly string[], { members }: UpstreamToken): void {
+function addTokenMetadata(call: Exchange, names: readonly string[], { members }: UpstreamToken): void {
   if (names.length === 0) return;
   call.context ??= {};
   for (const name of names) if (Object.hasOwn(members, name)) call.context[name] = members[name];
@@ -75,7 +75,7 @@ const grants = {
   password: { type: 'password', clientOf: (model: Model) => model.upstreamPassword },
 } as const;
 
-function grantOf(model: Model) {
+function selectGrant(model: Model) {
   const name = model.upstreamAuth.allowedAuthorizeTypes.find(it => Object.hasOwn(grants, it));
   if (!name) throw new ApiCompileError('its upstream sign-in names no grant that is known');
   const { type, clientOf } = grants[name as keyof typeof grants];

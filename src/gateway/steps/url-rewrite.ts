@@ -1,63 +1,63 @@
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import type { Step, StepContext, StepResult } from '../pipeline/step.ts';
-import { foundIn } from '../transform/match-url.ts';
-import { patternOf } from '../transform/rewrite-pattern.ts';
-import { rewriteTarget } from '../transform/rewrite-target.ts';
-import { triggersOf } from '../transform/triggers.ts';
-import type { Captured } from '../transform/url-template.ts';
+import { matchUrl } from '../transform/match-url.ts';
+import { compileRewritePattern } from '../transform/rewrite-pattern.ts';
+import { compileRewriteTarget } from '../transform/rewrite-target.ts';
+import { compileTriggers } from '../transform/triggers.ts';
+import type { Captures } from '../transform/url-template.ts';
 
 /** What a trigger sees of a body. */
-const bodyBytesSearched = 65_536;
+const maxSearchedBodyBytes = 65_536;
 
 /**
  * Sends calls of an endpoint to another path, host or API. It is decided here and done when every step has run: lists of
  * endpoints are matched with the path the caller asked for.
  */
-export const urlRewrite: Step = {
+export const urlRewriteStep: Step = {
   name: 'url-rewrite',
   build(context) {
     const { version, services } = context;
-    const entries = version.endpoints.urlRewrite.map(entry => rewriteOf(entry, context));
-    const endpoints = endpointMatcher(entries, { ...context, settings: services.settings });
+    const entries = version.endpoints.urlRewrite.map(entry => compileRewrite(entry, context));
+    const endpoints = createEndpointMatcher(entries, { ...context, settings: services.settings });
     if (!endpoints) return undefined;
-    const most = services.settings['gateway.held_body_bytes'];
+    const maxBytes = services.settings['gateway.held_body_bytes'];
     return {
       request(call) {
         const rewrite = endpoints.find(call);
-        const found = rewrite && foundIn(rewrite.pattern, call);
-        if (!found) return undefined;
-        if (!rewrite.triggers.needsBody || call.body.isEmpty) return rewritten(rewrite, call, found, '');
-        return call.body.read(most).then(bytes => {
-          const body = bytes.subarray(0, bodyBytesSearched).toString('utf8');
-          return rewritten(rewrite, call, found, body);
+        const captures = rewrite && matchUrl(rewrite.pattern, call);
+        if (!captures) return undefined;
+        if (!rewrite.triggers.needsBody || call.body.isEmpty) return applyRewrite(rewrite, call, captures, '');
+        return call.body.read(maxBytes).then(bytes => {
+          const body = bytes.subarray(0, maxSearchedBodyBytes).toString('utf8');
+          return applyRewrite(rewrite, call, captures, body);
         });
       },
     };
   },
 };
 
-type Rewrite = ReturnType<typeof rewriteOf>;
+type Rewrite = ReturnType<typeof compileRewrite>;
 type Entry = StepContext['version']['endpoints']['urlRewrite'][number];
 
-function rewriteOf({ path, method, pattern: source, rewriteTo, triggers }: Entry, context: StepContext) {
-  const pattern = patternOf(source, 'a rewrite');
+function compileRewrite({ path, method, pattern: source, rewriteTo, triggers }: Entry, context: StepContext) {
+  const pattern = compileRewritePattern(source, 'a rewrite');
   return {
     path,
     method,
     pattern,
     // Whoever writes no target means the triggers only.
-    target: rewriteTo === '' ? undefined : rewriteTarget(rewriteTo, pattern.groups, context),
-    triggers: triggersOf(triggers, pattern.groups, context),
+    target: rewriteTo === '' ? undefined : compileRewriteTarget(rewriteTo, pattern.groupCount, context),
+    triggers: compileTriggers(triggers, pattern.groupCount, context),
   };
 }
 
-function rewritten({ target, triggers }: Rewrite, call: Exchange, found: Captured, body: string): StepResult {
-  const chosen = triggers.first(call, body) ?? target;
-  const place = chosen?.(call, found);
-  if (place === undefined) return undefined;
-  if ('fault' in place) return refuse(call, 'rewrite_refused', { fault: place.fault });
-  call.rewrittenTarget = place;
+function applyRewrite({ target, triggers }: Rewrite, call: Exchange, captures: Captures, body: string): StepResult {
+  const chosen = triggers.firstTarget(call, body) ?? target;
+  const rewrittenTarget = chosen?.(call, captures);
+  if (rewrittenTarget === undefined) return undefined;
+  if ('fault' in rewrittenTarget) return refuse(call, 'rewrite_refused', { fault: rewrittenTarget.fault });
+  call.rewrittenTarget = rewrittenTarget;
   return undefined;
 }

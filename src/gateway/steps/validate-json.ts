@@ -7,7 +7,7 @@ import { parseJsonBody } from '#languages/json-schema/json-body.ts';
 import { schemaOf, type Validate } from '#languages/json-schema/schema.ts';
 import { noBytes } from '../http/body.ts';
 import type { GatewayResponse } from '../http/response.ts';
-import { endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refuse } from '../pipeline/refusals.ts';
 import { ApiCompileError, type Step } from '../pipeline/step.ts';
@@ -22,7 +22,7 @@ export const validateJsonStep: Step = {
       status: errorResponseCode || 422,
       validate: compileSchema(path, isZeroValue(schema) ? decodeSchema(path, schemaBase64) : (schema as Json)),
     }));
-    const matcher = endpointMatcher(entries, { model, version, settings: services.settings });
+    const matcher = createEndpointMatcher(entries, { model, version, settings: services.settings });
     if (!matcher) return undefined;
     const maxBodyBytes = services.settings['gateway.held_body_bytes'];
     const maxValues = services.settings['gateway.body_values'];

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyUnreadable, bodyData } from './body-data.ts';
+import { InvalidBody, parseBodyData } from './body-data.ts';
 
-const read = (text: string, maxValues = 1000) => bodyData(Buffer.from(text), 'json', maxValues);
-const isBound = (error: unknown) => error instanceof BodyUnreadable && error.isLimitExceeded;
+const read = (text: string, maxValues = 1000) => parseBodyData(Buffer.from(text), 'json', maxValues);
+const isBound = (error: unknown) => error instanceof InvalidBody && error.isLimitExceeded;
 
 test('long whole numbers stay exact, up to a bound of digits', () => {
   assert.equal(read('{"a": 12345678901234567890}').a, 12345678901234567890n);
@@ -25,8 +25,8 @@ test('values are counted before the text is parsed: one that is not JSON is refu
 
 test('XML holds at most so many elements and attributes', () => {
   const xml = (parts: number) => Buffer.from(`<r>${'<a/>'.repeat(parts - 1)}</r>`);
-  assert.equal((bodyData(xml(100), 'xml', 100).r as { a: unknown[] }).a.length, 99);
-  assert.throws(() => bodyData(xml(101), 'xml', 100), isBound);
+  assert.equal((parseBodyData(xml(100), 'xml', 100).r as { a: unknown[] }).a.length, 99);
+  assert.throws(() => parseBodyData(xml(101), 'xml', 100), isBound);
 });
 
 test('nesting that would exhaust the stack is refused', () => {

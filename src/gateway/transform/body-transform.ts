@@ -4,14 +4,14 @@ import { compileTemplate, type Template, type TemplateOptions } from '#languages
 import { JqError } from '#languages/jq/jq.ts';
 import { XmlError } from '#languages/xml.ts';
 import type { HeaderList } from '../http/headers.ts';
-import { type EndpointMatcher, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher, type EndpointMatcher } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { type BodyData, type BodyFormat, BodyUnreadable } from './body-data.ts';
+import { type BodyData, type BodyFormat, InvalidBody } from './body-data.ts';
 
 /** As definitions have it, in either direction. */
-interface Wish {
+interface TemplateConfig {
   readonly path: string;
   readonly method: string;
   readonly format: string;
@@ -28,72 +28,78 @@ export interface BodyTransform {
 }
 
 /** Errors of a template or filter, or of a body for it. `isBound` tells those that exceed a bound. */
-export type Fault = TemplateError | XmlError | JqError | BodyUnreadable;
-export const isFault = (error: unknown): error is Fault =>
+export type TransformError = TemplateError | XmlError | JqError | InvalidBody;
+export const isTransformError = (error: unknown): error is TransformError =>
   error instanceof TemplateError ||
   error instanceof XmlError ||
   error instanceof JqError ||
-  error instanceof BodyUnreadable;
+  error instanceof InvalidBody;
 
 /** How a template comes by what it shows of a body. */
-type Read = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
+type ParseBody = (bytes: Buffer, format: BodyFormat, maxValues: number) => BodyData;
 
 /** Undefined where there is nothing to do. */
-export function bodyTransforms(
-  wishes: readonly Wish[],
+export function createBodyTransforms(
+  configs: readonly TemplateConfig[],
   { model, version, services }: StepContext,
-  read: Read,
+  parse: ParseBody,
   texts?: TemplateOptions['parseText'],
 ): EndpointMatcher<BodyTransform> | undefined {
   const maxValues = services.settings['gateway.body_values'];
   const showsContext = model.contextVariables.enabled;
-  const entries = wishes.map(wish => {
-    const template = templateOf(wish, services, texts);
-    const format = wish.format === 'xml' ? 'xml' : 'json';
-    const written = writing(template, wish.enableSession, showsContext, services);
+  const entries = configs.map(config => {
+    const template = compileBodyTemplate(config, services, texts);
+    const format = config.format === 'xml' ? 'xml' : 'json';
+    const render = createRenderer(template, config.enableSession, showsContext, services);
     return {
-      path: wish.path,
-      method: wish.method,
-      write: (call: Exchange, bytes: Buffer) => written(call, read(bytes, format, maxValues)),
+      path: config.path,
+      method: config.method,
+      write: (call: Exchange, bytes: Buffer) => render(call, parse(bytes, format, maxValues)),
     };
   });
-  return endpointMatcher(entries, { model, version, settings: services.settings });
+  return createEndpointMatcher(entries, { model, version, settings: services.settings });
 }
 
-function writing(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
+function createRenderer(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
   const bounds = { maxSteps: settings['templates.steps'], maxBytes: settings['gateway.held_body_bytes'] };
   // A session is shared by the calls of its key: a template that changes maps gets its own.
-  const shown: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
+  const isolate: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
   return (call: Exchange, body: BodyData): Buffer => {
     // These names are ours: a caller that sends them would speak for the gateway.
     delete body._gw_meta;
     delete body._gw_context;
-    if (showsSession && call.session) body._gw_meta = shown(call.session.metaData);
-    if (showsContext && call.context) body._gw_context = shown(call.context);
+    if (showsSession && call.session) body._gw_meta = isolate(call.session.metaData);
+    if (showsContext && call.context) body._gw_context = isolate(call.context);
     return Buffer.from(template.render(body, bounds, call));
   };
 }
 
-function templateOf({ path, mode, source }: Wish, { settings }: StepServices, texts: TemplateOptions['parseText']) {
+function compileBodyTemplate(
+  { path, mode, source }: TemplateConfig,
+  { settings }: StepServices,
+  texts: TemplateOptions['parseText'],
+) {
   if (source === '') throw new ApiCompileError(`the body transform of ${path} has no template`);
   try {
-    const text = mode === 'file' ? readTemplateFile(settings['templates.directory'], source) : decoded(source);
+    const text =
+      mode === 'file' ? readTemplateFile(settings['templates.directory'], source) : decodeBase64Template(source);
     return compileTemplate(text, texts ? { parseText: texts } : {});
   } catch (error) {
-    if (isFault(error)) throw new ApiCompileError(`the body template of ${path} cannot be read: ${error.message}`);
+    if (isTransformError(error))
+      throw new ApiCompileError(`the body template of ${path} cannot be read: ${error.message}`);
     throw error;
   }
 }
 
-function decoded(source: string): string {
+function decodeBase64Template(source: string): string {
   const coded = source.replaceAll(/\s+/g, '');
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(coded)) throw new TemplateError('it is not base64');
   return Buffer.from(coded, 'base64').toString();
 }
 
 /** What describes the bytes that were, and not those that are sent. */
-const outdated = ['content-encoding', 'content-md5', 'digest', 'content-digest', 'repr-digest'];
+const staleHeaders = ['content-encoding', 'content-md5', 'digest', 'content-digest', 'repr-digest'];
 
-export function describesAnew(headers: HeaderList): void {
-  for (const name of outdated) headers.remove(name);
+export function removeStaleHeaders(headers: HeaderList): void {
+  for (const name of staleHeaders) headers.remove(name);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { ApiCompileError } from '../pipeline/step.ts';
-import { patternOf, quickPattern } from './rewrite-pattern.ts';
+import { compileNative, compileRewritePattern } from './rewrite-pattern.ts';
 
 const open = ['([^/]+)', '[^/]*', '([^/?]+)', '(\\d+)', '\\w+', '([a-z0-9-]+)'];
 const texts = fc.constantFrom('a', 'orders', 'v1.0', 'x-y', '7', '%20', '\\.', '');
@@ -24,11 +24,11 @@ test('what is matched natively is matched as the linear engine would', () => {
   let quick = 0;
   fc.assert(
     fc.property(source, address, (pattern, text) => {
-      const native = quickPattern(pattern);
+      const native = compileNative(pattern);
       if (!native) return;
       quick++;
       const matcher = RE2JS.compile(pattern).matcher(text);
-      const found = patternOf(pattern, 'a test').match(text);
+      const found = compileRewritePattern(pattern, 'a test').match(text);
       const expected = matcher.find()
         ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? '')
         : undefined;
@@ -41,7 +41,7 @@ test('what is matched natively is matched as the linear engine would', () => {
 
 test('only patterns that cannot take long are matched natively', () => {
   for (const pattern of ['/a', '^/a/(.*)$', '/orders/([^/]+)/items/(\\d+)', '/a\\?(.*)', '/v1.0/x'])
-    assert.ok(quickPattern(pattern), pattern);
+    assert.ok(compileNative(pattern), pattern);
   for (const pattern of [
     '(a*)*b',
     '/(a+)+$',
@@ -58,16 +58,19 @@ test('only patterns that cannot take long are matched natively', () => {
     '/(?=a)',
     `/${'a/'.repeat(300)}`,
   ])
-    assert.equal(quickPattern(pattern), undefined, pattern);
+    assert.equal(compileNative(pattern), undefined, pattern);
 });
 
 test('a pattern nobody can run, or that would take too long, makes its API unservable', () => {
   for (const pattern of ['(', '(?=a)', '(a)\\1', 'a{1000}{1000}', 'x'.repeat(6000)])
-    assert.throws(() => patternOf(pattern, 'a rewrite'), ApiCompileError, pattern.slice(0, 20));
-  assert.throws(() => patternOf('[a-z]{200}', 'a rewrite trigger', 100), /would take too long/);
+    assert.throws(() => compileRewritePattern(pattern, 'a rewrite'), ApiCompileError, pattern.slice(0, 20));
+  assert.throws(() => compileRewritePattern('[a-z]{200}', 'a rewrite trigger', 100), /would take too long/);
 });
 
 test('groups that took no part are empty', () => {
-  assert.deepEqual(patternOf('/(a)|/(b)', 'a test').match('/b'), { texts: ['/b', '', 'b'], starts: [0, -1, 1] });
-  assert.equal(patternOf('/(a)|/(b)', 'a test').match('/c'), undefined);
+  assert.deepEqual(compileRewritePattern('/(a)|/(b)', 'a test').match('/b'), {
+    texts: ['/b', '', 'b'],
+    starts: [0, -1, 1],
+  });
+  assert.equal(compileRewritePattern('/(a)|/(b)', 'a test').match('/c'), undefined);
 });

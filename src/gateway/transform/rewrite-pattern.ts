@@ -1,36 +1,36 @@
-import { operatorPattern } from '../pipeline/bounded-regex.ts';
+import { compileBoundedRegex } from '../pipeline/bounded-regex.ts';
 
 /** The first place where a pattern fits: its text and that of its groups, and where each begins. */
-export interface Match {
+export interface PatternMatch {
   readonly texts: readonly string[];
   /** Below zero where a group took no part. */
   readonly starts: readonly number[];
 }
 
-export interface Pattern {
-  readonly groups: number;
+export interface RewritePattern {
+  readonly groupCount: number;
   /** Undefined where it fits nowhere. */
-  match(text: string): Match | undefined;
+  match(text: string): PatternMatch | undefined;
 }
 
 /** `most`: instructions it may have, where it may have fewer than others. */
-export function patternOf(source: string, what: string, most?: number): Pattern {
-  const compiled = operatorPattern(
+export function compileRewritePattern(source: string, what: string, maxInstructions?: number): RewritePattern {
+  const compiled = compileBoundedRegex(
     `the pattern of ${what}`,
     source,
-    most === undefined ? {} : { maxInstructions: most },
+    maxInstructions === undefined ? {} : { maxInstructions: maxInstructions },
   );
-  const groups = compiled.groupCount();
-  const quick = quickPattern(source);
-  if (quick) return { groups, match: text => matchOf(quick.exec(text)) };
+  const groupCount = compiled.groupCount();
+  const native = compileNative(source);
+  if (native) return { groupCount, match: text => toPatternMatch(native.exec(text)) };
   return {
-    groups,
+    groupCount,
     match(text) {
       const matcher = compiled.matcher(text);
       if (!matcher.find()) return undefined;
       const texts: string[] = [];
       const starts: number[] = [];
-      for (let group = 0; group <= groups; group++) {
+      for (let group = 0; group <= groupCount; group++) {
         texts.push(matcher.group(group) ?? '');
         starts.push(matcher.start(group));
       }
@@ -39,7 +39,7 @@ export function patternOf(source: string, what: string, most?: number): Pattern 
   };
 }
 
-function matchOf(found: RegExpExecArray | null): Match | undefined {
+function toPatternMatch(found: RegExpExecArray | null): PatternMatch | undefined {
   if (!found) return undefined;
   const { indices } = found;
   return { texts: found.map(text => text ?? ''), starts: indices!.map(place => place?.[0] ?? -1) };
@@ -51,14 +51,14 @@ const range = String.raw`\[(?:[a-z]-[a-z]|[A-Z]-[A-Z]|\d-\d|\w)+-?\]\+`;
 const open = String.raw`(?:\[\^/\??\][+*]|\\[dw]\+|${range})`;
 const segment = String.raw`/${literal}(?:(?:${open}|\(${open}\))${literal})?`;
 const rest = String.raw`(?:\\\?)?(?:\.[*+]|\(/?\.[*+]\))`;
-const quick = new RegExp(`^\\^?(?:${segment}){1,20}(?:${rest})?\\$?$`);
+const nativePattern = new RegExp(`^\\^?(?:${segment}){1,20}(?:${rest})?\\$?$`);
 
 /**
  * Most patterns are paths with one open part in a segment, and perhaps an open end. They begin at a slash and no open part
  * goes beyond the next one, so the native engine needs linear time for them too, and far less of it.
  */
-export function quickPattern(source: string): RegExp | undefined {
-  return source.length <= longestQuick && quick.test(source) ? new RegExp(source, 'd') : undefined;
+export function compileNative(source: string): RegExp | undefined {
+  return source.length <= maxNativeLength && nativePattern.test(source) ? new RegExp(source, 'd') : undefined;
 }
 
-const longestQuick = 200;
+const maxNativeLength = 200;

@@ -5,12 +5,12 @@ import { compileKeySession } from '#access/keys/session.ts';
 import { readSettings } from '#base/settings.ts';
 import type { ClassicDefinition } from '#definition/classic.ts';
 import { classicToModel } from '#definition/model.ts';
-import type { BadPath } from '../http/path.ts';
+import type { InvalidPath } from '../http/path.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { upstreamPath } from '../proxy/load-balancer.ts';
-import { rewriteTarget } from './rewrite-target.ts';
+import { buildUpstreamPath } from '../proxy/load-balancer.ts';
+import { compileRewriteTarget } from './rewrite-target.ts';
 
 const model = classicToModel({ proxy: { listen_path: '/shop/', strip_listen_path: true } } as ClassicDefinition);
 const services = { settings: readSettings({}), isContextName: (_name: string) => true } as StepServices;
@@ -21,14 +21,14 @@ interface Given {
   meta?: Record<string, unknown>;
 }
 
-function filled(target: string, { captures = [], meta = {} }: Given = {}): RewrittenTarget | BadPath {
+function filled(target: string, { captures = [], meta = {} }: Given = {}): RewrittenTarget | InvalidPath {
   const call = {
     listenPath: '/shop/',
     context: {},
     session: compileKeySession({ meta_data: meta }, []),
   } as unknown as Exchange;
   const text = (group: number) => ['', ...captures][group] ?? '';
-  return rewriteTarget(target, captures.length, context)(call, { text, asValue: text });
+  return compileRewriteTarget(target, captures.length, context)(call, { text, asValue: text });
 }
 
 test('a target is a path of the API’s own upstream, another upstream, or another API', () => {
@@ -40,18 +40,18 @@ test('a target is a path of the API’s own upstream, another upstream, or anoth
   assert.deepEqual(filled('/shop/b'), { destination: undefined, path: '/b', query: '' });
   assert.deepEqual(filled('/shopping/b'), { destination: undefined, path: '/shopping/b', query: '' });
   const away = filled('HTTPS://Other.Example:444/b') as RewrittenTarget;
-  assert.deepEqual([away.destination?.origin, away.path], ['https://other.example:444', '/b']);
+  assert.deepEqual([away.address?.origin, away.path], ['https://other.example:444', '/b']);
   const loop = filled('gw://name/b?a=1&method=post&check_limits=true&loop_limit=9') as RewrittenTarget;
-  const { controls } = loop.destination!;
+  const { controls } = loop.address!;
   assert.deepEqual(controls, { query: 'a=1', method: 'POST', limit: 9, checksLimits: true });
-  assert.deepEqual([loop.destination?.loop, loop.path, loop.query], ['name', '/b', 'a=1']);
+  assert.deepEqual([loop.address?.loop, loop.path, loop.query], ['name', '/b', 'a=1']);
 });
 
 test('what a caller sends asks nothing of the gateway', () => {
-  const { destination } = filled('gw://self/b?$1', {
+  const { address } = filled('gw://self/b?$1', {
     captures: ['method=DELETE&loop_limit=99&x=1'],
   }) as RewrittenTarget;
-  assert.deepEqual(destination?.controls, { query: 'x=1', method: '', limit: 0, checksLimits: false });
+  assert.deepEqual(address?.controls, { query: 'x=1', method: '', limit: 0, checksLimits: false });
 });
 
 const hostile = fc
@@ -84,9 +84,9 @@ test('no capture and no value leaves the path of the target or chooses the host'
         result.path.startsWith('/base/in') && !climbs(result.path),
         `${target} ${one} ${two} gave ${result.path}`,
       );
-      assert.match(result.destination?.origin ?? '', /^(?:http:\/\/up\.example)?$/);
+      assert.match(result.address?.origin ?? '', /^(?:http:\/\/up\.example)?$/);
       const call = { rewrittenTarget: result } as Exchange;
-      const sent = upstreamPath(call, { origin: '', host: '', path: '/own', query: '', loop: '' }, true, false);
+      const sent = buildUpstreamPath(call, { origin: '', host: '', path: '/own', query: '', loop: '' }, true, false);
       assert.ok(sent.startsWith('/own/base/in'), sent);
     }),
     { numRuns: 1000 },
@@ -98,7 +98,7 @@ test('a capture in the place of the host is a host and nothing else', () => {
     fc.property(hostile, one => {
       const result = filled('http://$1.inside.example/x', { captures: [one] });
       if ('fault' in result) return;
-      const { hostname } = new URL(result.destination!.origin);
+      const { hostname } = new URL(result.address!.origin);
       assert.ok(hostname.endsWith('.inside.example'), `${one} gave ${hostname}`);
     }),
     { numRuns: 500 },

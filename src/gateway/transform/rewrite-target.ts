@@ -1,71 +1,71 @@
 import { Lru } from '#base/lru.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import { type BadPath, canonicalPath, isBad } from '../http/path.ts';
+import { canonicalizePath, type InvalidPath, isInvalidPath } from '../http/path.ts';
 import { isAuthority } from '../http/request-head.ts';
 import type { Exchange, RewrittenTarget } from '../pipeline/exchange.ts';
-import { type LoopControls, loopControls } from '../pipeline/loops.ts';
+import { type LoopControls, parseLoopControls } from '../pipeline/loops.ts';
 import { ApiCompileError, type StepContext } from '../pipeline/step.ts';
-import { type Destination, destinationOf } from '../proxy/load-balancer.ts';
+import { parseUpstreamAddress, type UpstreamAddress } from '../proxy/load-balancer.ts';
 import { escapeUrlValue, resolveVariable } from '../variables/variables.ts';
-import { type Captured, type Piece, piecesOf, queryPairs, sectionsOf } from './url-template.ts';
+import { type Captures, parseUrlTemplate, splitQueryPairs, splitSections, type TemplatePart } from './url-template.ts';
 
 /**
  * Where a rewrite sends a call, compiled. The author's text decides what is host, path and query; what captures and values
  * hold can neither climb out of that path nor, unless it stands in the place of the host, choose another host.
  */
-export type RewriteTarget = (call: Exchange, captured: Captured) => RewrittenTarget | BadPath;
+export type RewriteTarget = (call: Exchange, captured: Captures) => RewrittenTarget | InvalidPath;
 
 /** Destinations one target remembers whose host depends on the call. */
-const destinationsKept = 200;
+const maxCachedAddresses = 200;
 
-export function rewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
-  const pieces = piecesOf(text, groups, context.services);
-  const { scheme, authority, path, query } = sectionsOf(pieces);
-  const below = belowOf(path, query);
-  if (scheme === 'gw') return loopTarget(authority, path, query);
-  if (scheme !== '') return hostTarget(scheme, authority, below);
-  const [first] = pieces;
-  if (typeof first === 'object' && 'from' in first) return openTarget(first, pieces, context);
-  return relativeTarget(below, context);
+export function compileRewriteTarget(text: string, groups: number, context: StepContext): RewriteTarget {
+  const parts = parseUrlTemplate(text, groups, context.services);
+  const { scheme, authority, path, query } = splitSections(parts);
+  const build = createPathBuilder(path, query);
+  if (scheme === 'gw') return createLoopTarget(authority, path, query);
+  if (scheme !== '') return createHostTarget(scheme, authority, build);
+  const [first] = parts;
+  if (typeof first === 'object' && 'from' in first) return createVariableTarget(first, parts, context);
+  return createRelativeTarget(build, context);
 }
 
-interface Below {
+interface PathAndQuery {
   readonly path: string;
   readonly query: string;
 }
 
-type Filler = (call: Exchange, captured: Captured) => Below | BadPath;
+type BuildPathAndQuery = (call: Exchange, captured: Captures) => PathAndQuery | InvalidPath;
 
-function belowOf(path: readonly Piece[], query: readonly Piece[]): Filler {
+function createPathBuilder(path: readonly TemplatePart[], query: readonly TemplatePart[]): BuildPathAndQuery {
   const pathText = path.filter(it => typeof it === 'string').join('');
-  if (dotted.test(pathText)) throw new ApiCompileError('the target of a rewrite holds dotted segments');
+  if (dotSegment.test(pathText)) throw new ApiCompileError('the target of a rewrite holds dotted segments');
   return (call, captured) => {
-    const { front, behind } = filledPath(path, call, captured);
-    const own = query.length === 0 ? '' : filledQuery(query, call, captured);
-    return settled(front, own && behind ? `${own}&${behind}` : own || behind);
+    const { front, behind } = fillPath(path, call, captured);
+    const own = query.length === 0 ? '' : fillQuery(query, call, captured);
+    return toPathAndQuery(front, own && behind ? `${own}&${behind}` : own || behind);
   };
 }
 
 /** Also where an upstream that undoes escapes too early would see the segment end. */
-const dotted = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$)/i;
+const dotSegment = /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:[/;]|%(?:23|2f|3b|3f|5c)|$)/i;
 
 /** One spelling, as everywhere; escaped slashes stay what they are, since only values and captures can bring them. */
-function settled(path: string, query: string): Below | BadPath {
-  const begun = path.startsWith('/') ? path : `/${path}`;
-  if (dotted.test(begun)) return { fault: 'the path holds dotted segments' };
-  const canonical = canonicalPath(begun, { keepEncodedSlashes: true, keepDoubleEncoding: true });
-  return isBad(canonical) ? canonical : { path: canonical, query };
+function toPathAndQuery(path: string, query: string): PathAndQuery | InvalidPath {
+  const absolute = path.startsWith('/') ? path : `/${path}`;
+  if (dotSegment.test(absolute)) return { fault: 'the path holds dotted segments' };
+  const canonical = canonicalizePath(absolute, { keepEncodedSlashes: true, keepDoubleEncoding: true });
+  return isInvalidPath(canonical) ? canonical : { path: canonical, query };
 }
 
 /** A capture that reaches into the query takes that along; it comes after what the author wrote there. */
-function filledPath(pieces: readonly Piece[], call: Exchange, captured: Captured) {
+function fillPath(parts: readonly TemplatePart[], call: Exchange, captured: Captures) {
   let front = '';
   let behind = '';
-  for (const piece of pieces) {
-    if (typeof piece === 'string') front += piece;
-    else if ('from' in piece) front += escapeUrlValue(resolveVariable(piece, call));
+  for (const part of parts) {
+    if (typeof part === 'string') front += part;
+    else if ('from' in part) front += escapeUrlValue(resolveVariable(part, call));
     else {
-      const text = captured.text(piece.group);
+      const text = captured.text(part.group);
       const mark = text.indexOf('?');
       front += mark < 0 ? text : text.slice(0, mark);
       if (mark >= 0) behind += (behind && '&') + text.slice(mark + 1);
@@ -74,119 +74,130 @@ function filledPath(pieces: readonly Piece[], call: Exchange, captured: Captured
   return { front, behind };
 }
 
-function filledQuery(pieces: readonly Piece[], call: Exchange, captured: Captured): string {
+function fillQuery(parts: readonly TemplatePart[], call: Exchange, captured: Captures): string {
   let text = '';
-  for (const piece of pieces) {
-    if (typeof piece === 'string') text += piece;
-    else if ('from' in piece) text += escapeUrlValue(resolveVariable(piece, call));
-    else text += isValue.test(text) ? captured.asValue(piece.group) : captured.text(piece.group);
+  for (const part of parts) {
+    if (typeof part === 'string') text += part;
+    else if ('from' in part) text += escapeUrlValue(resolveVariable(part, call));
+    else text += endsInParameterValue.test(text) ? captured.asValue(part.group) : captured.text(part.group);
   }
   return text;
 }
 
 /** What follows is the value of a parameter. */
-const isValue = /=[^&=]*$/;
+const endsInParameterValue = /=[^&=]*$/;
 
-function relativeTarget(below: Filler, { model }: StepContext): RewriteTarget {
+function createRelativeTarget(build: BuildPathAndQuery, { model }: StepContext): RewriteTarget {
   const { strip } = model.listen;
   return (call, captured) => {
-    const found = below(call, captured);
+    const found = build(call, captured);
     if ('fault' in found) return found;
-    const path = strip ? withoutListenPath(found.path, call.listenPath) : found.path;
-    return { destination: undefined, path, query: found.query };
+    const path = strip ? stripListenPath(found.path, call.listenPath) : found.path;
+    return { address: undefined, path, query: found.query };
   };
 }
 
-function withoutListenPath(path: string, listenPath: string): string {
+function stripListenPath(path: string, listenPath: string): string {
   const front = trimTrailingSlashes(listenPath);
   if (front === '' || !path.startsWith(front)) return path;
   const rest = path.slice(front.length);
   return rest === '' ? '/' : rest.startsWith('/') ? rest : path;
 }
 
-function hostTarget(scheme: string, authority: readonly Piece[], below: Filler): RewriteTarget {
+function createHostTarget(scheme: string, authority: readonly TemplatePart[], build: BuildPathAndQuery): RewriteTarget {
   const [only] = authority;
   if (authority.length === 0) throw new ApiCompileError('the target of a rewrite has no host');
   if (authority.length > 1 || typeof only !== 'string') {
-    const find = knownDestinations();
-    return sentTo((call, captured) => find(scheme, joinedText(authority, call, captured)), below);
+    const find = createAddressCache();
+    return createAbsoluteTarget((call, captured) => find(scheme, fillText(authority, call, captured)), build);
   }
-  const destination = destinationAt(scheme, only);
-  if ('fault' in destination) throw new ApiCompileError(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
-  return sentTo(() => destination, below);
+  const address = toAddress(scheme, only);
+  if ('fault' in address) throw new ApiCompileError(`the target of a rewrite has no host: ${JSON.stringify(only)}`);
+  return createAbsoluteTarget(() => address, build);
 }
 
-type FindDestination = (call: Exchange, captured: Captured) => Destination | BadPath;
+type FindAddress = (call: Exchange, captured: Captures) => UpstreamAddress | InvalidPath;
 
-const sentTo =
-  (find: FindDestination, below: Filler): RewriteTarget =>
+const createAbsoluteTarget =
+  (find: FindAddress, build: BuildPathAndQuery): RewriteTarget =>
   (call, captured) => {
-    const destination = find(call, captured);
-    if ('fault' in destination) return destination;
-    const found = below(call, captured);
-    return 'fault' in found ? found : { destination, ...found };
+    const address = find(call, captured);
+    if ('fault' in address) return address;
+    const found = build(call, captured);
+    return 'fault' in found ? found : { address, ...found };
   };
 
 /** Those whose host depends on the call are made when they are first met. */
-function knownDestinations() {
-  const known = new Lru<string, Destination>(destinationsKept);
-  return (scheme: string, host: string): Destination | BadPath => {
+function createAddressCache() {
+  const cache = new Lru<string, UpstreamAddress>(maxCachedAddresses);
+  return (scheme: string, host: string): UpstreamAddress | InvalidPath => {
     const origin = `${scheme}://${host}`;
-    const destination = known.get(origin) ?? destinationAt(scheme, host);
-    if (!('fault' in destination)) known.set(origin, destination);
-    return destination;
+    const address = cache.get(origin) ?? toAddress(scheme, host);
+    if (!('fault' in address)) cache.set(origin, address);
+    return address;
   };
 }
 
 /** Nothing but a host and a port: no user, no path, nothing that two readers could take for different hosts. */
-function destinationAt(scheme: string, host: string): Destination | BadPath {
-  return isAuthority(host) ? destinationOf(`${scheme}://${host}`) : { fault: 'the host cannot be read' };
+function toAddress(scheme: string, host: string): UpstreamAddress | InvalidPath {
+  return isAuthority(host) ? parseUpstreamAddress(`${scheme}://${host}`) : { fault: 'the host cannot be read' };
 }
 
-const plainText = (piece: Piece, call: Exchange, captured: Captured): string =>
-  typeof piece === 'string' ? piece : 'from' in piece ? resolveVariable(piece, call) : captured.text(piece.group);
-const joinedText = (pieces: readonly Piece[], call: Exchange, captured: Captured): string =>
-  pieces.map(piece => plainText(piece, call, captured)).join('');
+const fillPart = (part: TemplatePart, call: Exchange, captured: Captures): string =>
+  typeof part === 'string' ? part : 'from' in part ? resolveVariable(part, call) : captured.text(part.group);
+const fillText = (parts: readonly TemplatePart[], call: Exchange, captured: Captures): string =>
+  parts.map(part => fillPart(part, call, captured)).join('');
 
-const address = /^(https?):\/\/([^/?#]*)(.*)$/is;
+const absoluteUrl = /^(https?):\/\/([^/?#]*)(.*)$/is;
 
 /** A variable stands first: it may hold a whole address, and the author meant it to. */
-function openTarget(first: Piece, pieces: readonly Piece[], context: StepContext): RewriteTarget {
-  const rest = sectionsOf(pieces.slice(1));
-  const restBelow = belowOf(rest.path, rest.query);
-  const { path, query } = sectionsOf(pieces);
-  const relative = relativeTarget(belowOf(path, query), context);
-  const find = knownDestinations();
+function createVariableTarget(
+  first: TemplatePart,
+  parts: readonly TemplatePart[],
+  context: StepContext,
+): RewriteTarget {
+  const rest = splitSections(parts.slice(1));
+  const buildRest = createPathBuilder(rest.path, rest.query);
+  const { path, query } = splitSections(parts);
+  const relative = createRelativeTarget(createPathBuilder(path, query), context);
+  const find = createAddressCache();
   return (call, captured) => {
-    const [, scheme, host, behind] = address.exec(plainText(first, call, captured)) ?? [];
+    const [, scheme, host, behind] = absoluteUrl.exec(fillPart(first, call, captured)) ?? [];
     if (scheme === undefined) return relative(call, captured);
-    const destination = find(scheme.toLowerCase(), host!);
-    if ('fault' in destination) return destination;
-    const found = restBelow(call, captured);
+    const address = find(scheme.toLowerCase(), host!);
+    if ('fault' in address) return address;
+    const found = buildRest(call, captured);
     if ('fault' in found) return found;
     const [front = '', own = ''] = behind!.split('#', 1)[0]!.split('?', 2);
     const queries = [own, found.query].filter(Boolean).join('&');
-    const whole = settled(front.replace(/\/$/, '') + (found.path === '/' && front !== '' ? '' : found.path), queries);
-    return 'fault' in whole ? whole : { destination, ...whole };
+    const whole = toPathAndQuery(
+      front.replace(/\/$/, '') + (found.path === '/' && front !== '' ? '' : found.path),
+      queries,
+    );
+    return 'fault' in whole ? whole : { address, ...whole };
   };
 }
 
 const loopHost = /^[\w.-]{1,255}$/;
 
 /** Another API of this gateway. What its address asks of the call is the author's to say: never the caller's. */
-function loopTarget(authority: readonly Piece[], path: readonly Piece[], query: readonly Piece[]): RewriteTarget {
-  const { controls, others } = queryPairs(query);
-  const below = belowOf(path, others);
+function createLoopTarget(
+  authority: readonly TemplatePart[],
+  path: readonly TemplatePart[],
+  query: readonly TemplatePart[],
+): RewriteTarget {
+  const { controls, others } = splitQueryPairs(query);
+  const build = createPathBuilder(path, others);
   if (authority.length === 0) throw new ApiCompileError('the target of a rewrite names no API');
   return (call, captured) => {
-    const name = joinedText(authority, call, captured);
+    const name = fillText(authority, call, captured);
     if (!loopHost.test(name)) return { fault: 'the API cannot be told by its name' };
-    const found = below(call, captured);
+    const found = build(call, captured);
     if ('fault' in found) return found;
-    const asked = controls.map(pair => filledQuery(pair, call, captured).split('&', 1)[0]).join('&');
-    const kept: LoopControls = { ...loopControls(asked), query: loopControls(found.query).query };
-    return { destination: { ...nowhere, loop: name, controls: kept }, path: found.path, query: kept.query };
+    const controlQuery = controls.map(pair => fillQuery(pair, call, captured).split('&', 1)[0]).join('&');
+    const merged: LoopControls = { ...parseLoopControls(controlQuery), query: parseLoopControls(found.query).query };
+    return { address: { ...noAddress, loop: name, controls: merged }, path: found.path, query: merged.query };
   };
 }
 
-const nowhere: Destination = { origin: '', host: '', path: '', query: '', loop: '' };
+const noAddress: UpstreamAddress = { origin: '', host: '', path: '', query: '', loop: '' };

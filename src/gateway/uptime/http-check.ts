@@ -1,7 +1,7 @@
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
-import type { Links } from '../proxy/connection-options.ts';
-import { longestTestMs } from '../proxy/host-status.ts';
+import type { ConnectionOptionsFor } from '../proxy/connection-options.ts';
+import { maxTestMs } from '../proxy/host-status.ts';
 import { rawTest } from './tcp-check.ts';
 
 /** One test of a definition: a call, or a talk over a bare connection. */
@@ -34,7 +34,7 @@ const answerBytes = 1024 * 1024;
 
 interface TestTools {
   readonly outbound: OutboundClient;
-  readonly links: Links;
+  readonly links: ConnectionOptionsFor;
 }
 
 /** Undefined for a test of which nobody can tell what it is. */
@@ -56,7 +56,7 @@ export function hostTest(check: Check, services: TestTools): HostTest | undefine
   };
 }
 
-const withinMs = ({ timeoutMs }: Check) => Math.min(timeoutMs > 0 ? timeoutMs : usualMs, longestTestMs);
+const withinMs = ({ timeoutMs }: Check) => Math.min(timeoutMs > 0 ? timeoutMs : usualMs, maxTestMs);
 
 async function measured(attempt: () => Promise<number>): Promise<TestResult> {
   const begun = performance.now();
@@ -101,13 +101,13 @@ function bodyOf(text: string): Buffer | undefined {
 
 function bareAttempt(check: Check, url: URL, { links }: TestTools) {
   const isSecure = check.protocol.toLowerCase() === 'tls' || url.protocol === 'tls:';
-  const link = links({ origin: `https://${url.host}` });
+  const connection = links({ origin: `https://${url.host}` });
   const test = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: Number(url.port),
     isSecure,
-    policy: link.policy,
-    tls: isSecure ? link.tls : {},
+    policy: connection.policy,
+    tls: isSecure ? connection.tls : {},
     saysOrigin: check.enableProxyProtocol,
     commands: check.commands,
     withinMs: withinMs(check),

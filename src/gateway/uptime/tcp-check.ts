@@ -4,7 +4,7 @@ import { connect, isIP, isIPv6, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { AddressPolicy } from '#base/address-policy.ts';
 import { defaultAudienceRules, resolveTarget } from '#base/http-client/target.ts';
-import type { LinkTls } from '../proxy/connection-options.ts';
+import type { UpstreamTlsOptions } from '../proxy/connection-options.ts';
 
 /** What is said over a bare connection to find out whether a host is alive. */
 export interface RawTest {
@@ -12,7 +12,7 @@ export interface RawTest {
   readonly port: number;
   readonly isSecure: boolean;
   readonly policy: AddressPolicy;
-  readonly tls: LinkTls;
+  readonly tls: UpstreamTlsOptions;
   /** Begins by saying where the connection comes from. */
   readonly saysOrigin: boolean;
   readonly commands: readonly { readonly name: string; readonly message: string }[];

@@ -2,9 +2,9 @@ import type { UptimeResult } from '#analytics/uptime/tested-host.ts';
 import type { OutboundClient } from '#base/http-client/client.ts';
 import type { Model } from '#definition/model.ts';
 import type { StepServices } from '../pipeline/step-services.ts';
-import { type DiscoveryRules, UnreadableAnswer } from '../proxy/discovery-response.ts';
-import { hostMarks, hostName, isTested } from '../proxy/host-status.ts';
-import type { Registries } from '../proxy/service-discovery.ts';
+import { type DiscoveryRules, InvalidDiscoveryResponse } from '../proxy/discovery-response.ts';
+import { createHostStatus, hasUptimeTests, toHostAndPort } from '../proxy/host-status.ts';
+import type { ServiceDiscovery } from '../proxy/service-discovery.ts';
 import type { Api } from '../routing/api.ts';
 import type { Snapshot } from '../routing/snapshot.ts';
 import { type Check, type HostTest, hostTest, type TestResult } from './http-check.ts';
@@ -116,13 +116,15 @@ const testedApis = new WeakMap<Snapshot['apis'], readonly Api[]>();
 function testedIn({ apis }: Snapshot): readonly Api[] {
   let found = testedApis.get(apis);
   if (!found) {
-    found = [...apis.values()].filter(({ model, unserved }) => model.identity.active && !unserved && isTested(model));
+    found = [...apis.values()].filter(
+      ({ model, unserved }) => model.identity.active && !unserved && hasUptimeTests(model),
+    );
     testedApis.set(apis, found);
   }
   return found;
 }
 
-async function discovered(model: Model, serviceDiscovery: Registries): Promise<readonly Check[]> {
+async function discovered(model: Model, serviceDiscovery: ServiceDiscovery): Promise<readonly Check[]> {
   const { uptimeDiscovery, uptimeTests } = model;
   if (!uptimeDiscovery.enabled) return [];
   const again = uptimeTests.hostDownRetestSeconds;
@@ -138,9 +140,9 @@ export function checksIn([text = '']: readonly string[]): Check[] {
   try {
     list = JSON.parse(text);
   } catch {
-    throw new UnreadableAnswer('the list of tests is not JSON');
+    throw new InvalidDiscoveryResponse('the list of tests is not JSON');
   }
-  if (!Array.isArray(list)) throw new UnreadableAnswer('there is no list of tests');
+  if (!Array.isArray(list)) throw new InvalidDiscoveryResponse('there is no list of tests');
   return list.slice(0, testsEach).flatMap(checkOf);
 }
 
@@ -197,17 +199,17 @@ function judging(
   return (api: Api, results: ReadonlyMap<HostTest, TestResult>): void => {
     const found = findings(api, clock.now());
     for (const [test, result] of results) {
-      const host = hostName(test.origin);
+      const host = toHostAndPort(test.origin);
       const { before, after } = isDown(`${api.id} ${test.name}`, result.passed);
       found.add(host, test, result, after);
       const event = after && !result.passed ? 'HostDown' : before && !after ? 'HostUp' : undefined;
       if (event) tell(event, api, host, test, result);
     }
-    const marks = hostMarks({ processCounters, clock, settings }, api.id);
+    const marks = createHostStatus({ processCounters, clock, settings }, api.id);
     const hosts = found.hosts();
     for (const { host, up } of hosts) {
-      if (up) marks.remove(host);
-      else marks.put(host);
+      if (up) marks.markUp(host);
+      else marks.markDown(host);
     }
     tested(redactHosts(hosts, secrets.redact));
   };

@@ -2,7 +2,7 @@ import { type JsonObject, objectOrEmpty } from '#base/json-tree.ts';
 import { compareSpecificity, listOperations } from '#definition/endpoints/paths.ts';
 import { BudgetExceeded, ValidationRun } from '#languages/json-schema/run.ts';
 import { HeaderList } from '../http/headers.ts';
-import { type Endpoint, endpointMatcher } from '../pipeline/endpoint-match.ts';
+import { createEndpointMatcher, type Endpoint } from '../pipeline/endpoint-match.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { StepContext } from '../pipeline/step.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -72,7 +72,7 @@ export function createOperationMatcher<E extends OperationEntry, T>(
         }))
         .sort(compareStrictness),
     }));
-  const matcher = endpointMatcher(matched, { model, version, settings });
+  const matcher = createEndpointMatcher(matched, { model, version, settings });
   return call => {
     const candidates = matcher?.find(call)?.candidates;
     if (!candidates) return undefined;

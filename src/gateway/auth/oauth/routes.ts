@@ -1,5 +1,5 @@
 import { hasDuplicateKeys } from '#base/duplicate-keys.ts';
-import { bodyOf, noBody } from '../../http/body.ts';
+import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
 import { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
@@ -65,7 +65,7 @@ export function createOauthRoutes({ model, services }: RouteContext): [path: str
 function toResponse({ status, headers, body }: OauthResponse, allow: readonly string[] = []): GatewayResponse {
   const flat = Object.entries(headers).flat();
   if (allow.length > 0) flat.push('Allow', allow.join(', '));
-  return new GatewayResponse(status, new HeaderList(flat), body === '' ? noBody() : bodyOf(Buffer.from(body)));
+  return new GatewayResponse(status, new HeaderList(flat), body === '' ? noBody() : bodyFromBytes(Buffer.from(body)));
 }
 
 async function readBodyForm(call: Exchange): Promise<Parameters | undefined> {

@@ -1,10 +1,10 @@
 import { toLatin1 } from '#base/http-syntax.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import { bodyOf, noBody } from '../../http/body.ts';
+import { bodyFromBytes, noBody } from '../../http/body.ts';
 import { HeaderList } from '../../http/headers.ts';
-import { canonicalPath, isBad, pathRulesOf, splitTarget } from '../../http/path.ts';
-import type { BadHead } from '../../http/request-head.ts';
-import { clientAddressReader } from '../../pipeline/client-address.ts';
+import { canonicalizePath, isInvalidPath, pathRulesOf, splitTarget } from '../../http/path.ts';
+import type { InvalidRequest } from '../../http/request-head.ts';
+import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
@@ -15,7 +15,7 @@ import type { DebugAsked } from './schema.ts';
 
 /** The call under test, as if it had come over a connection of its own; or what a listener would say of it. */
 export interface Arrived {
-  readonly call: Exchange | BadHead;
+  readonly call: Exchange | InvalidRequest;
   readonly method: string;
   readonly target: string;
   readonly headers: HeaderList;
@@ -25,7 +25,7 @@ export interface Arrived {
 export function arrived({ request, address }: DebugAsked, api: Api, world: Snapshot, services: StepServices): Arrived {
   const { settings, clock } = services;
   const paths = pathRulesOf(settings);
-  const clientAddress = clientAddressReader(settings['gateway.trusted_proxies']);
+  const clientAddress = createClientAddressResolver(settings['gateway.trusted_proxies']);
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
   const method = request.method ?? 'GET';
   const target = targetOf(world, api.listenPath, toLatin1(request.path ?? ''), paths);
@@ -39,13 +39,20 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
     certificate: undefined,
   };
   const call = arrive(
-    { method, target, headers, peer, mayOmitHost: false, body: () => (body.length > 0 ? bodyOf(body) : noBody()) },
+    {
+      method,
+      target,
+      headers,
+      peer,
+      mayOmitHost: false,
+      body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
+    },
     { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.header_count'] } },
   );
   return { call, method, target, headers, body };
 }
 
-type Rules = Parameters<typeof canonicalPath>[1];
+type Rules = Parameters<typeof canonicalizePath>[1];
 
 /**
  * What is asked for stands below the listen path. Where that asks for more than any text in one of its parts, there is no
@@ -54,7 +61,7 @@ type Rules = Parameters<typeof canonicalPath>[1];
 function targetOf({ router }: Snapshot, listenPath: string, given: string, rules: Rules): string {
   const isFound = (target: string) => {
     const split = splitTarget(target);
-    const path = isBad(split) ? split : canonicalPath(split.path, rules);
+    const path = isInvalidPath(split) ? split : canonicalizePath(split.path, rules);
     return typeof path === 'string' && router.find('', path) !== undefined;
   };
   const below = belowOf(listenPath, given);

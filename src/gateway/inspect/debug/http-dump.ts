@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { BadHead } from '../../http/request-head.ts';
+import type { InvalidRequest } from '../../http/request-head.ts';
 import type { ResponseWriter } from '../../pipeline/response-writer.ts';
 import { badHeadAnswer } from '../../server/create-exchange.ts';
 import type { Arrived } from './build-request.ts';
@@ -22,7 +22,7 @@ export const receivedText = ({ method, target, headers, body }: Arrived): string
   head(`${method} ${target} HTTP/1.1`, headers.flat) + shown(body);
 
 /** What a listener says to a call that is not one. */
-export function badHeadText(bad: BadHead): string {
+export function badHeadText(bad: InvalidRequest): string {
   const { headers, body } = badHeadAnswer(bad);
   return head(statusLine(bad.status), headers) + shown(body);
 }

@@ -13,7 +13,7 @@ import type { CheckResult } from '#definition/validation-error.ts';
 import { operation } from '#operations/operation.ts';
 import { toWarningsMember } from '#operations/shapes.ts';
 import { formatValidationError } from '#operations/validation-error.ts';
-import { type Ask, problem as asksProblem } from '../../pipeline/thread-rpc.ts';
+import { problem as asksProblem, type RpcCall } from '../../pipeline/thread-rpc.ts';
 import type { TrafficAnswers } from '../../runtime/thread.ts';
 import { DebugShown, DebugWrite } from './schema.ts';
 import { createTrace } from './trace.ts';
@@ -29,7 +29,7 @@ export interface DebugTools {
   clock: Clock;
   defaultOrgId: () => Promise<string>;
   /** Has a traffic thread answer. */
-  askTraffic: Ask<TrafficAnswers>;
+  askTraffic: RpcCall<TrafficAnswers>;
 }
 
 /** A thread says itself when it gave up; only one that is stuck is given up here. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { problems } from '#base/problems.ts';
 import { operation } from '#operations/operation.ts';
-import { type AskAll, problem as asksProblem } from '../../pipeline/thread-rpc.ts';
+import { problem as asksProblem, type RpcBroadcast } from '../../pipeline/thread-rpc.ts';
 import type { TrafficAnswers } from '../../runtime/thread.ts';
 
 const problem = problems('explain', {
@@ -25,7 +25,7 @@ export const getExplanation = operation({
     logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
   }),
   problems: [problem.unknown, asksProblem.no_traffic],
-  async handle({ params: { explanationId: id } }, { askAllTraffic }: { askAllTraffic: AskAll<TrafficAnswers> }) {
+  async handle({ params: { explanationId: id } }, { askAllTraffic }: { askAllTraffic: RpcBroadcast<TrafficAnswers> }) {
     const found = await askAllTraffic('explanation', { id }, withinMs);
     const logs = found.find(it => it !== '');
     if (logs === undefined) throw problem.unknown();

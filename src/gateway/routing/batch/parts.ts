@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { tokenPattern, toLatin1 } from '#base/http-syntax.ts';
 import { trimTrailingSlashes } from '#base/trim-slashes.ts';
-import { bodyOf, noBody } from '../../http/body.ts';
-import { framing, HeaderList } from '../../http/headers.ts';
-import { type BadHead, isClaimHeader } from '../../http/request-head.ts';
+import { bodyFromBytes, noBody } from '../../http/body.ts';
+import { framingHeaders, HeaderList } from '../../http/headers.ts';
+import { type InvalidRequest, isClaimHeader } from '../../http/request-head.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { explainHeader } from '../../pipeline/explain-header.ts';
 import { type ArrivalOptions, arrive } from '../../server/create-exchange.ts';
@@ -27,13 +27,13 @@ export const Batch = z.object({
 });
 
 /** How a body is framed, for which host, and whether it is explained, is settled by the call that brought it. */
-const settled: ReadonlySet<string> = new Set([...framing, 'host', explainHeader]);
+const settled: ReadonlySet<string> = new Set([...framingHeaders, 'host', explainHeader]);
 
 /**
  * One part as a call of its own, or why a listener would refuse it. It comes from where the whole came from: what a part
  * claims about that is dropped, whoever brought it, since even a trusted proxy only passed it on.
  */
-export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | BadHead {
+export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Exchange | InvalidRequest {
   const body = Buffer.from(part.body ?? '');
   const root = trimTrailingSlashes(whole.listenPath);
   const below = part.relative_url.startsWith('/') ? part.relative_url : `/${part.relative_url}`;
@@ -44,9 +44,9 @@ export function callOf(part: Part, whole: Exchange, options: ArrivalOptions): Ex
       headers: headersOf(part, whole, body.length),
       peer: { ...whole.peer, isTrusted: false },
       mayOmitHost: true,
-      body: () => (body.length > 0 ? bodyOf(body) : noBody()),
+      body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
     },
-    { ...options, clientAddress: { isTrusted: () => false, of: () => whole.clientAddress } },
+    { ...options, clientAddress: { isTrusted: () => false, resolve: () => whole.clientAddress } },
   );
   if (!('fault' in call)) {
     call.restrictedToApiId = whole.api!.id;

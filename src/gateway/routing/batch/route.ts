@@ -2,7 +2,7 @@ import { maxJsonDepth } from '#base/json.ts';
 import { findJsonExcess } from '#base/json-scan.ts';
 import { pathRulesOf } from '../../http/path.ts';
 import { createJsonResponse, createResponse, GatewayResponse } from '../../http/response.ts';
-import { clientAddressReader } from '../../pipeline/client-address.ts';
+import { createClientAddressResolver } from '../../pipeline/client-address.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { refusals, refuse } from '../../pipeline/refusals.ts';
 import { createClientClaims } from '../../server/client-claims.ts';
@@ -34,7 +34,7 @@ export function batchRoutes({ model, services }: RouteContext): [path: string, r
   const options: ArrivalOptions = {
     clock,
     paths: pathRulesOf(settings),
-    clientAddress: clientAddressReader([]),
+    clientAddress: createClientAddressResolver([]),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
     limits: { headers: settings['gateway.header_count'] },
   };

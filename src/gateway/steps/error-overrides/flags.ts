@@ -57,7 +57,7 @@ const flags: Readonly<Record<string, readonly string[]>> = {
 
 const byCode = new Map(Object.entries(flags).flatMap(([flag, codes]) => codes.map(code => [code, flag] as const)));
 
-export const flagOf = (code: string): string => byCode.get(code) ?? '';
+export const findFlag = (code: string): string => byCode.get(code) ?? '';
 
 /** Any error of an upstream. */
 export const upstreamFlag = 'URS';

@@ -3,34 +3,37 @@ import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import type { StepServices } from '../../pipeline/step-services.ts';
 import type { Api } from '../../routing/api.ts';
-import { type Override, type OverrideRules, overrideRules } from './rules.ts';
+import { compileOverrideRules, type OverrideRule, type OverrideRules } from './rules.ts';
 
 /** Other answers in place of errors: the API's own rules before those of the gateway. */
-export interface Overrides {
+export interface ErrorOverrides {
   /** A refusal of the gateway, about to go out. */
-  refusal(call: Exchange, response: GatewayResponse): void;
+  overrideRefusal(call: Exchange, response: GatewayResponse): void;
   /** An error of the upstream; its body is there where `needsBody` said so. */
-  upstream(call: Exchange, response: GatewayResponse): void;
-  needsBody(status: number): boolean;
+  overrideUpstreamError(call: Exchange, response: GatewayResponse): void;
+  buffersResponse(status: number): boolean;
 }
 
-type Tools = Pick<StepServices, 'settings' | 'log'>;
+type OverrideServices = Pick<StepServices, 'settings' | 'log'>;
 
 /** Undefined where there are no rules at all. */
-export function overridesOf(own: Model['errorOverrides'] | undefined, { settings, log }: Tools): Overrides | undefined {
+export function createErrorOverrides(
+  own: Model['errorOverrides'] | undefined,
+  { settings, log }: OverrideServices,
+): ErrorOverrides | undefined {
   const templates = settings['templates.directory'];
   const levels = [own?.enabled ? own.rules : {}, settings['gateway.error_overrides']]
     .filter(rules => Object.keys(rules).length > 0)
-    .map(rules => overrideRules(rules, templates));
+    .map(rules => compileOverrideRules(rules, templates));
   if (levels.length === 0) return undefined;
 
-  function replaced(
+  function applyFirstMatch(
     call: Exchange,
     response: GatewayResponse,
     message: string,
-    fits: (rule: Override) => boolean,
+    matches: (rule: OverrideRule) => boolean,
   ): void {
-    const rule = first(levels, response.status, fits);
+    const rule = findRule(levels, response.status, matches);
     try {
       rule?.replacement.apply(call, response, message);
     } catch (error) {
@@ -40,33 +43,35 @@ export function overridesOf(own: Model['errorOverrides'] | undefined, { settings
   }
 
   return {
-    refusal(call, response) {
+    overrideRefusal(call, response) {
       const message = response.message || (response.body.bytes?.toString() ?? '');
-      replaced(call, response, message, rule => rule.fitsRefusal(call.errorCode, message));
+      applyFirstMatch(call, response, message, rule => rule.matchesRefusal(call.errorCode, message));
     },
-    upstream(call, response) {
+    overrideUpstreamError(call, response) {
       const { status, body } = response;
-      replaced(call, response, '', rule => rule.fitsUpstream(status, body.bytes));
+      applyFirstMatch(call, response, '', rule => rule.matchesUpstream(status, body.bytes));
     },
-    needsBody: status => levels.some(level => level.of(status).some(rule => rule.needsBody)),
+    buffersResponse: status => levels.some(level => level.of(status).some(rule => rule.needsBody)),
   };
 }
 
-function first(levels: readonly OverrideRules[], status: number, fits: (rule: Override) => boolean) {
-  for (const level of levels) for (const rule of level.of(status)) if (fits(rule)) return rule;
+function findRule(levels: readonly OverrideRules[], status: number, matches: (rule: OverrideRule) => boolean) {
+  for (const level of levels) for (const rule of level.of(status)) if (matches(rule)) return rule;
   return undefined;
 }
 
 /** Looked for when a refusal goes out, and remembered as long as the API is. */
-export function overridesByApi(services: Tools): (api: Api | undefined) => Overrides | undefined {
-  const general = overridesOf(undefined, services);
-  const known = new WeakMap<Model, { readonly found: Overrides | undefined }>();
+export function createOverridesByApi(services: OverrideServices): (api: Api | undefined) => ErrorOverrides | undefined {
+  const general = createErrorOverrides(undefined, services);
+  const cache = new WeakMap<Model, { readonly overrides: ErrorOverrides | undefined }>();
   return api => {
     if (!api) return general;
     const { model, unserved } = api;
     // What keeps an API from being served may be its rules.
-    const it = known.get(model) ?? { found: unserved ? general : overridesOf(model.errorOverrides, services) };
-    known.set(model, it);
-    return it.found;
+    const entry = cache.get(model) ?? {
+      overrides: unserved ? general : createErrorOverrides(model.errorOverrides, services),
+    };
+    cache.set(model, entry);
+    return entry.overrides;
   };
 }

@@ -4,10 +4,10 @@ import { framePolicy } from '#base/page-guard.ts';
 import { TemplateError } from '#languages/go-template/error.ts';
 import { readTemplateFile } from '#languages/go-template/file.ts';
 import { compileTemplate } from '#languages/go-template/template.ts';
-import { bodyOf } from '../../http/body.ts';
+import { bodyFromBytes } from '../../http/body.ts';
 import type { GatewayResponse } from '../../http/response.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
-import { refusalAnswer } from '../../pipeline/refusals.ts';
+import { refusalResponse } from '../../pipeline/refusals.ts';
 import type { ApiCompileError } from '../../pipeline/step.ts';
 import { escapeHeaderValue } from '../../variables/variables.ts';
 import type { ResponseRule } from './rules.ts';
@@ -20,48 +20,55 @@ export interface Replacement {
   apply(call: Exchange, response: GatewayResponse, message: string): void;
 }
 
-type Text = (call: Exchange, facts: Facts) => { readonly type: string; readonly text: string };
-interface Facts {
+type RenderBody = (call: Exchange, facts: TemplateFacts) => { readonly type: string; readonly text: string };
+interface TemplateFacts {
   readonly Message: string;
   readonly StatusCode: number;
 }
 
 /** Speak of the body that was replaced. */
-const ofOtherBody = ['content-encoding', 'content-language', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
+const replacedBodyHeaders = [
+  'content-encoding',
+  'content-language',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+];
 const json = 'application/json';
 const xml = 'application/xml';
 const bounds = { maxSteps: 20_000, maxBytes: 262_144, maxDepth: 20 };
 
 /** A body counts before a template, a template before a message. */
-export function replacementOf(
+export function compileReplacement(
   { statusCode, body, message, template, headers }: ResponseRule,
   directory: string,
-  fault: (why: string) => ApiCompileError,
+  toError: (why: string) => ApiCompileError,
 ): Replacement {
-  const text = body
-    ? written(body, fault)
+  const render = body
+    ? compileBody(body, toError)
     : template
-      ? fromFile(template, directory, fault)
+      ? compileTemplateFile(template, directory, toError)
       : message
-        ? worded
+        ? renderAsRefusal
         : undefined;
-  const added = Object.entries(withPageGuard(headers ?? {})).map(
+  const headerValues = Object.entries(withPageGuard(headers ?? {})).map(
     ([name, value]) => [name, escapeHeaderValue(value)] as const,
   );
   return {
-    hasBody: text !== undefined,
-    apply(call, response, said) {
+    hasBody: render !== undefined,
+    apply(call, response, gatewayMessage) {
       const status = statusCode || response.status;
-      if (text) {
-        const facts = { Message: message || said || (STATUS_CODES[status] ?? ''), StatusCode: status };
-        const { type, text: made } = text(call, facts);
-        for (const name of ofOtherBody) response.headers.remove(name);
+      if (render) {
+        const facts = { Message: message || gatewayMessage || (STATUS_CODES[status] ?? ''), StatusCode: status };
+        const { type, text: made } = render(call, facts);
+        for (const name of replacedBodyHeaders) response.headers.remove(name);
         response.headers.set('Content-Type', type);
-        response.body = bodyOf(Buffer.from(made));
+        response.body = bodyFromBytes(Buffer.from(made));
         response.headers.set('Content-Length', String(response.body.length));
       }
       response.status = status;
-      for (const [name, value] of added) response.headers.set(name, value);
+      for (const [name, value] of headerValues) response.headers.set(name, value);
     },
   };
 }
@@ -76,8 +83,8 @@ function withPageGuard(headers: Readonly<Record<string, string>>): Readonly<Reco
 }
 
 /** In the caller's own notation, like any refusal. */
-const worded: Text = (call, { Message, StatusCode }) => {
-  const { headers, body } = refusalAnswer(call, StatusCode, Message);
+const renderAsRefusal: RenderBody = (call, { Message, StatusCode }) => {
+  const { headers, body } = refusalResponse(call, StatusCode, Message);
   return { type: headers.get('content-type')!, text: body.bytes!.toString() };
 };
 
@@ -87,35 +94,36 @@ const escapes: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /** Only what is a template is treated as one. */
-function written(source: string, fault: (why: string) => ApiCompileError): Text {
+function compileBody(source: string, toError: (why: string) => ApiCompileError): RenderBody {
   const type = /^\s*</.test(source) ? xml : json;
   if (!source.includes('{{')) return () => ({ type, text: source });
-  return rendered(source, type, fault);
+  return compileErrorTemplate(source, type, toError);
 }
 
-function rendered(source: string, type: string, fault: (why: string) => ApiCompileError): Text {
+function compileErrorTemplate(source: string, type: string, toError: (why: string) => ApiCompileError): RenderBody {
   try {
     // Callers choose parts of messages: whatever they write stays inside the quotes a template puts around it.
     const template = compileTemplate(source, { escape: escapes[type]! });
     return (_call, facts) => ({ type, text: template.render(facts, bounds) });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    throw fault(`has a template that cannot be read: ${error.message}`);
+    throw toError(`has a template that cannot be read: ${error.message}`);
   }
 }
 
 /** A name may leave out its ending: the file then follows the notation of the caller. */
-function fromFile(name: string, directory: string, fault: (why: string) => ApiCompileError): Text {
-  const found = (ending: string, type: string) => {
+function compileTemplateFile(name: string, directory: string, toError: (why: string) => ApiCompileError): RenderBody {
+  const compileFile = (ending: string, type: string) => {
     const source = fileIn(directory, name + ending);
-    return source === undefined ? undefined : rendered(source, type, fault);
+    return source === undefined ? undefined : compileErrorTemplate(source, type, toError);
   };
-  const forJson = found('.json', json);
-  const forXml = found('.xml', xml);
-  const plain = forJson || forXml ? undefined : found('', name.endsWith('.xml') ? xml : json);
-  const usual = forJson ?? forXml ?? plain;
-  if (!usual) throw fault(`names the template ${name}, which is not in templates.directory`);
-  return (call, facts) => (forXml && worded(call, facts).type !== json ? forXml : usual)(call, facts);
+  const forJson = compileFile('.json', json);
+  const forXml = compileFile('.xml', xml);
+  const plain = forJson || forXml ? undefined : compileFile('', name.endsWith('.xml') ? xml : json);
+  const defaultTemplate = forJson ?? forXml ?? plain;
+  if (!defaultTemplate) throw toError(`names the template ${name}, which is not in templates.directory`);
+  return (call, facts) =>
+    (forXml && renderAsRefusal(call, facts).type !== json ? forXml : defaultTemplate)(call, facts);
 }
 
 /** Undefined where there is none: whoever asked says so. */

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { tokenPattern } from '#base/http-syntax.ts';
 import { getByPath } from '#base/json.ts';
 import { compileRegex, InvalidRegex } from '#base/regex.ts';
-import { framing } from '../../http/headers.ts';
+import { framingHeaders } from '../../http/headers.ts';
 import { ApiCompileError } from '../../pipeline/step.ts';
-import { flagOf, upstreamFlag } from './flags.ts';
-import { type Replacement, replacementOf } from './replacement.ts';
+import { findFlag, upstreamFlag } from './flags.ts';
+import { compileReplacement, type Replacement } from './replacement.ts';
 
 /** Both forms write the same, one with underscores. */
-const spelt =
+const renameMembers =
   (names: Readonly<Record<string, string>>) =>
   (given: unknown): unknown =>
     typeof given === 'object' && given !== null && !Array.isArray(given)
@@ -16,7 +16,7 @@ const spelt =
       : given;
 
 const Match = z.preprocess(
-  spelt({ message_pattern: 'messagePattern', body_field: 'bodyField', body_value: 'bodyValue' }),
+  renameMembers({ message_pattern: 'messagePattern', body_field: 'bodyField', body_value: 'bodyValue' }),
   z.object({
     flag: z.string().nullish(),
     messagePattern: z.string().nullish(),
@@ -28,9 +28,9 @@ const Match = z.preprocess(
 const headerName = z
   .string()
   .regex(tokenPattern, 'is not a header name')
-  .refine(name => !framing.has(name.toLowerCase()), 'the gateway sends this header itself');
+  .refine(name => !framingHeaders.has(name.toLowerCase()), 'the gateway sends this header itself');
 const Response = z.preprocess(
-  spelt({ status_code: 'statusCode' }),
+  renameMembers({ status_code: 'statusCode' }),
   z.object({
     statusCode: z.union([z.literal(0), z.int().min(200).max(599)]).nullish(),
     body: z.string().nullish(),
@@ -43,77 +43,88 @@ const Rule = z.object({ match: Match.nullish(), response: Response });
 export type ResponseRule = z.output<typeof Response>;
 
 /** One rule, ready to be tried. */
-export interface Override {
+export interface OverrideRule {
   /** Whether the bytes of an upstream's answer have to be there before it can be tried or done. */
   readonly needsBody: boolean;
-  fitsRefusal(code: string, message: string): boolean;
-  fitsUpstream(status: number, body: Buffer | undefined): boolean;
+  matchesRefusal(code: string, message: string): boolean;
+  matchesUpstream(status: number, body: Buffer | undefined): boolean;
   readonly replacement: Replacement;
 }
 
 /** The rules for a status, the exact ones before those of its class. */
 export interface OverrideRules {
-  of(status: number): readonly Override[];
+  of(status: number): readonly OverrideRule[];
 }
 
-const noRules: readonly Override[] = [];
+const noRules: readonly OverrideRule[] = [];
 /** How much of a body a pattern sees, and up to which size it is read as JSON. */
-const patternBytes = 4096;
-const jsonBytes = 65_536;
+const maxPatternBytes = 4096;
+const maxJsonBytes = 65_536;
 
 /** Throws `Unservable` with what is wrong with the first that cannot be made. */
-export function overrideRules(given: Readonly<Record<string, unknown>>, templates: string): OverrideRules {
-  const exact = new Map<number, Override[]>();
-  const classes = new Map<number, Override[]>();
-  for (const [key, list] of Object.entries(given)) {
+export function compileOverrideRules(
+  rulesByStatus: Readonly<Record<string, unknown>>,
+  templates: string,
+): OverrideRules {
+  const exact = new Map<number, OverrideRule[]>();
+  const classes = new Map<number, OverrideRule[]>();
+  for (const [key, list] of Object.entries(rulesByStatus)) {
     const status = /^(?:([1-5])xx|([1-5]\d\d))$/i.exec(key);
-    const fault = (why: string) => new ApiCompileError(`an error override cannot be read: ${key} ${why}`);
-    if (!status) throw fault('is neither a status nor a class of them');
+    const toError = (why: string) => new ApiCompileError(`an error override cannot be read: ${key} ${why}`);
+    if (!status) throw toError('is neither a status nor a class of them');
     const parsed = z.array(Rule).safeParse(list);
-    if (!parsed.success) throw fault(`holds no rules: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
-    const made = parsed.data.map(rule => overrideOf(rule, templates, fault));
-    if (status[1]) classes.set(Number(status[1]), made);
-    else exact.set(Number(status[2]), made);
+    if (!parsed.success) throw toError(`holds no rules: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`);
+    const compiled = parsed.data.map(rule => compileOverride(rule, templates, toError));
+    if (status[1]) classes.set(Number(status[1]), compiled);
+    else exact.set(Number(status[2]), compiled);
   }
-  const found = new Map<number, readonly Override[]>();
+  const byStatus = new Map<number, readonly OverrideRule[]>();
   for (let status = 100; status < 600; status++) {
     const all = [...(exact.get(status) ?? []), ...(classes.get(Math.floor(status / 100)) ?? [])];
-    if (all.length > 0) found.set(status, all);
+    if (all.length > 0) byStatus.set(status, all);
   }
-  return { of: status => found.get(status) ?? noRules };
+  return { of: status => byStatus.get(status) ?? noRules };
 }
 
-function overrideOf(rule: z.output<typeof Rule>, templates: string, fault: (why: string) => ApiCompileError): Override {
+function compileOverride(
+  rule: z.output<typeof Rule>,
+  templates: string,
+  toError: (why: string) => ApiCompileError,
+): OverrideRule {
   const { flag, messagePattern, bodyField, bodyValue } = rule.match ?? {};
-  const pattern = messagePattern ? readPattern(messagePattern, fault) : undefined;
-  const replacement = replacementOf(rule.response, templates, fault);
-  const always = !flag && !pattern && !bodyField;
+  const pattern = messagePattern ? compileMessagePattern(messagePattern, toError) : undefined;
+  const replacement = compileReplacement(rule.response, templates, toError);
+  const matchesAll = !flag && !pattern && !bodyField;
   const path = bodyField ? bodyField.split('.') : undefined;
   return {
     needsBody: pattern !== undefined || path !== undefined || replacement.hasBody,
     replacement,
-    fitsRefusal: (code, message) =>
-      always || (flag ? flag === code || flag === flagOf(code) : false) || (pattern?.matcher(message).find() ?? false),
-    fitsUpstream: (status, body) =>
-      always ||
+    matchesRefusal: (code, message) =>
+      matchesAll ||
+      (flag ? flag === code || flag === findFlag(code) : false) ||
+      (pattern?.matcher(message).find() ?? false),
+    matchesUpstream: (status, body) =>
+      matchesAll ||
       (flag === upstreamFlag && status >= 500) ||
-      (path !== undefined && isAt(body, path, bodyValue)) ||
-      (pattern !== undefined && body !== undefined && pattern.matcher(body.toString('utf8', 0, patternBytes)).find()),
+      (path !== undefined && hasValueAt(body, path, bodyValue)) ||
+      (pattern !== undefined &&
+        body !== undefined &&
+        pattern.matcher(body.toString('utf8', 0, maxPatternBytes)).find()),
   };
 }
 
-function readPattern(source: string, fault: (why: string) => ApiCompileError) {
+function compileMessagePattern(source: string, toError: (why: string) => ApiCompileError) {
   try {
     return compileRegex(source);
   } catch (error) {
     if (!(error instanceof InvalidRegex)) throw error;
-    throw fault(`has a pattern that ${error.message}`);
+    throw toError(`has a pattern that ${error.message}`);
   }
 }
 
 /** Whether JSON holds a value at a dotted path. */
-function isAt(body: Buffer | undefined, path: readonly string[], value: string | null | undefined): boolean {
-  if (body === undefined || body.length > jsonBytes) return false;
+function hasValueAt(body: Buffer | undefined, path: readonly string[], value: string | null | undefined): boolean {
+  if (body === undefined || body.length > maxJsonBytes) return false;
   let found: unknown;
   try {
     found = getByPath(JSON.parse(body.toString()), path);
