@@ -78,7 +78,7 @@ export async function openInstallation(
     const { records, dataKey, awaited } = await openDatabase({
       records: {
         ...(settings['database.url'] ? { url: settings['database.url'] } : { file: directory.databasePath }),
-        connections: settings['database.connections'],
+        connections: settings['database.max_connections'],
         onError: error => around.log.warn({ reason: error.message }, 'the database reported a fault'),
       },
       directory,
@@ -155,7 +155,7 @@ export const listeningFile = 'listening.json';
 export async function startApplication(settings: Settings, around: Surroundings): Promise<Application> {
   rejectWeakSecrets(settings);
   checkRole(settings);
-  const mayWait = hasTraffic(settings) && settings['database.outage_copy'];
+  const mayWait = hasTraffic(settings) && settings['database.config_backup'];
   const installation = await openInstallation(settings, around, { mayWait });
   const closers: (() => unknown)[] = [() => installation.close()];
   const close = () => closeAll(closers);
@@ -222,9 +222,9 @@ async function openListeners(
   let arrived = async () => {};
   let drainTraffic = () => {};
   let metrics = (): readonly MetricFamily[] => [];
-  let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_traffic());
-  let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_traffic());
-  let control: Inject = () => Promise.reject(asksProblem.no_traffic());
+  let askTraffic: Threads['ask'] = () => Promise.reject(asksProblem.no_threads());
+  let askAllTraffic: Threads['askAll'] = () => Promise.reject(asksProblem.no_threads());
+  let control: Inject = () => Promise.reject(asksProblem.no_threads());
   const database = createDatabaseHealthCheck(records, around.clock);
   const redis = () => (shared.state() === 'ok' ? '' : 'Redis does not answer: limits are counted here alone');
   const health: Health = {
@@ -256,7 +256,7 @@ async function openListeners(
 
   const authenticate = createAuthenticators(tools.users, tools.secrets);
   const writeAudit = createAuditWriter(tools.audit, around.log);
-  const maxFailures = settings['management.failures_per_minute'];
+  const maxFailures = settings['management.max_auth_failures_per_minute'];
   const failures = createCredentialFailures(maxFailures, around.clock, createRejectionReport(writeAudit, around.log));
   for (const { name, host, port, setting, surfaces } of selectManagementListeners(settings)) {
     const options: ManagementListenerOptions = {
@@ -268,11 +268,11 @@ async function openListeners(
       refuseHidden: tools.ownership.rejectHidden,
       log: around.log,
       version,
-      maxBodyBytes: settings['management.body_bytes'],
+      maxBodyBytes: settings['management.max_body_bytes'],
       unknownMembers: settings['management.unknown_members'],
       failures,
       trustedProxies: settings['management.trusted_proxies'],
-      validateResponses: settings['management.check_answers'],
+      validateResponses: settings['management.validate_responses'],
     };
     const app = createManagementListener(options);
     if (surfaces.includes('gateway')) control = createInjector(options);

@@ -24,9 +24,9 @@ describe('several calls in one request', () => {
   let upstream: Upstream;
   before(async () => {
     const settings = {
-      'gateway.body_values': '2000',
-      'gateway.batch_requests': '20',
-      'gateway.batch_bytes': '20000',
+      'gateway.max_body_values': '2000',
+      'gateway.max_batch_requests': '20',
+      'gateway.max_batch_bytes': '20000',
       'gateway.batch_timeout_ms': '2000',
       'gateway.trusted_proxies': '127.0.0.0/8',
     };

@@ -36,7 +36,7 @@ withSettings(
     threads: '1',
     'gateway.min_body_bytes_per_second': '10000',
     'gateway.min_body_rate_window_ms': '200',
-    'upstream.connections': '8',
+    'upstream.max_connections': '8',
   },
   (app, upstream) => {
     test('a client of HTTP/1.1 that stops sending gets 408, and its connection ends', async t => {

@@ -200,8 +200,8 @@ describe('body transforms', () => {
     app = await startApp('sqlite', {
       settings: {
         'templates.directory': directory,
-        'templates.steps': '5000',
-        'gateway.held_body_bytes': '20000',
+        'templates.max_steps': '5000',
+        'gateway.max_buffered_body_bytes': '20000',
       },
     });
   });

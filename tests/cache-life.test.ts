@@ -414,7 +414,7 @@ inPlace('several threads', { settings: { threads: '3' } }, place => {
   });
 });
 
-inPlace('little room', { settings: { 'cache.memory_bytes': '20000', 'cache.entry_bytes': '5000' } }, place => {
+inPlace('little room', { settings: { 'cache.max_memory_bytes': '20000', 'cache.max_entry_bytes': '5000' } }, place => {
   test('memory is bounded: what was not asked for the longest goes first', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));
@@ -431,7 +431,7 @@ inPlace('little room', { settings: { 'cache.memory_bytes': '20000', 'cache.entry
   });
 });
 
-inPlace('callers have a say', { settings: { 'cache.caller_control': 'true' } }, place => {
+inPlace('callers have a say', { settings: { 'cache.honour_request_cache_control': 'true' } }, place => {
   test('a caller that wants a kept answer only gets none from the upstream', async () => {
     const { app, upstream, origin } = place();
     const url = await publish(app, openApi(upstream, kept));

@@ -399,7 +399,7 @@ function declare(
 
 declare('kept in memory', 'sqlite', async () => ({}), all);
 declare('kept in Redis', 'postgres', async () => ({ 'redis.url': await testRedis(), 'redis.timeout_ms': '5000' }), all);
-declare('callers have a say', 'sqlite', async () => ({ 'cache.caller_control': 'true' }), byCallers);
+declare('callers have a say', 'sqlite', async () => ({ 'cache.honour_request_cache_control': 'true' }), byCallers);
 
 test('the tables hold at least sixty cases of HTTP caching', () => {
   assert.ok(all.length >= 60, String(all.length));

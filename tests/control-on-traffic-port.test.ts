@@ -18,7 +18,7 @@ import { withSettings } from './support/with-settings.ts';
 const scriptAddress = '127.0.0.7';
 const on = { 'gateway.control_on_traffic_port': 'true' };
 /** Smaller for calls of APIs than for the control interface: the two have nothing to do with each other. */
-const bounds = { 'management.body_bytes': '20000', 'gateway.request_body_bytes': '1000' };
+const bounds = { 'management.max_body_bytes': '20000', 'gateway.max_request_body_bytes': '1000' };
 
 interface Sent {
   method?: string;
@@ -294,7 +294,7 @@ for (const slashes of ['refuse', 'keep'] as const) {
 
 withSettings(
   'guessing',
-  { ...on, 'management.failures_per_minute': '3', 'gateway.trusted_proxies': '127.0.0.9' },
+  { ...on, 'management.max_auth_failures_per_minute': '3', 'gateway.trusted_proxies': '127.0.0.9' },
   app => {
     test('wrong secrets count for the caller at both listeners together; a right one always passes', async () => {
       const wrong = { headers: { 'x-gw-authorization': 'wrong' } };

@@ -92,7 +92,7 @@ test('while the database is away the known is served, nobody unknown is let in, 
     assert.deepEqual(await called(process, guarded, `guess-${n}`), cannot);
     assert.equal(await status(process, guarded), 401);
   }
-  await assert.rejects(process.settled(), { code: 'traffic.changes_unread', status: 503 });
+  await assert.rejects(process.settled(), { code: 'data_plane.config_not_loaded', status: 503 });
   await eventually(async () => {
     const hello = await (await fetch(`${process.gateway}/hello`)).json();
     assert.equal((hello as { details: { database: { status: string } } }).details.database.status, 'fail');

@@ -77,7 +77,7 @@ describe('jq transforms', () => {
   before(async () => {
     upstream = await startUpstream();
     app = await startApp('sqlite', {
-      settings: { 'templates.steps': '5000', 'gateway.held_body_bytes': '20000' },
+      settings: { 'templates.max_steps': '5000', 'gateway.max_buffered_body_bytes': '20000' },
     });
   });
   after(async () => {

@@ -10,7 +10,7 @@ describe('wrong credentials on the OAuth routes', () => {
   let upstream: Upstream;
   let url = '';
   before(async () => {
-    const settings = { 'management.failures_per_minute': '3' };
+    const settings = { 'management.max_auth_failures_per_minute': '3' };
     [app, upstream] = await Promise.all([
       startApp('sqlite', { settings, onLog: line => void lines.push(line) }),
       startUpstream(),

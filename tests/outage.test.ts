@@ -45,7 +45,7 @@ async function place(settings: Record<string, string> = {}) {
   const given = { 'database.url': relay.url, data_dir: directory, master_key: master, ...settings };
   const installation = await testInstallation('sqlite', given, line => lines.push(line));
   closing.push(installation.close);
-  const file = join(directory, 'traffic.known');
+  const file = join(directory, 'config-backup.sealed');
   const logged = (words: string) => lines.filter(line => line.includes(words));
   return { database, relay, directory, file, logged, master, start: installation.start };
 }
@@ -140,7 +140,7 @@ test('a start without the database serves what was known, manages nothing, and g
   }
   for (const base of [urls.gateway, urls.dashboard, urls.portal]) assert.equal(await databasePart(base), 'fail');
   assert.deepEqual([await readiness(urls.gateway), await readiness(urls.dashboard)], [200, 503]);
-  await assert.rejects(process.settled(), { code: 'traffic.changes_unread', status: 503 });
+  await assert.rejects(process.settled(), { code: 'data_plane.config_not_loaded', status: 503 });
 
   const elsewhere = await start('two', { 'database.url': database.url, data_dir: freshDirectory() });
   const late = openApi(upstream);
@@ -206,7 +206,7 @@ describe('the file of what was last known', () => {
     for (const [name, text] of Object.entries(wrong)) {
       writeFileSync(at.file, text);
       const before = at.logged('what was last known is left aside').length;
-      await assert.rejects(at.start(), { code: 'database.away' }, name);
+      await assert.rejects(at.start(), { code: 'database.unavailable' }, name);
       assert.equal(at.logged('what was last known is left aside').length, before + 1, name);
     }
     writeFileSync(at.file, whole);
@@ -215,12 +215,12 @@ describe('the file of what was last known', () => {
   test('is not used for another database, nor with another master key, nor when that is switched off', async () => {
     const url = new URL(relay.url);
     url.pathname = '/another';
-    const away = { code: 'database.away' };
+    const away = { code: 'database.unavailable' };
     await assert.rejects(at.start('one', { 'database.url': url.href }), away);
     assert.equal(at.logged('it is of another database').length, 1);
     await assert.rejects(at.start('one', { master_key: createSecretText() }), away);
     assert.equal(at.logged('the master key does not open it').length, 1);
-    await assert.rejects(at.start('one', { 'database.outage_copy': 'false' }), away);
+    await assert.rejects(at.start('one', { 'database.config_backup': 'false' }), away);
     await assert.rejects(at.start('one', { role: 'dashboard' }), away);
     const process = await at.start();
     assert.equal(await status(process, made.open), 200);
@@ -237,7 +237,7 @@ describe('the file of what was last known', () => {
     await eventually(() => assert.notEqual(text(), written));
     await process.stop();
     const last = text();
-    const again = await at.start('one', { 'database.outage_copy': 'false' });
+    const again = await at.start('one', { 'database.config_backup': 'false' });
     assert.ok(last.length > 0 && !existsSync(at.file));
     await again.stop();
   });
@@ -291,5 +291,5 @@ test('with SQLite nothing is kept beside the database', async () => {
   const process = await start();
   await process.write('POST', '/api/apis', { api_definition: openApi(upstream) });
   await process.stop();
-  assert.ok(!existsSync(join(directory, 'traffic.known')));
+  assert.ok(!existsSync(join(directory, 'config-backup.sealed')));
 });

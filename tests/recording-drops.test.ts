@@ -41,7 +41,7 @@ test('records that find no room are counted and shown; no call waits for them, a
   const dropped = () => metric(/^gw_records_dropped_total\{where="thread"\} (\d+)$/m);
   while ((await dropped()) === 0) await round();
   await pool.close();
-  const counted = new RegExp(`^gw_calls_total\\{api="${api.api_id}",status="4xx"\\} (\\d+)$`, 'm');
+  const counted = new RegExp(`^gw_requests_total\\{api="${api.api_id}",status="4xx"\\} (\\d+)$`, 'm');
   await eventually(async () => assert.equal(await metric(counted), calls));
   const lost = await dropped();
   await eventually(async () => {

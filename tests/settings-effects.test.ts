@@ -60,12 +60,12 @@ withSettings(
     'gateway.generator_header': 'false',
     'gateway.close_connections': 'true',
     'gateway.version_header': 'X-Default-Version',
-    'gateway.messages': JSON.stringify({
+    'gateway.error_messages': JSON.stringify({
       auth_field_missing: { status: 400, message: 'Where is your "key"?' },
       key_not_found: { message: 'Who are you?' },
       loop_too_deep: { status: 508 },
     }),
-    'gateway.loop_limit': '2',
+    'gateway.max_loops': '2',
     'gateway.health_name': 'how-are-you',
     'gateway.ready_name': 'ready.now',
   },
@@ -96,7 +96,7 @@ withSettings(
       await ended;
     });
 
-    test('gateway.messages: status and words of a refusal, in the notation of the caller', async () => {
+    test('gateway.error_messages: status and words of a refusal, in the notation of the caller', async () => {
       const url = await publish(app(), guarded(upstream()));
       const missing = await fetch(url);
       assert.equal(missing.status, 400);
@@ -106,14 +106,14 @@ withSettings(
       assert.match(await xml.text(), /<error>Where is your &#34;key&#34;\?<\/error>$/);
     });
 
-    test('gateway.messages: what is left out stays as it is', async () => {
+    test('gateway.error_messages: what is left out stays as it is', async () => {
       const url = await publish(app(), guarded(upstream()));
       const unknown = await fetch(url, { headers: { authorization: 'nobody-knows-this-key' } });
       assert.equal(unknown.status, 403);
       assert.equal(await unknown.text(), '{\n    "error": "Who are you?"\n}');
     });
 
-    test('gateway.loop_limit: a call goes round so often and no more', async () => {
+    test('gateway.max_loops: a call goes round so often and no more', async () => {
       const url = await publish(app(), openApi(upstream(), { proxy: { target_url: 'gw://self/again' } }));
       const reply = await fetch(url);
       assert.equal(reply.status, 508);
@@ -153,7 +153,7 @@ withSettings(
 
 withSettings(
   'limits of bodies',
-  { 'gateway.request_body_bytes': '1000', 'gateway.response_body_bytes': '2000' },
+  { 'gateway.max_request_body_bytes': '1000', 'gateway.max_response_body_bytes': '2000' },
   (app, upstream) => {
     const tooLarge = async (reply: Response) => {
       assert.equal(reply.status, 413);
@@ -167,14 +167,14 @@ withSettings(
       body: ReadableStream.from(sizes.map(size => new Uint8Array(size).fill(120))),
     });
 
-    test('gateway.request_body_bytes: a call that says it brings more is refused before it is routed', async () => {
+    test('gateway.max_request_body_bytes: a call that says it brings more is refused before it is routed', async () => {
       await tooLarge(await fetch(`${app().url.gateway}/nowhere`, { method: 'POST', body: 'x'.repeat(1001) }));
       const url = await publish(app(), openApi(upstream()));
       const reply = await fetch(url, { method: 'POST', body: 'x'.repeat(1000) });
       assert.equal((await bodyEchoed(reply)).length, 1000);
     });
 
-    test('gateway.request_body_bytes: a call that does not say is refused as soon as it brings more', async () => {
+    test('gateway.max_request_body_bytes: a call that does not say is refused as soon as it brings more', async () => {
       const url = await publish(app(), openApi(upstream()));
       const before = upstream().requests.length;
       await tooLarge(await fetch(url, chunked(500, 500, 1)));
@@ -182,7 +182,7 @@ withSettings(
       assert.equal(upstream().requests.length, before + 1, 'no upstream took the larger one for a whole call');
     });
 
-    test('gateway.request_body_bytes: a step that reads the body refuses it in the same words', async () => {
+    test('gateway.max_request_body_bytes: a step that reads the body refuses it in the same words', async () => {
       const basic = {
         extract_from_body: true,
         body_user_regexp: 'user=(\\w+)',
@@ -195,7 +195,7 @@ withSettings(
       await tooLarge(await fetch(url, chunked(1001)));
     });
 
-    test('gateway.response_body_bytes: an answer that says it is larger becomes a refusal', async () => {
+    test('gateway.max_response_body_bytes: an answer that says it is larger becomes a refusal', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => response.end('x'.repeat(2001));
       const reply = await fetch(url);
@@ -205,7 +205,7 @@ withSettings(
       assert.equal((await (await fetch(url)).text()).length, 2000);
     });
 
-    test('gateway.response_body_bytes: an answer that does not say breaks off, and cannot be taken for whole', async () => {
+    test('gateway.max_response_body_bytes: an answer that does not say breaks off, and cannot be taken for whole', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => {
         response.write('x'.repeat(1500));
@@ -214,7 +214,7 @@ withSettings(
       await assert.rejects(async () => (await fetch(url)).text());
     });
 
-    test('gateway.response_body_bytes: an answer without a body has no size, whatever its head says', async () => {
+    test('gateway.max_response_body_bytes: an answer without a body has no size, whatever its head says', async () => {
       const url = await publish(app(), openApi(upstream()));
       upstream().answer = (_request, response) => {
         response.writeHead(200, { 'content-length': '5000' });
@@ -342,8 +342,11 @@ withSettings('segments', { 'gateway.segments': 'edge, inner' }, (app, upstream) 
 });
 
 const refusedTogether: readonly [settings: Partial<Record<SettingName, string>>, said: RegExp][] = [
-  [{ 'gateway.messages': '{"no_such_code":{"status":400}}' }, /no refusal has the code no_such_code/],
-  [{ 'gateway.messages': '{"signature_invalid":{"status":400}}' }, /definitions choose the words of signature_invalid/],
+  [{ 'gateway.error_messages': '{"no_such_code":{"status":400}}' }, /no refusal has the code no_such_code/],
+  [
+    { 'gateway.error_messages': '{"signature_invalid":{"status":400}}' },
+    /definitions choose the words of signature_invalid/,
+  ],
   [{ 'gateway.health_name': 'ready' }, /must be three names/],
   [{ 'gateway.ready_name': 'live' }, /must be three names/],
   [{ 'keys.force_lifetime': 'true' }, /needs keys.lifetime_seconds/],

@@ -184,5 +184,5 @@ onEveryEngine(
       assert.match(without.text, /key not authorized: no matching policy"/);
     });
   },
-  { settings: { 'jwks.refresh_pause_seconds': '0' } },
+  { settings: { 'jwks.min_refresh_seconds': '0' } },
 );

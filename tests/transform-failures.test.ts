@@ -161,7 +161,7 @@ const answerWith = (body: string | Buffer, headers: Record<string, string> = {},
   };
 };
 
-const small = { 'gateway.body_values': '120' } as const;
+const small = { 'gateway.max_body_values': '120' } as const;
 
 withSettings('body transforms that fail', small, (app, upstream) => {
   for (const it of failures) {
@@ -245,11 +245,11 @@ withSettings('unknown response processors', { 'transforms.on_failure': 'pass' },
   });
 });
 
-withSettings('bounds of packed bodies', { 'gateway.unpack_ratio': '20' }, (app, upstream) => {
+withSettings('bounds of packed bodies', { 'gateway.max_decompression_ratio': '20' }, (app, upstream) => {
   const gzip = { 'content-encoding': 'gzip' };
   const packed = (bytes: number) => gzipSync(JSON.stringify({ a: 'x'.repeat(bytes) }));
 
-  test('gateway.unpack_ratio: a body of more than a MiB that packs better than the ratio is refused', async () => {
+  test('gateway.max_decompression_ratio: a body of more than a MiB that packs better than the ratio is refused', async () => {
     upstream().answer = undefined;
     for (const { url } of await publishTemplate(app(), upstream(), 'request', '{{len .a}}', 'json')) {
       assert.equal((await post(url, packed(1_000_000), gzip)).status, 200);

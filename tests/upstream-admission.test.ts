@@ -48,7 +48,7 @@ function holdResponses(t: TestContext, upstream: Upstream): ServerResponse[] {
   return held;
 }
 
-withSettings('slow bodies', { ...oneThread, 'upstream.connections': '2' }, (app, upstream) => {
+withSettings('slow bodies', { ...oneThread, 'upstream.max_connections': '2' }, (app, upstream) => {
   test('slow senders over HTTP/1.1 hold no connection to an upstream', async t => {
     const url = await publish(app(), openApi(upstream()));
     for (let n = 0; n < 12; n++) {
@@ -138,7 +138,7 @@ withSettings(
 
 withSettings(
   'shares of an upstream',
-  { ...oneThread, 'upstream.connections': '4', 'upstream.max_waiting': '4' },
+  { ...oneThread, 'upstream.max_connections': '4', 'upstream.max_queued_requests': '4' },
   (app, upstream) => {
     test('one client address cannot take every connection, and its requests wait in a bounded queue', async t => {
       const url = await publish(app(), openApi(upstream()));
@@ -218,9 +218,9 @@ withSettings(
 
 withSettings(
   'waiting for an upstream',
-  { ...oneThread, 'upstream.connections': '1', 'upstream.wait_timeout_ms': '50' },
+  { ...oneThread, 'upstream.max_connections': '1', 'upstream.queue_timeout_ms': '50' },
   (app, upstream) => {
-    test('upstream.wait_timeout_ms: a request that finds no connection in time gets 503', async t => {
+    test('upstream.queue_timeout_ms: a request that finds no connection in time gets 503', async t => {
       const url = await publish(app(), openApi(upstream()));
       const held = holdResponses(t, upstream());
       const first = await ask(t, url);

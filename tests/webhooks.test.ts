@@ -458,9 +458,9 @@ onEveryEngine(
   },
   {
     settings: {
-      'events.retry_ms': '10',
-      'events.attempts': '4',
-      'events.queue': '20',
+      'events.retry_interval_ms': '10',
+      'events.max_attempts': '4',
+      'events.max_queued': '20',
       'templates.directory': templates,
     },
     onLog: line => void lines.push(JSON.parse(line)),

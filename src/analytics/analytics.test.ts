@@ -351,21 +351,21 @@ onEveryEngine(
         });
         assert.equal(reply.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
         const found = await reply.text();
-        assert.match(found, new RegExp(`^gw_calls_total\\{api="${apiId}",status="4xx"\\} 1$`, 'm'));
-        assert.match(found, /^gw_thread_lag_seconds\{thread="\d+"\} /m);
+        assert.match(found, new RegExp(`^gw_requests_total\\{api="${apiId}",status="4xx"\\} 1$`, 'm'));
+        assert.match(found, /^gw_thread_event_loop_lag_seconds\{thread="\d+"\} /m);
         assert.match(found, /^gw_thread_heap_bytes\{thread="main"\} /m);
         return found;
       });
       for (const line of [
-        /^gw_call_duration_seconds_bucket\{le="\+Inf"\} [1-9]/m,
+        /^gw_request_duration_seconds_bucket\{le="\+Inf"\} [1-9]/m,
         /^gw_upstream_duration_seconds_count [1-9]/m,
         /^gw_refusals_total\{code="auth_field_missing"\} [1-9]/m,
         /^gw_records_total [1-9]/m,
         /^gw_records_dropped_total\{where="thread"\} 0$/m,
-        /^gw_counters_given_up_total 0$/m,
+        /^gw_counters_evicted_total 0$/m,
         /^gw_threads 2$/m,
         /^gw_thread_restarts_total 0$/m,
-        /^gw_part_up\{part="database"\} 1$/m,
+        /^gw_component_up\{part="database"\} 1$/m,
         /^process_resident_memory_bytes \d+$/m,
       ])
         assert.match(text, line);

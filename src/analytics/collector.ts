@@ -59,7 +59,7 @@ function recordFamilies(
       { labels: { where: 'thread' }, value: totals.dropped },
       { labels: { where: 'main' }, value: totals.lost },
     ]),
-    counter('gw_records_folded_total', 'Calls counted under the path `other`.', [{ value: totals.folded }]),
-    counter('gw_calls_unlogged_total', 'Calls counted but not kept one by one.', [{ value: totals.unlogged }]),
+    counter('gw_records_aggregated_total', 'Calls counted under the path `other`.', [{ value: totals.folded }]),
+    counter('gw_requests_unlogged_total', 'Calls counted but not kept one by one.', [{ value: totals.unlogged }]),
   ];
 }

@@ -180,7 +180,7 @@ withRecords('recording', (given, engine) => {
     first.recording.take(of('turns', [{ atMs: noon }]));
     await first.recording.close();
     assert.equal(await counted(first.logs, 'turns'), 2501);
-    const sized = recordingOn(given(), { 'analytics.log_rows': '11' });
+    const sized = recordingOn(given(), { 'analytics.max_log_rows': '11' });
     t.after(sized.recording.close);
     await eventually(async () => assert.equal(await counted(sized.logs, 'turns'), 11));
     assert.equal(await hits(sized.usage, 'turns'), 2501);

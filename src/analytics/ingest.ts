@@ -34,12 +34,12 @@ const uptimeRoundTimeoutMs = 60_000;
 /** Takes what traffic threads wrote down, adds it up, and writes it to the records twice a second and at the end. */
 export function startIngest({ records, usage, logs, uptime, settings, clock, log }: IngestOptions) {
   const usageRollUp = createUsageRollUp({
-    rowsPerMinute: settings['analytics.rows_per_minute'],
+    rowsPerMinute: settings['analytics.max_rows_per_minute'],
     normalisePaths: settings['analytics.normalise_paths'],
   });
   const uptimeHosts = createUptimeRollUp({ staleMs: 3 * settings['uptime.interval_ms'] + uptimeRoundTimeoutMs });
   const retentionMs = settings['analytics.retention_days'] * dayMs;
-  const logsCalls = settings['analytics.raw_log'] && settings['analytics.log_rows'] > 0;
+  const logsCalls = settings['analytics.raw_log'] && settings['analytics.max_log_rows'] > 0;
   let entries: LogEntry[] = [];
   let unlogged = 0;
   let dropped = 0;
@@ -91,7 +91,7 @@ export function startIngest({ records, usage, logs, uptime, settings, clock, log
     const now = clock.now();
     const before = retentionMs === 0 ? 0 : now - retentionMs;
     const usageRows = await usage.prune(before, now, maxPrunedRows);
-    const logRows = await logs.prune(before, now, settings['analytics.log_rows'], maxPrunedRows);
+    const logRows = await logs.prune(before, now, settings['analytics.max_log_rows'], maxPrunedRows);
     const uptimeRows = await uptime.prune(before, now, maxPrunedRows);
     // As long as there is more to do, the next write is followed by the next step.
     if ([usageRows, logRows, uptimeRows].some(count => count >= maxPrunedRows)) writes = 0;

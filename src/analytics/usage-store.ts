@@ -98,10 +98,14 @@ export type UsageSum = Readonly<Partial<Record<UsageGroup, string | number>>> & 
 type Query<O> = SelectQueryBuilder<Tables, 'usage', O>;
 
 const castToBigint = (expression: Expression<unknown>) => sql<number>`cast(${expression} as bigint)`;
-const minColumn = (column: string) =>
-  sql<number>`case when ${excludedColumn(column)} < ${storedColumn(column)} then ${excludedColumn(column)} else ${storedColumn(column)} end`;
-const maxColumn = (column: string) =>
-  sql<number>`case when ${excludedColumn(column)} > ${storedColumn(column)} then ${excludedColumn(column)} else ${storedColumn(column)} end`;
+const minColumn = (column: string) => {
+  const [stored, excluded] = [storedColumn(column), excludedColumn(column)];
+  return sql<number>`case when ${excluded} < ${stored} then ${excluded} else ${stored} end`;
+};
+const maxColumn = (column: string) => {
+  const [stored, excluded] = [storedColumn(column), excludedColumn(column)];
+  return sql<number>`case when ${excluded} > ${stored} then ${excluded} else ${stored} end`;
+};
 const storedColumn = (column: string) => sql.ref(`usage.${column}`);
 const excludedColumn = (column: string) => sql.ref(`excluded.${column}`);
 const addColumn = (column: string) => sql<number>`${storedColumn(column)} + ${excludedColumn(column)}`;

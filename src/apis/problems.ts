@@ -6,8 +6,8 @@ export const problem = problems('apis', {
   detail_not_found: { status: 404, message: 'Could not retrieve API detail' },
   definition_not_found: { status: 404, message: 'API definition does not exist' },
   api_not_owned: { status: 403, message: 'You do not own this API: ask one of its owners or an administrator' },
-  same_id: { status: 409, message: 'Found API with the same ID: choose another id' },
-  same_path: { status: 409, message: 'Another API already answers at {path}{where}: choose another listen path' },
+  id_exists: { status: 409, message: 'Found API with the same ID: choose another id' },
+  path_exists: { status: 409, message: 'Another API already answers at {path}{where}: choose another listen path' },
   route_taken: {
     status: 409,
     message: 'The route {path}{where} lies inside, in front of or across one that is taken: choose another listen path',
@@ -24,8 +24,8 @@ export const problem = problems('apis', {
   other_form: { status: 409, message: 'An API written in the other form has this ID: remove it first' },
   base_is_self: { status: 400, message: 'base_api_id: an API cannot be a version of itself' },
   base_of_other_form: { status: 400, message: 'base_api_id: a version and its base must be written in the same form' },
-  version_unnamed: { status: 400, message: 'new_version_name: is required with base_api_id' },
-  base_unnamed: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },
+  version_name_missing: { status: 400, message: 'new_version_name: is required with base_api_id' },
+  base_name_missing: { status: 400, message: 'base_api_version_name: is required for the first version of an API' },
   no_base: { status: 400, message: 'The first API is not a base: it has no versions' },
   not_its_version: { status: 400, message: 'The second API is not a version of the first' },
   version_exists: { status: 409, message: 'new_version_name: the API already has a version {name}' },
@@ -34,7 +34,7 @@ export const problem = problems('apis', {
 /** Why a route is refused: every operation that writes APIs may say so. */
 export const routeProblems = [
   people.limit_reached,
-  problem.same_path,
+  problem.path_exists,
   problem.route_taken,
   problem.domain_not_granted,
   problem.path_not_granted,

@@ -24,5 +24,6 @@ const maxPortalTimeMs = Date.UTC(9999, 11, 30, 23, 59);
 /** The portal's `YYYY-MM-DD HH:MM`, in the server's own zone. */
 export function formatPortalTime(ms: number): string {
   const at = new Date(Math.min(ms, maxPortalTimeMs));
-  return `${at.getFullYear()}-${padTwo(at.getMonth() + 1)}-${padTwo(at.getDate())} ${padTwo(at.getHours())}:${padTwo(at.getMinutes())}`;
+  const date = `${at.getFullYear()}-${padTwo(at.getMonth() + 1)}-${padTwo(at.getDate())}`;
+  return `${date} ${padTwo(at.getHours())}:${padTwo(at.getMinutes())}`;
 }

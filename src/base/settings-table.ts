@@ -66,7 +66,7 @@ export const settingsTable = {
     'check',
     'What happens to calls with `;` in the path, behind which some upstreams see parameters: they are refused where a rule says something else without them, passed as written, or always refused.',
   ),
-  'gateway.header_bytes': count(65_536, 'Largest head of a call.', { least: 4096, most: 1_048_576 }),
+  'gateway.max_header_bytes': count(65_536, 'Largest head of a call.', { least: 4096, most: 1_048_576 }),
   'gateway.headers_timeout_ms': count(20_000, 'How long a caller may take to send the head of a call.', {
     least: 1000,
   }),
@@ -81,22 +81,26 @@ export const settingsTable = {
     'How much waiting for a body that minimum is measured over, and so how long a client may pause.',
     { least: 100, most: 600_000 },
   ),
-  'gateway.wrong_passwords_per_minute': count(
+  'gateway.max_wrong_passwords_per_minute': count(
     30,
     'Wrong passwords of one user from one client address in a minute; then they get 429 unchecked. All users of an address together have ten times as many. 0 switches the limit off.',
     { most: 1_000_000 },
   ),
-  'gateway.header_count': count(200, 'Most headers of a call.', { least: 10, most: 2000 }),
-  'gateway.idle_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', { least: 1000 }),
-  'gateway.stalled_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
+  'gateway.max_headers': count(200, 'Most headers of a call.', { least: 10, most: 2000 }),
+  'gateway.keep_alive_timeout_ms': count(75_000, 'How long a connection may be idle between two calls.', {
     least: 1000,
   }),
-  'gateway.connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', { least: 1 }),
+  'gateway.write_timeout_ms': count(60_000, 'How long a caller may take nothing of an answer that waits for it.', {
+    least: 1000,
+  }),
+  'gateway.max_connections': count(20_000, 'Connections of callers one traffic thread holds on one port.', {
+    least: 1,
+  }),
   'gateway.extra_ports': list(
     'Ports, or ranges such as `9000-9010`, that APIs may have for themselves. None: every API answers on the gateway’s port.',
   ),
-  'gateway.batch_requests': count(100, 'Most calls in one batch request.', { least: 1, most: 10_000 }),
-  'gateway.batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its answers together.', {
+  'gateway.max_batch_requests': count(100, 'Most calls in one batch request.', { least: 1, most: 10_000 }),
+  'gateway.max_batch_bytes': count(10_485_760, 'Largest batch request, and most bytes of all its answers together.', {
     least: 1024,
   }),
   'gateway.batch_timeout_ms': count(
@@ -120,7 +124,7 @@ export const settingsTable = {
   'gateway.websockets': flag(true, 'Passes WebSocket upgrades on.'),
   'gateway.close_connections': flag(false, 'Ends the connection of a caller with every answer.'),
   'gateway.generator_header': flag(true, 'Names the product in `X-Generator` where the gateway itself refuses a call.'),
-  'gateway.messages': wordings(
+  'gateway.error_messages': wordings(
     'Status and words of refusals in place of the usual ones, by the codes of [refusals.md](refusals.md).',
   ),
   'gateway.error_overrides': {
@@ -135,22 +139,22 @@ export const settingsTable = {
   'gateway.segments': list(
     'Tags of which an API needs one to be reachable on this gateway. None: every API is, tagged or not.',
   ),
-  'gateway.request_body_bytes': count(0, 'Largest body of a call; a larger one gets 413. 0 sets no limit.'),
-  'gateway.response_body_bytes': count(
+  'gateway.max_request_body_bytes': count(0, 'Largest body of a call; a larger one gets 413. 0 sets no limit.'),
+  'gateway.max_response_body_bytes': count(
     0,
     'Largest body of an upstream’s answer; a larger one becomes a 500, or breaks off under way. 0 sets no limit.',
   ),
-  'gateway.held_body_bytes': count(
+  'gateway.max_buffered_body_bytes': count(
     10_485_760,
     'Largest body that is held to change or check the whole of it. A larger call gets 413, a larger answer 500.',
     { least: 1024 },
   ),
-  'gateway.body_values': count(
+  'gateway.max_body_values': count(
     200_000,
     'Most values of a JSON body, or elements and attributes of an XML body, that is checked or transformed. A request with more gets 413, or 400 where it is checked; a response with more becomes a 500.',
     { least: 100, most: 100_000_000 },
   ),
-  'gateway.unpack_ratio': count(
+  'gateway.max_decompression_ratio': count(
     200,
     'How many times its packed size a body may have unpacked, where it has more than a MiB. A larger request gets 413, a larger response becomes a 500.',
     { least: 1, most: 1_000_000 },
@@ -163,7 +167,7 @@ export const settingsTable = {
     false,
     'Gives mock replies of classic definitions before callers are asked who they are, and keeps no record of them.',
   ),
-  'gateway.loop_limit': count(5, 'How often one call may be handed from API to API inside the gateway.', {
+  'gateway.max_loops': count(5, 'How often one call may be handed from API to API inside the gateway.', {
     least: 1,
     most: 100,
   }),
@@ -174,21 +178,21 @@ export const settingsTable = {
   ),
   'upstream.http2': flag(false, 'Lets upstreams behind TLS choose HTTP/2, which gRPC needs.'),
   'upstream.connect_timeout_ms': count(10_000, 'How long connecting to an upstream may take.', { least: 1 }),
-  'upstream.connections': count(512, 'Connections one traffic thread keeps to one upstream.', {
+  'upstream.max_connections': count(512, 'Connections one traffic thread keeps to one upstream.', {
     least: 1,
     most: 100_000,
   }),
-  'upstream.streams': count(
+  'upstream.max_streams': count(
     1000,
     'Requests one traffic thread has under way at once to one upstream over HTTP/2. An upstream may announce a smaller number.',
     { least: 1, most: 100_000 },
   ),
-  'upstream.max_waiting': count(
+  'upstream.max_queued_requests': count(
     1000,
     'Requests of one traffic thread that may wait for a connection to one upstream; more get 503.',
     { least: 1, most: 100_000 },
   ),
-  'upstream.wait_timeout_ms': count(
+  'upstream.queue_timeout_ms': count(
     10_000,
     'How long a request may wait for a connection to an upstream before it gets 503.',
     { least: 1 },
@@ -220,7 +224,7 @@ export const settingsTable = {
     least: 1,
     most: 100,
   }),
-  'discovery.cache_seconds': count(
+  'discovery.cache_ttl_seconds': count(
     120,
     'How long the answer of a service registry is used where the definition does not say.',
     { least: 1, most: 86_400 },
@@ -243,8 +247,8 @@ export const settingsTable = {
   ),
 
   'database.url': secret('PostgreSQL as `postgres://user:password@host/name`. Unset: SQLite in the data directory.'),
-  'database.connections': count(10, 'Connections to PostgreSQL this process may hold.', { least: 1, most: 1000 }),
-  'database.outage_copy': flag(
+  'database.max_connections': count(10, 'Connections to PostgreSQL this process may hold.', { least: 1, most: 1000 }),
+  'database.config_backup': flag(
     true,
     'With PostgreSQL: keeps what traffic is made of in the data directory, sealed, to start with while the database does not answer.',
   ),
@@ -287,7 +291,7 @@ export const settingsTable = {
     false,
     'Lets callers present the id of a key in place of the client certificate it is bound to. Unsafe: that id is no secret.',
   ),
-  'keys.remembered': count(
+  'keys.cache_size': count(
     200_000,
     'Keys a traffic thread holds in memory, about 2 KiB each. Those in use beyond that are read again and again.',
     { least: 100, most: 10_000_000 },
@@ -317,36 +321,40 @@ export const settingsTable = {
     'What `X-RateLimit-*` tells callers: their quota, their rate, or nothing. Left out where there is no such limit; `quota_or_zero` says `0` there.',
   ),
   'limits.ietf_headers': flag(false, 'Tells callers their limits in `RateLimit` and `RateLimit-Policy` too.'),
-  'limits.held_calls': count(1000, 'Calls one traffic thread may hold back for throttled keys; more are refused.', {
-    most: 1_000_000,
-  }),
-  'limits.hold_seconds': count(300, 'How long one call may be held back in all.', { most: 3600 }),
+  'limits.max_throttled_requests': count(
+    1000,
+    'Calls one traffic thread may hold back for throttled keys; more are refused.',
+    {
+      most: 1_000_000,
+    },
+  ),
+  'limits.max_throttle_seconds': count(300, 'How long one call may be held back in all.', { most: 3600 }),
   'limits.monitor_keys': flag(false, 'Tells handlers when a key has used so much of its quota.'),
   'limits.monitor_organisations': flag(false, 'Tells handlers when an organisation has used so much of its quota.'),
   'limits.monitor_percent': count(0, 'The share of every quota at which handlers are told. 0: only where a key says.', {
     most: 100,
   }),
 
-  'jwks.cache_seconds': count(240, 'How long the key set of a token issuer is believed before it is read again.', {
+  'jwks.cache_ttl_seconds': count(240, 'How long the key set of a token issuer is believed before it is read again.', {
     least: 1,
     most: 604_800,
   }),
-  'jwks.refresh_pause_seconds': count(
+  'jwks.min_refresh_seconds': count(
     10,
     'How long a key set is left alone after it was read again because of a key it does not have, or did not answer.',
     { most: 3600 },
   ),
-  'oauth.code_seconds': count(250, 'How long an authorization code can be swapped for a token.', {
+  'oauth.code_ttl_seconds': count(250, 'How long an authorization code can be swapped for a token.', {
     least: 1,
     most: 3600,
   }),
-  'oauth.token_seconds': count(3600, 'How long an access token is good.', { least: 1, most: 315_360_000 }),
-  'oauth.refresh_token_seconds': count(1_209_600, 'How long a refresh token is good.', {
+  'oauth.token_ttl_seconds': count(3600, 'How long an access token is good.', { least: 1, most: 315_360_000 }),
+  'oauth.refresh_token_ttl_seconds': count(1_209_600, 'How long a refresh token is good.', {
     least: 1,
     most: 315_360_000,
   }),
   'oauth.error_status': count(403, 'Status of refusals by the OAuth routes.', { least: 400, most: 499 }),
-  'oauth.notice_pause_seconds': count(10, 'How long a notice of a new token waits before it is sent again.', {
+  'oauth.notification_retry_seconds': count(10, 'How long a notice of a new token waits before it is sent again.', {
     most: 3600,
   }),
 
@@ -365,11 +373,11 @@ export const settingsTable = {
   'debug.timeout_ms': count(10_000, 'How long one test of a definition may take.', { least: 1, most: 50_000 }),
 
   'management.page_size': count(10, 'Items on a page of a management list.', { least: 1, most: 1000 }),
-  'management.body_bytes': count(5_242_880, 'Largest request body the management interfaces read.', {
+  'management.max_body_bytes': count(5_242_880, 'Largest request body the management interfaces read.', {
     least: 1024,
     most: 104_857_600,
   }),
-  'management.failures_per_minute': count(
+  'management.max_auth_failures_per_minute': count(
     600,
     'Wrong credentials of one address on one surface in a minute that get 401; more get 429. Right ones always pass. 0 switches the limit off.',
     { most: 1_000_000 },
@@ -382,7 +390,10 @@ export const settingsTable = {
     'refuse',
     'What becomes of members that a request body may not have: `refuse` answers 400 and names them, `warn` accepts the body and lists them as `warnings`.',
   ),
-  'management.check_answers': flag(false, 'Checks every answer against its declared shape. For tests and development.'),
+  'management.validate_responses': flag(
+    false,
+    'Checks every answer against its declared shape. For tests and development.',
+  ),
   'users.password_min_length': count(6, 'Shortest password of a dashboard user.', { least: 6, most: 128 }),
   'users.hide_access_keys': flag(false, 'Shows the access keys of other users as empty text, also to administrators.'),
   'users.renew_own_access_key_only': flag(false, 'Keeps administrators from renewing the access keys of other users.'),
@@ -395,7 +406,7 @@ export const settingsTable = {
       most: 36_500,
     },
   ),
-  'analytics.rows_per_minute': count(
+  'analytics.max_rows_per_minute': count(
     1000,
     'Combinations of key, version, path and status counted apart per API and minute; more count as the path `other`.',
     { least: 1, most: 100_000 },
@@ -406,7 +417,7 @@ export const settingsTable = {
   ),
   'analytics.ignored_addresses': list('Addresses or networks whose calls are not written down.'),
   'analytics.raw_log': flag(true, 'Keeps single calls beside their counts, for `GET /api/logs`.'),
-  'analytics.log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
+  'analytics.max_log_rows': count(100_000, 'Single calls kept; the oldest go first.', { most: 100_000_000 }),
   'transforms.on_failure': choice(
     ['refuse', 'pass'],
     'refuse',
@@ -416,7 +427,7 @@ export const settingsTable = {
     '',
     'Directory of the template files that definitions may name. Empty: they may name none.',
   ),
-  'templates.steps': count(
+  'templates.max_steps': count(
     200_000,
     'Steps a body template or a jq filter may take for one body; then the call is refused.',
     {
@@ -427,34 +438,34 @@ export const settingsTable = {
   'events.handlers': lists(
     'Handlers of the operator, by event: what `event_handlers.events` is in a classic definition. They hear of every API, and of keys that are made, changed and removed.',
   ),
-  'events.queue': count(
+  'events.max_queued': count(
     1000,
     'Webhook calls of one organisation that may wait to be made; what happens beyond that is not told.',
     { least: 1, most: 1_000_000 },
   ),
   'events.timeout_ms': count(10_000, 'How long a webhook may take to answer.', { least: 10, most: 60_000 }),
-  'events.attempts': count(8, 'How often a webhook call is tried before it is given up.', { least: 1, most: 50 }),
-  'events.retry_ms': count(
+  'events.max_attempts': count(8, 'How often a webhook call is tried before it is given up.', { least: 1, most: 50 }),
+  'events.retry_interval_ms': count(
     5000,
     'How long a webhook call that failed waits before it is tried again; each time twice as long, up to an hour.',
     { least: 10, most: 3_600_000 },
   ),
-  'events.log_rows': count(10_000, 'Finished webhook calls kept for each organisation; the oldest go first.', {
+  'events.max_log_rows': count(10_000, 'Finished webhook calls kept for each organisation; the oldest go first.', {
     most: 1_000_000,
   }),
   'events.retention_days': count(14, 'Days a finished webhook call is kept, delivered or given up.', {
     least: 1,
     most: 3650,
   }),
-  'events.certificate_days': count(30, 'How long before its end an event tells that a certificate expires.', {
+  'events.certificate_expiry_days': count(30, 'How long before its end an event tells that a certificate expires.', {
     most: 3650,
   }),
-  'cache.memory_bytes': count(
+  'cache.max_memory_bytes': count(
     67_108_864,
     'Memory for kept answers without Redis, shared out evenly among the traffic threads; each keeps its own. 0 keeps none.',
   ),
-  'cache.entry_bytes': count(1_048_576, 'Largest body of an answer that is kept.'),
-  'cache.caller_control': flag(
+  'cache.max_entry_bytes': count(1_048_576, 'Largest body of an answer that is kept.'),
+  'cache.honour_request_cache_control': flag(
     false,
     'Lets callers say by `Cache-Control` which kept answers they take (`no-cache`, `max-age`, `min-fresh`, `only-if-cached`). `no-store` is always heeded.',
   ),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { renamedSettings } from './renamed-settings.ts';
 import {
   isSwitch,
   maskSettings,
@@ -12,7 +13,7 @@ import {
   toEnvironmentName,
   toFlagName,
 } from './settings.ts';
-import { settingsTable } from './settings-table.ts';
+import { type SettingName, settingsTable } from './settings-table.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'gw-settings-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -92,11 +93,11 @@ test('each kind reads what it should, from a file and as text', () => {
 test('wordings are read from a file and as JSON, and refused with the code and member at fault', () => {
   const wordings = { key_not_found: { status: 401, message: 'No' }, internal: { status: 503 } };
   const written = file(
-    'gateway:\n  messages:\n    key_not_found: { status: 401, message: "No" }\n    internal: { status: 503 }\n',
+    'gateway:\n  error_messages:\n    key_not_found: { status: 401, message: "No" }\n    internal: { status: 503 }\n',
   );
-  assert.deepEqual(readSettings({ file: written })['gateway.messages'], wordings);
-  const flags = { 'gateway.messages': JSON.stringify(wordings) };
-  assert.deepEqual(readSettings({ flags })['gateway.messages'], wordings);
+  assert.deepEqual(readSettings({ file: written })['gateway.error_messages'], wordings);
+  const flags = { 'gateway.error_messages': JSON.stringify(wordings) };
+  assert.deepEqual(readSettings({ flags })['gateway.error_messages'], wordings);
   for (const [value, said] of Object.entries({
     '': 'must be JSON',
     '[]': 'must be values by name',
@@ -107,8 +108,8 @@ test('wordings are read from a file and as JSON, and refused with the code and m
     '{"a":{"message":1}}': 'a.message must be text',
     '{"a":{"status":404,"body":""}}': 'a may hold status and message only',
   }))
-    assert.deepEqual(refusal({ flags: { 'gateway.messages': value } }), [
-      `gateway.messages (flag --gateway.messages): ${said}`,
+    assert.deepEqual(refusal({ flags: { 'gateway.error_messages': value } }), [
+      `gateway.error_messages (flag --gateway.error_messages): ${said}`,
     ]);
 });
 
@@ -128,7 +129,7 @@ test('each kind refuses with a sentence that names the setting, where it was, an
     assert.match(said('GW_GATEWAY_PORT', value)[0]!, /must be a whole number$/, value);
   assert.match(said('GW_GATEWAY_PORT', '65536')[0]!, /: must be from 0 to 65535$/);
   assert.match(said('GW_GATEWAY_PORT', '-1')[0]!, /: must be from 0 to 65535$/);
-  assert.match(said('GW_DATABASE_CONNECTIONS', '0')[0]!, /: must be from 1 to 1000$/);
+  assert.match(said('GW_DATABASE_MAX_CONNECTIONS', '0')[0]!, /: must be from 1 to 1000$/);
   assert.match(said('GW_LOG_LEVEL', 'loud')[0]!, /: must be one of debug, info, warn, error, silent$/);
   for (const value of ['', 'maybe', 'constructor', '__proto__'])
     assert.match(said('GW_PRODUCTION', value)[0]!, /: must be true or false$/, value);
@@ -163,6 +164,23 @@ test('an unknown name is refused with the nearest known one, wherever it is writ
   assert.deepEqual(refusal({ flags: Object.fromEntries([['__proto__', '1']]) }), [
     '__proto__ (flag --__proto__): no such setting (gw config lists them all)',
   ]);
+});
+
+test('a renamed setting is refused under its old name with the new one, wherever it is written', () => {
+  const { path } = file('keys: { remembered: 5 }\n', 'renamed.yaml');
+  assert.deepEqual(refusal({ file: { path, required: true } }), [
+    `keys.remembered (${path}): this setting is now called keys.cache_size`,
+  ]);
+  assert.deepEqual(refusal({ environment: { GW_DATABASE_OUTAGE_COPY: 'true' } }), [
+    'database_outage_copy (environment GW_DATABASE_OUTAGE_COPY): this setting is now called database.config_backup',
+  ]);
+  assert.deepEqual(refusal({ flags: { 'limits-hold-seconds': '1' } }), [
+    'limits-hold-seconds (flag --limits-hold-seconds): this setting is now called limits.max_throttle_seconds',
+  ]);
+  for (const [old, name] of Object.entries(renamedSettings)) {
+    assert.ok(settingNames.includes(name), name);
+    assert.ok(!settingNames.includes(old as SettingName), old);
+  }
 });
 
 test('names an orchestrator gives to services called gw are nobody’s setting', () => {

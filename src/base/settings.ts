@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { closestMatch } from './closest-match.ts';
 import { problems } from './problems.ts';
+import { renamedSettings } from './renamed-settings.ts';
 import { type Setting, SettingError } from './settings-rows.ts';
 import { type SettingName, type Settings, settingsTable } from './settings-table.ts';
 
@@ -72,7 +73,15 @@ export function readSettings(sources: SettingSources): Settings {
   return Object.freeze(values) as Settings;
 }
 
+/** A setting that is an object arrives member by member. */
+const findRenamed = (name: string): SettingName | undefined =>
+  Object.entries(renamedSettings).find(
+    ([old]) => normalizeName(name) === normalizeName(old) || name.startsWith(`${old}.`),
+  )?.[1];
+
 function formatUnknownSetting(name: string, from: string): string {
+  const renamed = findRenamed(name);
+  if (renamed) return `${name} (${from}): this setting is now called ${renamed}`;
   const guess = closestMatch(normalizeName(name), byNormalizedName.keys());
   const known = guess === undefined ? undefined : byNormalizedName.get(guess);
   return `${name} (${from}): no such setting${known ? `; did you mean ${known}?` : ' (gw config lists them all)'}`;

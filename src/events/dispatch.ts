@@ -117,7 +117,11 @@ export function startDispatch({ deliveries, buildDelivery, clock, log, settings,
         else newDeliveries.push(delivery);
       }
     if (newDeliveries.length === 0) return;
-    const { kept: added, full: droppedInQueue } = await deliveries.add(newDeliveries, nowMs, settings['events.queue']);
+    const { kept: added, full: droppedInQueue } = await deliveries.add(
+      newDeliveries,
+      nowMs,
+      settings['events.max_queued'],
+    );
     for (const { deduplicationKey, deduplicationMs } of added)
       if (deduplicationKey !== '') cooldownUntil.set(deduplicationKey, nowMs + deduplicationMs);
     counts.deliveries += added.length;

@@ -17,7 +17,7 @@ export function createDashboardClient({ Name: name, MetaData, Secret }: StoredPr
   const maskSecret = (text: string) => (Secret ? text.replaceAll(Secret, '***') : text).slice(0, maxReasonLength);
   const refuse = (reason: string) => problem.provider_refused({ detail: { name, reason: maskSecret(reason) } });
   const unavailable = (reason: string, cause?: unknown) =>
-    problem.provider_away({ detail: { name, reason: maskSecret(reason) }, cause });
+    problem.provider_unavailable({ detail: { name, reason: maskSecret(reason) }, cause });
 
   async function send(method: string, path: string, body?: unknown): Promise<OutboundResponse> {
     try {

@@ -22,7 +22,7 @@ export interface ProviderKey {
 
 /**
  * Where a provider keeps its APIs, policies and keys: this installation, or another one over HTTP. What it refuses is
- * `problem.provider_refused`; that it cannot be reached or will not have us is `problem.provider_away`.
+ * `problem.provider_refused`; that it cannot be reached or will not have us is `problem.provider_unavailable`.
  */
 export interface ControlPlane {
   policies(): Promise<Policy[]>;

@@ -10,13 +10,13 @@ export const problem = problems('portal', {
   user_exists: { status: 409, message: 'A user with this Email or CID already exists' },
   bad_password: { status: 422, message: '{faults}' },
   provider_refused: { status: 422, message: 'Provider {name} refused: {reason}' },
-  provider_away: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },
+  provider_unavailable: { status: 422, message: 'Provider {name} cannot be reached: {reason}' },
   sync_failed: { status: 422, message: 'Failed to sync provider {name}: {reason}' },
-  secret_again: {
+  secret_required: {
     status: 422,
     message: 'Configuration.MetaData.Secret: must be sent again when URL names another host',
   },
-  provider_elsewhere: {
+  provider_url_missing: {
     status: 422,
     message: 'Configuration.MetaData.URL: is needed: create another provider for this installation',
   },
@@ -32,7 +32,7 @@ export const problem = problems('portal', {
   quota_exceeded: { status: 422, message: 'Plan access quota exceeded' },
   not_pending: { status: 422, message: 'The access request is {status}: only a pending one can be decided' },
   rotated_already: { status: 422, message: 'The credential was changed by somebody else meanwhile' },
-  being_decided: { status: 422, message: 'The access request is being approved at the moment' },
+  approval_in_progress: { status: 422, message: 'The access request is being approved at the moment' },
 });
 
 export type Missing = 'not_found' | 'unknown';

@@ -7,7 +7,7 @@ export const problem = problems('database', {
   full: { status: 507, message: 'The disk is full: nothing was changed' },
   read_only: { status: 500, message: 'The database cannot be written: {reason}' },
   damaged: { status: 500, message: 'The database is damaged ({reason}): put back a copy that is whole' },
-  away: { status: 503, message: 'The database does not answer: {reason}' },
+  unavailable: { status: 503, message: 'The database does not answer: {reason}' },
 });
 
 /** What a database error means, on either engine; undefined for a fault of ours. */
@@ -20,11 +20,11 @@ export function toDatabaseProblem(error: unknown): Problem | undefined {
 
 /** PostgreSQL could not be reached at all, for whatever reason: address, password, name, certificate. */
 export const toUnreachableProblem = (error: unknown): Problem =>
-  problem.away({ detail: { reason: reasonOf(error) }, cause: error });
+  problem.unavailable({ detail: { reason: reasonOf(error) }, cause: error });
 
 /** Nobody may ask it yet. Told to anybody who does, so it names no address. */
 export const createNotConnectedProblem = (): Problem =>
-  problem.away({ detail: { reason: 'it has not been reached since the start' } });
+  problem.unavailable({ detail: { reason: 'it has not been reached since the start' } });
 
 /** A name with several addresses fails with one error for each, and says nothing itself. */
 function reasonOf(error: unknown): string {
@@ -59,13 +59,13 @@ const postgresCodes: readonly [RegExp, ProblemFactory][] = [
   [/^53100$/, problem.full],
   [/^(25006|42501)$/, problem.read_only],
   [/^(58030|XX001|XX002)$/, problem.damaged],
-  [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.away],
+  [/^(08|57P0|53300|ECONNRESET|EPIPE)/, problem.unavailable],
 ];
 /** A connection that breaks under a query is told by its message alone. */
 const brokenConnection =
   /^(Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
 function fromPostgresCode(code: unknown, message: string) {
-  if (typeof code !== 'string') return brokenConnection.test(message) ? problem.away : undefined;
+  if (typeof code !== 'string') return brokenConnection.test(message) ? problem.unavailable : undefined;
   return postgresCodes.find(([pattern]) => pattern.test(code))?.[1];
 }

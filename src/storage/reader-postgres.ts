@@ -32,7 +32,8 @@ export function createPostgresReader(url: string, connections: number, onLost: (
         if (numberedStatements.size >= maxPreparedStatements) numberedStatements.clear();
         numberedStatements.set(sql, text);
       }
-      if (pool.waitingCount >= maxWaitingQueries) throw problem.away({ detail: { reason: 'too many wait for it' } });
+      if (pool.waitingCount >= maxWaitingQueries)
+        throw problem.unavailable({ detail: { reason: 'too many wait for it' } });
       const client = await pool.connect().catch(error => {
         throw toUnreachableProblem(error);
       });

@@ -192,7 +192,11 @@ test('a PostgreSQL that goes away in the middle of a write fails that write with
     await end(pid).execute(other.db);
     await insert(records, 'gone-2');
   });
-  await assert.rejects(broken, { code: 'database.away', status: 503, message: /^The database does not answer: / });
+  await assert.rejects(broken, {
+    code: 'database.unavailable',
+    status: 503,
+    message: /^The database does not answer: /,
+  });
   await end(await pidOf()).execute(other.db);
   await lost.promise;
   await records.write(() => insert(records, 'gone-3'));

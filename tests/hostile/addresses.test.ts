@@ -75,7 +75,7 @@ describe('networks of organisations', () => {
   before(async () => {
     upstream = await startUpstream();
     app = await startApp('sqlite', {
-      settings: { 'tenants.grants': '{}', 'events.attempts': '1', 'uptime.interval_ms': '50' },
+      settings: { 'tenants.grants': '{}', 'events.max_attempts': '1', 'uptime.interval_ms': '50' },
     });
     tenant = await app.stranger();
   });

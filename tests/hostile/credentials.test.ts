@@ -21,7 +21,7 @@ describe('wrong credentials', () => {
   const maxFailures = 3;
   const floods = 25;
   before(async () => {
-    const settings = { 'management.failures_per_minute': String(maxFailures) };
+    const settings = { 'management.max_auth_failures_per_minute': String(maxFailures) };
     app = await startApp('sqlite', { settings, onLog: line => logged.push(line) });
   });
   after(() => app?.close());
@@ -83,7 +83,7 @@ describe('wrong passwords', () => {
   const maxWrong = 5;
   before(async () => {
     upstream = await startUpstream();
-    app = await startApp('sqlite', { settings: { 'gateway.wrong_passwords_per_minute': String(maxWrong) } });
+    app = await startApp('sqlite', { settings: { 'gateway.max_wrong_passwords_per_minute': String(maxWrong) } });
     const definition = openApi(upstream, { use_keyless: false, use_basic_auth: true });
     url = await publish(app, definition);
     const body = {

@@ -27,7 +27,7 @@ const send = (url: string, body: Buffer, coding?: string) =>
   });
 
 /** A ratio that lets them all through, so that the number of values is what is met. */
-withSettings('bodies of millions of tiny values', { 'gateway.unpack_ratio': '100000' }, (app, upstream) => {
+withSettings('bodies of millions of tiny values', { 'gateway.max_decompression_ratio': '100000' }, (app, upstream) => {
   for (const [title, lists] of Object.entries({
     'a body template': { transform: [{ ...post, template_data }] },
     'a jq filter': filters,

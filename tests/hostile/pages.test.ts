@@ -42,7 +42,7 @@ const overrides = {
 withSettings(
   'framing and sniffing of pages',
   {
-    'gateway.request_body_bytes': '10',
+    'gateway.max_request_body_bytes': '10',
     'gateway.error_overrides': JSON.stringify(overrides),
     'gateway.control_on_traffic_port': 'true',
   },

@@ -56,7 +56,7 @@ describe('hostile upstreams', () => {
   before(async () => {
     [upstream, hostile] = await Promise.all([startUpstream(), startHostile()]);
     app = await startApp('sqlite', {
-      settings: { 'log.level': 'error', 'upstream.timeout_ms': '1000', 'gateway.held_body_bytes': '2097152' },
+      settings: { 'log.level': 'error', 'upstream.timeout_ms': '1000', 'gateway.max_buffered_body_bytes': '2097152' },
     });
     ordinary = await publish(app, openApi(upstream));
     plain = await publish(app, openApi(hostile));

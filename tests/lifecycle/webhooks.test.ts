@@ -38,7 +38,10 @@ const happen = async (at: string) =>
 
 for (const engine of engines)
   test(`what waited when a process was stopped is sent by the next one, under its id (${engine})`, async () => {
-    const installation = await testInstallation(engine, { 'events.retry_ms': '200', 'events.attempts': '50' });
+    const installation = await testInstallation(engine, {
+      'events.retry_interval_ms': '200',
+      'events.max_attempts': '50',
+    });
     try {
       const { path, definition, at } = tellingApi();
       receiver.answer = (_request, response) => void response.writeHead(503).end();

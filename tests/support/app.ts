@@ -67,8 +67,8 @@ export async function startApp(engine: EngineName, options: AppOptions = {}): Pr
       'portal.port': '0',
       'gateway.control_port': '0',
       threads: '1',
-      'management.check_answers': 'true',
-      'management.failures_per_minute': '0',
+      'management.validate_responses': 'true',
+      'management.max_auth_failures_per_minute': '0',
       'log.level': 'info',
       // Upstreams and hooks of tests are on loopback, those of other organisations too.
       'tenants.grants': JSON.stringify({ networks: ['public', 'private', 'loopback'] }),

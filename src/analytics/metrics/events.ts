@@ -19,10 +19,10 @@ export const eventFamilies = (counts: EventCounts): MetricFamily[] => [
     { labels: { where: 'memory' }, value: counts.droppedInMemory },
     { labels: { where: 'queue' }, value: counts.droppedInQueue },
   ]),
-  counter('gw_events_cooled_down_total', 'Webhook calls not made because the same was told just before.', [
+  counter('gw_events_suppressed_total', 'Webhook calls not made because the same was told just before.', [
     { value: counts.cooledDown },
   ]),
-  gauge('gw_events_held', 'Events that wait to be written down.', [{ value: counts.held }]),
+  gauge('gw_events_queued', 'Events that wait to be written down.', [{ value: counts.held }]),
   counter('gw_deliveries_total', 'Webhook calls that were written down to be made.', [{ value: counts.deliveries }]),
   counter('gw_delivery_attempts_total', 'Attempts to make webhook calls, by what became of the call.', [
     { labels: { outcome: 'delivered' }, value: counts.delivered },

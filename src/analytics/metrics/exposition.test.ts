@@ -5,12 +5,12 @@ import { counter, formatExposition, gauge, histogram } from './exposition.ts';
 test('families are written with help, type and one line for each sample', () => {
   assert.equal(
     formatExposition([
-      counter('gw_calls_total', 'Calls.', [{ labels: { api: 'a', status: '2xx' }, value: 3 }]),
+      counter('gw_requests_total', 'Calls.', [{ labels: { api: 'a', status: '2xx' }, value: 3 }]),
       gauge('gw_threads', 'Threads.', [{ value: 2 }]),
     ]),
-    `# HELP gw_calls_total Calls.
-# TYPE gw_calls_total counter
-gw_calls_total{api="a",status="2xx"} 3
+    `# HELP gw_requests_total Calls.
+# TYPE gw_requests_total counter
+gw_requests_total{api="a",status="2xx"} 3
 # HELP gw_threads Threads.
 # TYPE gw_threads gauge
 gw_threads 2

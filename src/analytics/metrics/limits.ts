@@ -3,7 +3,7 @@ import { counter, type MetricFamily } from './exposition.ts';
 /** How counting is doing. */
 export const limitFamilies = (evicted: number): MetricFamily[] => [
   counter(
-    'gw_counters_given_up_total',
+    'gw_counters_evicted_total',
     'Counters that made room for others before their time: their limits began anew.',
     [{ value: evicted }],
   ),

@@ -56,7 +56,7 @@ export function addMetricsRoute(app: FastifyInstance, options: MetricsOptions): 
 
 const partFamilies = (parts: Readonly<Record<string, string>>): MetricFamily[] => [
   gauge(
-    'gw_part_up',
+    'gw_component_up',
     'Whether a part the process depends on works.',
     Object.entries(parts).map(([part, fault]) => ({ labels: { part }, value: fault === '' ? 1 : 0 })),
   ),

@@ -51,9 +51,13 @@ export function createTrafficTotals() {
       rows.delete(thread);
     },
     families: (): MetricFamily[] => [
-      counter('gw_calls_total', 'Calls by API and class of status. An empty API is no API at all.', callSamples(calls)),
+      counter(
+        'gw_requests_total',
+        'Calls by API and class of status. An empty API is no API at all.',
+        callSamples(calls),
+      ),
       histogram(
-        'gw_call_duration_seconds',
+        'gw_request_duration_seconds',
         'From the head of a call to the end of its answer.',
         durationBounds,
         total.buckets,
@@ -102,7 +106,7 @@ function stateFamilies(states: ReadonlyMap<string, ThreadState>): MetricFamily[]
     [...states].map(([thread, state]) => ({ labels: { thread }, value: value(state) }));
   return [
     gauge(
-      'gw_thread_lag_seconds',
+      'gw_thread_event_loop_lag_seconds',
       'The longest a thread was held up in the last second.',
       samples(it => it.lagSeconds),
     ),

@@ -96,7 +96,7 @@ export function addApi(services: ApiServices, { orgId, written, wrapper = emptyW
   const api = withSummary({ ...withIds(written, names), ...names, wrapper, created_at: now, updated_at: now });
   return records.write(async () => {
     await apis.takeTurn();
-    if (await apis.isTaken(api)) throw problem.same_id();
+    if (await apis.isTaken(api)) throw problem.id_exists();
     await services.grants.checkObjectLimit(orgId, 'max_apis', apis.count);
     await ensureComplete(services, api, written.missing, Boolean(version?.base_api_id));
     await ensurePathFree(services, api);
@@ -124,7 +124,7 @@ export function putApi(services: ApiServices, given: NewApi): Promise<PutApi> {
     await apis.takeTurn();
     const before = await apis.findByApiId(requestedId(written));
     if (!before) return { api: await addApi(services, given), action: 'added' as const };
-    if (before.org_id !== orgId) throw problem.same_id();
+    if (before.org_id !== orgId) throw problem.id_exists();
     const api = await changeApi(services, orgId, before.api_id, ({ kind, wrapper }) => {
       if ((kind === 'classic') !== (written.kind === 'classic')) throw problem.other_form();
       return { ...written, wrapper };
@@ -228,7 +228,7 @@ async function ensurePathFree(services: ApiServices, api: StoredApi): Promise<vo
   const { id, org_id, summary } = api;
   if (services.settings['apis.allow_duplicate_paths'] || !(await services.apis.isClaimed(org_id, summary, id))) return;
   const where = summary.domain ? ` on ${summary.domain}` : '';
-  throw problem.same_path({ detail: { path: summary.listen_path, where } });
+  throw problem.path_exists({ detail: { path: summary.listen_path, where } });
 }
 
 /** A route that overlapped others before they were compared goes on as it is, but is not switched on again. */

@@ -71,7 +71,7 @@ const writeLockName = 'apis.turn';
 /** Secrets inside definitions are sealed in the table and open everywhere else. */
 export function createApiStore(records: Records, vault: Vault) {
   const meta = createMetaStore(records);
-  const apis = createCollection<'apis', StoredApi>(records, 'apis', toColumns, problem.same_id, {
+  const apis = createCollection<'apis', StoredApi>(records, 'apis', toColumns, problem.id_exists, {
     encode: api => sealApiSecrets(vault, api),
     decode: row => openApiSecrets(vault, row as ApiRow),
   });

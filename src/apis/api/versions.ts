@@ -53,9 +53,9 @@ function withVersioning<T extends DefinitionOfKind>(
 export function withVersion(base: StoredApi, childId: string, asked: VersionOptions): StoredApi {
   const { name, location, key, versions, rest, ...block } = readVersioning(base);
   const added = asked.new_version_name;
-  if (!added) throw problem.version_unnamed();
+  if (!added) throw problem.version_name_missing();
   const baseName = asked.base_api_version_name || name;
-  if (!baseName) throw problem.base_unnamed();
+  if (!baseName) throw problem.base_name_missing();
   const taken = Object.hasOwn(versions, added) && versions[added] !== childId;
   if (taken || added === baseName) throw problem.version_exists({ detail: { name: added } });
   const next = {

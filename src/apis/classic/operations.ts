@@ -26,10 +26,10 @@ export const createApi = operation({
   body: ClassicWrite,
   returns: createdResponse,
   problems: [
-    problem.same_id,
+    problem.id_exists,
     ...routeProblems,
-    problem.version_unnamed,
-    problem.base_unnamed,
+    problem.version_name_missing,
+    problem.base_name_missing,
     problem.base_not_found,
     problem.base_of_other_form,
     problem.version_exists,

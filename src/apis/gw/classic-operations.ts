@@ -25,11 +25,11 @@ const classicView = z.looseObject({ api_id: z.string(), id: z.string(), org_id: 
 /** What may be wrong with making an API, in either form. */
 export const createProblems = [
   people.organisation_unknown,
-  apisProblem.same_id,
+  apisProblem.id_exists,
   apisProblem.other_form,
   ...routeProblems,
-  apisProblem.version_unnamed,
-  apisProblem.base_unnamed,
+  apisProblem.version_name_missing,
+  apisProblem.base_name_missing,
   apisProblem.base_not_found,
   apisProblem.base_is_self,
   apisProblem.base_of_other_form,

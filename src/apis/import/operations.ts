@@ -25,7 +25,7 @@ export const importApis = operation({
   permission: 'secret',
   body: readOnlyMembers(z.object({ apis: z.array(ImportedApi).min(1).max(10_000) }), ['pages']),
   returns: statusResponse.extend({ Errors: z.record(z.string(), z.string()) }),
-  problems: [problem.same_id, ...routeProblems, people.organisation_unknown],
+  problems: [problem.id_exists, ...routeProblems, people.organisation_unknown],
   async handle({ body, audit }, services: ImportServices) {
     const faults = new Map<string, string | undefined>();
     const warnings: string[] = [];

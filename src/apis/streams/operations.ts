@@ -24,7 +24,7 @@ export const createStreams = operation({
   body,
   accepts,
   returns: createdResponse,
-  problems: [problem.same_id, ...routeProblems],
+  problems: [problem.id_exists, ...routeProblems],
   async handle({ actor, body: document, audit }, services: ApiServices) {
     const written = checkDefinition('streams', document, services);
     const api = await addApi(services, { orgId: actor.orgId, written });

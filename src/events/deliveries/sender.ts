@@ -51,7 +51,7 @@ export type WebhookSender = ReturnType<typeof startWebhookSender>;
 /** Makes the calls that wait, for as long as the process runs. */
 export function startWebhookSender(options: WebhookSenderOptions) {
   const { deliveries, lanes, clock, log, settings } = options;
-  const maxAttempts = settings['events.attempts'];
+  const maxAttempts = settings['events.max_attempts'];
   const active = new Set<Promise<void>>();
   const stopping = new AbortController();
   const totals = { delivered: 0, failed: 0, dead: 0 };
@@ -63,7 +63,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
   let pruning = Promise.resolve();
 
   const computeBackoffMs = (attempts: number) =>
-    Math.min(settings['events.retry_ms'] * 2 ** (attempts - 1), maxBackoffMs);
+    Math.min(settings['events.retry_interval_ms'] * 2 ** (attempts - 1), maxBackoffMs);
   /** Said once, until the queue can be used again. */
   function onQueueError(error: unknown): void {
     if (!isQueueFailing)
@@ -138,7 +138,7 @@ export function startWebhookSender(options: WebhookSenderOptions) {
   function prune(orgIds?: ReadonlySet<string>): void {
     const before = clock.now() - settings['events.retention_days'] * dayMs;
     pruning = deliveries
-      .prune(before, settings['events.log_rows'], clock.now(), orgIds)
+      .prune(before, settings['events.max_log_rows'], clock.now(), orgIds)
       .then(removed => void (removed > 0 && !isClosing && setImmediate(prune, orgIds)), onQueueError);
   }
   function pruneChanged(): void {

@@ -60,8 +60,8 @@ const maxPatternInstructions = 200;
 function compileBodyReader({ userRegexp, passwordRegexp }: Model['basic']) {
   if (userRegexp === '' || passwordRegexp === '')
     throw new ApiCompileError('basic authentication from the body needs an expression for both user and password');
-  const user = compileGroupReader(userRegexp, 'body_without_user', 'body_user_ungrouped');
-  const password = compileGroupReader(passwordRegexp, 'body_without_password', 'body_password_ungrouped');
+  const user = compileGroupReader(userRegexp, 'body_user_missing', 'body_user_group_missing');
+  const password = compileGroupReader(passwordRegexp, 'body_password_missing', 'body_password_group_missing');
   return async (call: Exchange): Promise<Credentials | RefusalCode> => {
     const body = (await call.body.read(maxSearchedBodyBytes)).toString();
     const name = user(body);
@@ -96,7 +96,7 @@ const passwordChecks = new WeakMap<object, PasswordCheck>();
 function getPasswordCheck({ keyCache, clock, settings }: StepContext['services']): PasswordCheck {
   const known = passwordChecks.get(keyCache);
   if (known) return known;
-  const made = createPasswordCheck(clock, settings['gateway.wrong_passwords_per_minute']);
+  const made = createPasswordCheck(clock, settings['gateway.max_wrong_passwords_per_minute']);
   passwordChecks.set(keyCache, made);
   return made;
 }
@@ -140,7 +140,7 @@ function createAuthenticator({ model, services }: StepContext) {
   }
 
   function finish(call: Exchange, user: string, known: CachedKey | undefined, right: PasswordVerdict): StepResult {
-    if (right === 'abandoned') return refuse(call, 'client_gone');
+    if (right === 'abandoned') return refuse(call, 'client_disconnected');
     if (right === 'limited') return rejectLimited(call, user);
     if (!known || !right) return addChallenge(deny(services, call, 'basic_refused', services.keyCache.hashOf(user)));
     if (setsIdentity) setIdentity(call, known, 'basic');

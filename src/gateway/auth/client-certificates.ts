@@ -32,7 +32,7 @@ export const clientCertificatesStep: Step = {
         const { isTls, certificate, serverName } = call.peer;
         if (!isTls) return refuse(call, 'mtls_without_tls');
         // The handshake was for another host, whose rules about certificates may have been others.
-        if (serverName !== '' && serverName !== call.host) return refuse(call, 'misdirected');
+        if (serverName !== '' && serverName !== call.host) return refuse(call, 'request_misdirected');
         if (!certificate) return refuse(call, 'mtls_certificate_required');
         const shown = parsePeerCertificate(certificate);
         const now = services.clock.now();

@@ -77,7 +77,7 @@ function createSignedTokenVerifier(context: StepContext, provider: Provider): Ve
     const { claims } = checked.token;
     const untimely = findTimeFault(claims, services.clock.now(), provider);
     return untimely
-      ? refuse(call, 'external_untimely', { reason: reasons[untimely] })
+      ? refuse(call, 'external_token_not_valid_now', { reason: reasons[untimely] })
       : authenticate(call, text, claims);
   }
 
@@ -97,7 +97,7 @@ function createIntrospectionVerifier(context: StepContext, provider: Provider): 
     reply: JwtMembers | 'failed' | 'inactive' | 'expired',
   ): MaybePromise<StepResult> {
     if (!isIntrospectionFailure(reply)) return authenticate(call, text, reply);
-    if (reply === 'expired') return refuse(call, 'external_untimely', { reason: reasons.expired });
+    if (reply === 'expired') return refuse(call, 'external_token_not_valid_now', { reason: reasons.expired });
     return refuse(call, reply === 'inactive' ? 'external_inactive' : 'external_failed');
   }
 

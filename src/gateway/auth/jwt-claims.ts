@@ -56,7 +56,7 @@ export function selectPolicies(
   const policyIds = [...new Set([...kept, ...matched])];
   if (policyIds.length > 0) return { ok: true, policyIds };
   if (!asksScopes) return rejectSelection('jwt_policy_missing');
-  return rejectSelection(scopes.length > 0 ? 'jwt_scope_unmatched' : 'jwt_nothing_named');
+  return rejectSelection(scopes.length > 0 ? 'jwt_scope_unmatched' : 'jwt_no_policy_or_scope');
 }
 
 export const getScopePaths = ({ scopeClaims, scopeClaimName }: Pick<Jwt, 'scopeClaims' | 'scopeClaimName'>) =>

@@ -41,12 +41,12 @@ export const jwtStep: Step = {
 
 const refusalCodes: Readonly<Record<TokenFault | TimeFault, RefusalCode>> = {
   malformed: 'jwt_refused',
-  method: 'jwt_method',
+  method: 'jwt_algorithm_unexpected',
   key: 'jwt_refused',
   signature: 'jwt_refused',
   expired: 'jwt_expired',
   before_issued: 'jwt_before_issued',
-  not_yet: 'jwt_not_yet',
+  not_yet: 'jwt_not_yet_valid',
 };
 
 /** What a refusal says beside its row: the handle of the caller, and a word for its text. */
@@ -194,7 +194,7 @@ function createSessionBuilder({ model, services }: StepContext) {
     });
     if (!isRefused(governed)) return governed;
     services.log.warn({ api: api.id, key, reason: governed.message }, 'the policies of a token cannot be applied');
-    if (chosen.policyIds.length > 1) return { code: 'jwt_policies_unfit', key };
-    return { code: governed.reason === 'policy_not_found' ? 'jwt_policy_unknown' : 'jwt_policy_unfit', key };
+    if (chosen.policyIds.length > 1) return { code: 'jwt_policies_not_applicable', key };
+    return { code: governed.reason === 'policy_not_found' ? 'jwt_policy_unknown' : 'jwt_policy_not_applicable', key };
   };
 }

@@ -82,7 +82,7 @@ const after = <T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>
 
 export function createKeyCache({ store, vault, settings, clock, log, apis = () => noApis }: KeyCacheOptions): KeyCache {
   const { isPastLifetime: isGone } = createLifetimeCheck({ settings, clock, apis });
-  const maxCachedKeys = settings['keys.remembered'];
+  const maxCachedKeys = settings['keys.cache_size'];
   /** By what callers present. As good as `keys` for what was looked at since the last change: one look-up then does. */
   const byCredential = new Lru<string, KeyCacheEntry>(maxCachedKeys);
   /** By digest. */

@@ -120,7 +120,7 @@ function createAuthenticator({ model, services }: StepContext, providers: Readon
     });
     if (!isRefused(governed)) return governed;
     services.log.warn({ api: api.id, reason: governed.message }, 'the policy of an ID token cannot be applied');
-    return governed.reason === 'policy_not_found' ? 'oidc_policy_unknown' : 'oidc_policy_unfit';
+    return governed.reason === 'policy_not_found' ? 'oidc_policy_unknown' : 'oidc_policy_not_applicable';
   }
 
   return (call: Exchange, token: ParsedJwt): MaybePromise<StepResult> => {

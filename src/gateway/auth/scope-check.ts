@@ -39,7 +39,7 @@ export const scopeCheckStep: Step = {
         if (call.skipsAuth || call.bearerToken === '') return undefined;
         if (!call.verifiedToken) return refuse(call, 'bearer_unverified');
         const operation = find(call);
-        if (operation === 'unclear') return refuse(call, 'path_twofold');
+        if (operation === 'unclear') return refuse(call, 'path_ambiguous');
         if (operation?.off) return undefined;
         const held = readScopes(call.verifiedToken.claims);
         const asked = [...(operation?.asked ?? []), getGlobalScopes(call)];

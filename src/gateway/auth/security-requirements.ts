@@ -51,7 +51,7 @@ export const securityRequirementsStep: Step = {
       at: number,
       outcome: StepResult,
     ): MaybePromise<StepResult> {
-      const refused = outcome ?? (call.session ? undefined : refuse(call, 'no_session'));
+      const refused = outcome ?? (call.session ? undefined : refuse(call, 'session_missing'));
       if (!refused) {
         call.matchedAlternative = at;
         events.discard(call);
@@ -91,7 +91,7 @@ function compileRequirement(
   { methods: asked, missingScheme: missing, requiresCertificate: certificate }: SecurityRequirement,
   context: StepContext,
 ): RequestHook[] {
-  if (missing !== '') return [call => refuse(call, 'scheme_unconfigured', { name: missing })];
+  if (missing !== '') return [call => refuse(call, 'security_scheme_unconfigured', { name: missing })];
   const modes = asked.map(({ mode }) => mode);
   const requests = asked.map(({ mode, says }) => {
     const model = {

@@ -39,8 +39,8 @@ export function createTokenServices({ post, ...options }: TokenServicesOptions) 
       outbound: through,
       clock,
       log,
-      ttlSeconds: settings['jwks.cache_seconds'],
-      minRefreshSeconds: settings['jwks.refresh_pause_seconds'],
+      ttlSeconds: settings['jwks.cache_ttl_seconds'],
+      minRefreshSeconds: settings['jwks.min_refresh_seconds'],
     });
   const services: Pick<StepServices, 'outbound' | 'jwks' | 'oauthTokens' | 'rpc'> = {
     outbound: out,

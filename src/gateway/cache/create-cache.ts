@@ -17,7 +17,7 @@ const invalidationChannel = 'response-dropped';
 /** Where a thread keeps answers: in Redis with all others, or in its share of this process's memory. */
 export async function createCache({ settings, shared, clock }: CacheOptions): Promise<ResponseCache> {
   if (shared.blobs) return createRedisCache({ blobs: shared.blobs, clock });
-  const bytes = Math.floor(settings['cache.memory_bytes'] / threadCount(settings));
+  const bytes = Math.floor(settings['cache.max_memory_bytes'] / threadCount(settings));
   const memory = createMemoryCache({
     maxBytes: bytes,
     clock,

@@ -4,7 +4,7 @@ import { BodyBuffer } from './body-buffer.ts';
 export const problem = problems('body', {
   too_large: { status: 413, message: 'Request Entity Too Large' },
   too_slow: { status: 408, message: 'Request Timeout' },
-  gone: { status: 499, message: 'Client closed request' },
+  client_disconnected: { status: 499, message: 'Client closed request' },
 });
 
 /**

@@ -26,7 +26,11 @@ const byHttpStatus: ReadonlyMap<number, number> = new Map([
 const unknownStatus = 2;
 
 /** Upstream failures are said with 500 in HTTP; clients of gRPC may try again after UNAVAILABLE, and not after INTERNAL. */
-const unavailableCodes: ReadonlySet<string> = new Set(['upstream_failed', 'upstream_lookup', 'upstream_token_missing']);
+const unavailableCodes: ReadonlySet<string> = new Set([
+  'upstream_failed',
+  'upstream_dns_failed',
+  'upstream_token_missing',
+]);
 const unavailableStatus = 14;
 
 const maxMessageBytes = 1024;

@@ -16,7 +16,7 @@ const queues = new WeakMap<object, ThrottleQueue>();
 function getQueue({ settings }: Pick<StepServices, 'settings'>): ThrottleQueue {
   let queue = queues.get(settings);
   if (!queue) {
-    queue = createThrottleQueue(settings['limits.held_calls']);
+    queue = createThrottleQueue(settings['limits.max_throttled_requests']);
     queues.set(settings, queue);
   }
   return queue;
@@ -28,7 +28,7 @@ export function createRateGuard(services: StepServices, rates: RateCounter) {
   const rejectTooManyRequests = createTooManyRequests(services);
   const { allowance } = createSmoothing(services, rates);
   const queue = getQueue(services);
-  const maxThrottleMs = settings['limits.hold_seconds'] * 1000;
+  const maxThrottleMs = settings['limits.max_throttle_seconds'] * 1000;
 
   function take(call: Exchange, name: string, { window, smoothed }: RatePlan): MaybePromise<CounterResult> {
     if (!smoothed) return rates.take(name, window, clock.now());
@@ -60,7 +60,7 @@ export function createRateGuard(services: StepServices, rates: RateCounter) {
     const untilMs = clock.now() + maxThrottleMs;
     let taken = first;
     for (let tries = 0; tries < retries && clock.now() + intervalMs <= untilMs; tries++) {
-      if (!(await queue.wait(call, intervalMs))) return refuse(call, 'client_gone');
+      if (!(await queue.wait(call, intervalMs))) return refuse(call, 'client_disconnected');
       taken = await take(call, name, plan);
       if (recordResult(call, plan, taken)) return undefined;
     }

@@ -49,7 +49,7 @@ test('the throttle of a right wins over the key’s; none refuses at once', asyn
 });
 
 test('a caller who leaves is no longer held, and makes room', async () => {
-  const { api } = limitsBench({ settings: { 'limits.held_calls': '1' } });
+  const { api } = limitsBench({ settings: { 'limits.max_throttled_requests': '1' } });
   const session = keySession(throttled);
   const { exchange, walk, call, statuses } = api();
   await statuses(session, 1);
@@ -69,8 +69,8 @@ test('a caller who leaves is no longer held, and makes room', async () => {
   await waiting;
 });
 
-test('limits.held_calls bounds the calls of all APIs together: one held for one API leaves no room for another', async () => {
-  const { api } = limitsBench({ settings: { 'limits.held_calls': '1' } });
+test('limits.max_throttled_requests bounds the calls of all APIs together: one held for one API leaves no room for another', async () => {
+  const { api } = limitsBench({ settings: { 'limits.max_throttled_requests': '1' } });
   const session = keySession({ ...throttled, access_rights: { one: {}, other: {} } });
   const [one, other] = [api({ api_id: 'one' }), api({ api_id: 'other' })];
   await one.statuses(session, 1);
@@ -94,7 +94,7 @@ test('limits.held_calls bounds the calls of all APIs together: one held for one 
 });
 
 test('no call is held longer than the gateway allows', async () => {
-  const { api, clock, heard } = limitsBench({ settings: { 'limits.hold_seconds': '30' } });
+  const { api, clock, heard } = limitsBench({ settings: { 'limits.max_throttle_seconds': '30' } });
   const { call, statuses } = api();
   const session = keySession({ ...throttled, per: 3600 });
   await statuses(session, 1);

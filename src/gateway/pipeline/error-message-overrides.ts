@@ -7,7 +7,7 @@ const generator = 'gatewright';
 
 /** Makes of a refusal what the settings say: who refused, with which status and in which words. */
 export function createErrorMessageOverrides(settings: Settings): (call: Exchange, response: GatewayResponse) => void {
-  const overrides = new Map(Object.entries(settings['gateway.messages']));
+  const overrides = new Map(Object.entries(settings['gateway.error_messages']));
   const sendsGenerator = settings['gateway.generator_header'];
   return (call, response) => {
     const override = overrides.get(call.errorCode);

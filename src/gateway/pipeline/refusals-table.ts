@@ -11,7 +11,7 @@ export interface Refusal {
 }
 
 export const refusalsTable = {
-  no_session: {
+  session_missing: {
     status: 400,
     message: 'Session state is missing or unset! Please make sure that auth headers are properly applied',
     about: 'No way in set a session.',
@@ -79,22 +79,22 @@ export const refusalsTable = {
     message: 'Attempted access with malformed header, values not in basic auth format',
     about: 'There is no colon between user name and password.',
   },
-  body_without_user: {
+  body_user_missing: {
     status: 400,
     message: 'Body do not contain username',
     about: 'The expression for the user name finds nothing in the body.',
   },
-  body_user_ungrouped: {
+  body_user_group_missing: {
     status: 400,
     message: 'username should be inside regexp match group',
     about: 'The expression for the user name has no group.',
   },
-  body_without_password: {
+  body_password_missing: {
     status: 400,
     message: 'Body do not contain password',
     about: 'The expression for the password finds nothing in the body.',
   },
-  body_password_ungrouped: {
+  body_password_group_missing: {
     status: 400,
     message: 'password should be inside regexp match group',
     about: 'The expression for the password has no group.',
@@ -140,7 +140,7 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'The token is malformed, signed by an unknown key or somebody else, or says what the API does not accept.',
   },
-  jwt_method: {
+  jwt_algorithm_unexpected: {
     status: 403,
     message: 'Key not authorized: Unexpected signing method',
     event: 'AuthFailure',
@@ -156,7 +156,7 @@ export const refusalsTable = {
     message: 'Key not authorized: token used before issued',
     about: 'The token says it was issued in the future.',
   },
-  jwt_not_yet: {
+  jwt_not_yet_valid: {
     status: 401,
     message: 'Key not authorized: token is not valid yet',
     about: 'The token is for later.',
@@ -197,19 +197,19 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'None of the token’s scopes gives a policy, and there is no other.',
   },
-  jwt_nothing_named: {
+  jwt_no_policy_or_scope: {
     status: 403,
     message: 'key not authorized: no scope or policy in token',
     event: 'AuthFailure',
     about: 'The token has neither scopes nor a policy, and the API has no default.',
   },
-  jwt_policy_unfit: {
+  jwt_policy_not_applicable: {
     status: 403,
     message: 'key not authorized: could not apply new policy',
     event: 'AuthFailure',
     about: 'The policy of the token cannot be applied to the key kept for its caller.',
   },
-  jwt_policies_unfit: {
+  jwt_policies_not_applicable: {
     status: 403,
     message: 'key not authorized: could not apply several policies',
     event: 'AuthFailure',
@@ -227,7 +227,7 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'The policy of the client does not exist.',
   },
-  oidc_policy_unfit: {
+  oidc_policy_not_applicable: {
     status: 403,
     message: 'Key not authorized: could not apply new policy',
     about: 'The policy of the client cannot be applied.',
@@ -252,7 +252,7 @@ export const refusalsTable = {
     message: 'token verification failed: {reason}',
     about: 'The access token is malformed or not signed by the server trusted.',
   },
-  external_untimely: {
+  external_token_not_valid_now: {
     status: 401,
     message: 'key not authorized: {reason}',
     about: 'This is not the time to use the access token.',
@@ -283,12 +283,12 @@ export const refusalsTable = {
     event: 'AuthFailure',
     about: 'The access token is unknown, revoked or expired.',
   },
-  oauth_client_gone: {
+  oauth_client_revoked: {
     status: 403,
     message: 'Key not authorised. OAuth client access was revoked',
     about: 'The client that obtained the access token is gone.',
   },
-  scheme_unconfigured: {
+  security_scheme_unconfigured: {
     status: 500,
     message: 'security scheme {name} is not configured',
     about: 'The last of several requirements names a scheme that the definition does not switch on.',
@@ -342,7 +342,7 @@ export const refusalsTable = {
     message: 'Certificate with SHA256 {hash} not allowed',
     about: 'The certificate is neither listed nor signed by a listed authority.',
   },
-  misdirected: {
+  request_misdirected: {
     status: 421,
     message: 'Misdirected Request',
     about: 'The connection was made to another host than the call is for.',
@@ -415,7 +415,7 @@ export const refusalsTable = {
     message: 'Not Found',
     about: 'No API listens at the path. Said in plain text.',
   },
-  api_unserved: {
+  api_unavailable: {
     status: 503,
     message: 'This API is not available',
     about:
@@ -444,7 +444,7 @@ export const refusalsTable = {
     message: 'This API version does not seem to exist',
     about: 'No API serves this version.',
   },
-  version_default_unserved: {
+  version_default_unavailable: {
     status: 500,
     message: 'Internal Server Error',
     about: 'The default version names an API that is not served.',
@@ -486,9 +486,9 @@ export const refusalsTable = {
   batch_too_long: {
     status: 400,
     message: 'A batch request holds at most {limit} requests',
-    about: 'More calls in one request than `gateway.batch_requests`.',
+    about: 'More calls in one request than `gateway.max_batch_requests`.',
   },
-  path_twofold: {
+  path_ambiguous: {
     status: 400,
     message: 'The path can be read in two ways',
     about:
@@ -540,10 +540,10 @@ export const refusalsTable = {
     message: 'mock: there is no example response for the {what}',
     about: 'The document has no response of the status, the media type or the name that a call to a mock asks for.',
   },
-  not_cached: {
+  cache_entry_missing: {
     status: 504,
     message: 'No kept answer',
-    about: 'The caller wants a kept answer only, and none is kept. See `cache.caller_control`.',
+    about: 'The caller wants a kept answer only, and none is kept. See `cache.honour_request_cache_control`.',
   },
   loop_unknown: {
     status: 500,
@@ -570,12 +570,12 @@ export const refusalsTable = {
     message: 'Loop level too deep. Found more than {limit} loops in single request',
     about: 'The call was handed on too often.',
   },
-  breaker_open: {
+  circuit_breaker_open: {
     status: 503,
     message: 'Service temporarily unavailable.',
     about: 'The circuit breaker of the endpoint is open: the upstream failed too often.',
   },
-  hosts_down: {
+  upstream_hosts_down: {
     status: 503,
     message: 'all hosts are down',
     about: 'Tests found every target down, or no registry names one. Said in plain text.',
@@ -601,7 +601,7 @@ export const refusalsTable = {
     message: 'Upstream service reached hard timeout.',
     about: 'The upstream did not answer in time.',
   },
-  upstream_lookup: {
+  upstream_dns_failed: {
     status: 500,
     message: 'Upstream host lookup failed',
     about: 'The upstream’s name has no address.',
@@ -616,17 +616,17 @@ export const refusalsTable = {
     status: 503,
     message: 'The upstream is busy, try again later',
     about:
-      'Too many requests wait for a connection to the upstream (`upstream.max_waiting`), or the client, its key or its organisation has its share of those, or none was free in time (`upstream.wait_timeout_ms`). With `Retry-After`.',
+      'Too many requests wait for a connection to the upstream (`upstream.max_queued_requests`), or the client, its key or its organisation has its share of those, or none was free in time (`upstream.queue_timeout_ms`). With `Retry-After`.',
   },
   upstream_failed: {
     status: 500,
     message: 'There was a problem proxying the request',
     about: 'The connection to the upstream failed.',
   },
-  answer_too_large: {
+  response_too_large: {
     status: 500,
     message: 'Response body too large',
-    about: 'The upstream’s answer is larger than `gateway.response_body_bytes`.',
+    about: 'The upstream’s answer is larger than `gateway.max_response_body_bytes`.',
   },
   request_body_unreadable: {
     status: 400,
@@ -637,7 +637,7 @@ export const refusalsTable = {
     status: 413,
     message: 'Request body is too large: {detail}',
     about:
-      'The endpoint transforms request bodies, and this one holds more values (`gateway.body_values`), levels or digits than are read.',
+      'The endpoint transforms request bodies, and this one holds more values (`gateway.max_body_values`), levels or digits than are read.',
   },
   request_transform_failed: {
     status: 500,
@@ -655,16 +655,16 @@ export const refusalsTable = {
     about:
       'The endpoint transforms response bodies, and the upstream’s is not JSON or XML, or packed in an unknown coding. An error of the upstream keeps its status.',
   },
-  request_transform_bound: {
+  request_transform_limit: {
     status: 500,
     message: 'Request body transform exceeded its limits',
     about: 'The template or filter of a request body asked for more steps, text or depth than it may.',
   },
-  response_transform_bound: {
+  response_transform_limit: {
     status: 500,
     message: 'Response body transform exceeded its limits',
     about:
-      'The template or filter of a response body asked for more steps, text or depth than it may, or the body holds more values (`gateway.body_values`), levels or digits than are read.',
+      'The template or filter of a response body asked for more steps, text or depth than it may, or the body holds more values (`gateway.max_body_values`), levels or digits than are read.',
   },
   body_too_slow: {
     status: 408,
@@ -676,11 +676,15 @@ export const refusalsTable = {
     message: 'Request Entity Too Large',
     about: 'The body of the call is larger than the gateway, or a step that reads it, takes. Said in plain text.',
   },
-  records_away: {
+  database_unavailable: {
     status: 503,
     message: 'The gateway cannot check this call at the moment, please try again',
     about: 'Deciding about the call takes the database, which does not answer.',
   },
-  client_gone: { status: 499, message: 'Client closed request', about: 'The caller did not wait for the answer.' },
+  client_disconnected: {
+    status: 499,
+    message: 'Client closed request',
+    about: 'The caller did not wait for the answer.',
+  },
   internal: { status: 500, message: 'Internal Server Error', about: 'A fault of ours; the log has its cause.' },
 } as const satisfies Record<string, Refusal>;

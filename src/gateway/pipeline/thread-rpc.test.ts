@@ -21,7 +21,7 @@ function joined(most?: number) {
   return asking;
 }
 
-const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `asks.${code}`;
+const isProblem = (code: string) => (error: unknown) => error instanceof Problem && error.code === `thread_rpc.${code}`;
 
 test('each question gets its own answer', async () => {
   const { call: rpc } = joined();
@@ -34,7 +34,7 @@ test('what nobody answers is said to be a fault, not waited for', async () => {
 
 test('a question waits no longer than it was given, and none outlives the thread that was asked', async () => {
   const asking = joined();
-  await assert.rejects(asking.call('never', undefined, 1), isProblem('late'));
+  await assert.rejects(asking.call('never', undefined, 1), isProblem('timed_out'));
   const left = asking.call('never', undefined, 60_000);
   asking.rejectAll();
   await assert.rejects(left, isProblem('ended'));

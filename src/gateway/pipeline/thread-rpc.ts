@@ -38,13 +38,13 @@ export type RpcBroadcast<Table> = <Name extends keyof Table & string>(
   timeoutMs: number,
 ) => Promise<ResultOf<Table[Name]>[]>;
 
-export const problem = problems('asks', {
-  no_traffic: {
+export const problem = problems('thread_rpc', {
+  no_threads: {
     status: 503,
     message: 'This process serves no API traffic; ask one that runs with --role gateway or all',
   },
   too_many: { status: 503, message: 'The gateway is answering as many such requests as it can; try again' },
-  late: { status: 503, message: 'No thread answered within {withinMs} ms; try again' },
+  timed_out: { status: 503, message: 'No thread answered within {withinMs} ms; try again' },
   ended: { status: 503, message: 'The thread that was asked ended before it answered; try again' },
 });
 
@@ -73,7 +73,7 @@ export function createRpcClient<Table>(post: (request: RpcRequest) => void, maxP
       if (pending.size >= maxPending) throw problem.too_many();
       const id = ++lastId;
       const timer = setTimeout(
-        () => takePending(id)?.reject(problem.late({ detail: { withinMs: timeoutMs } })),
+        () => takePending(id)?.reject(problem.timed_out({ detail: { withinMs: timeoutMs } })),
         timeoutMs,
       );
       pending.set(id, { timer, resolve, reject });

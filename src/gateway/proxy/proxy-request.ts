@@ -377,13 +377,13 @@ const timeoutErrors = new Set([
 const dnsErrors = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
 export function toRefusalCode(call: Exchange, error: Error): RefusalCode {
-  if (call.isClientDisconnected) return 'client_gone';
-  if (error instanceof ResponseTooLarge) return 'answer_too_large';
+  if (call.isClientDisconnected) return 'client_disconnected';
+  if (error instanceof ResponseTooLarge) return 'response_too_large';
   if (error instanceof UpstreamBusy) return 'upstream_busy';
   const { code = '' } = error as { code?: string };
   if (code === bodyProblem.too_large.code) return 'body_too_large';
   if (code === bodyProblem.too_slow.code) return 'body_too_slow';
   if (timeoutErrors.has(code)) return 'upstream_timeout';
   if (code === 'GW_ADDRESS_REFUSED') return 'upstream_address_refused';
-  return dnsErrors.has(code) ? 'upstream_lookup' : 'upstream_failed';
+  return dnsErrors.has(code) ? 'upstream_dns_failed' : 'upstream_failed';
 }

@@ -112,4 +112,4 @@ export function createSender({ settings }: Pick<StepServices, 'settings'>, pools
 }
 
 /** In the words of balancers. */
-export const noHealthyHostResponse = (call: Exchange): GatewayResponse => refuseAsText(call, 'hosts_down');
+export const noHealthyHostResponse = (call: Exchange): GatewayResponse => refuseAsText(call, 'upstream_hosts_down');

@@ -163,7 +163,7 @@ test('a call without a key and without versions says so', () => {
 
 test('a call nobody waited for is a 499; an answer that broke off keeps its status and says why', () => {
   const gone = recorded(call({ status: 0, isClientDisconnected: true }), {}, false)!;
-  assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_gone']);
+  assert.deepEqual([gone.response_code, gone.refusal], [499, 'client_disconnected']);
   const broken = recorded(call({ status: 200 }), {}, false)!;
   assert.deepEqual([broken.response_code, broken.refusal], [200, 'upstream_failed']);
 });

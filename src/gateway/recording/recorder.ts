@@ -60,8 +60,9 @@ export function createRecorder({ settings, post, redact, capacity = recordsHeld 
 
   function record(call: Exchange, complete: boolean): void {
     const totalMs = performance.now() - call.startedAt;
-    const status = call.response?.status ?? (call.status || refusals.client_gone.status);
-    const refusal = call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_gone' : 'upstream_failed');
+    const status = call.response?.status ?? (call.status || refusals.client_disconnected.status);
+    const refusal =
+      call.errorCode || (complete ? '' : call.isClientDisconnected ? 'client_disconnected' : 'upstream_failed');
     const api = call.api?.recorded;
     measures.count(api, status, totalMs, call.upstreamMs, refusal);
     if (!enabled || !api?.tracked || !call.isRecorded || isIgnored?.(call.clientAddress)) return;

@@ -42,14 +42,14 @@ export interface EngineOptions {
 /** Takes a call through its API: route, version, steps, upstream, steps back. */
 export function createEngine(options: EngineOptions): RequestHandler {
   const { snapshot, services, pools, record: write, onUpstreamFailure } = options;
-  const loopsAllowed = services.settings['gateway.loop_limit'];
+  const loopsAllowed = services.settings['gateway.max_loops'];
   const worded = createErrorMessageOverrides(services.settings);
   const overridden = createOverridesByApi(services);
-  const bodyBytes = services.settings['gateway.request_body_bytes'];
+  const bodyBytes = services.settings['gateway.max_request_body_bytes'];
   const parameters = services.settings['gateway.path_parameters'];
   const idPaths = services.settings['gateway.api_id_paths'];
   const receiver: ProxyEvents = {
-    maxResponseBytes: services.settings['gateway.response_body_bytes'] || Number.POSITIVE_INFINITY,
+    maxResponseBytes: services.settings['gateway.max_response_body_bytes'] || Number.POSITIVE_INFINITY,
     onHead(call, response) {
       withAnswerHeaders(call, response);
       call.response = response;
@@ -58,13 +58,13 @@ export function createEngine(options: EngineOptions): RequestHandler {
       notifyUpstreamResult(call.chain, call, { status: response.status, failure: '' });
       return runResponseSteps(call.chain, call, response);
     },
-    maxBufferedBytes: services.settings['gateway.held_body_bytes'],
+    maxBufferedBytes: services.settings['gateway.max_buffered_body_bytes'],
     buffersResponse: (call, response) => call.chain !== undefined && buffersResponse(call.chain, call, response),
     bodyCaptures: (call, response) => call.chain && collectBodyCaptures(call.chain, call, response),
     onEnd: (call, complete) => record(call, complete),
     onFailure(call, writer, code, error) {
       if (call.chain) notifyUpstreamResult(call.chain, call, { status: 0, failure: code });
-      if (code !== 'client_gone')
+      if (code !== 'client_disconnected')
         services.log.warn({ api: call.api?.id, code, reason: error.message }, 'upstream failed');
       onUpstreamFailure?.(call, code, error.message);
       deliver(call, writer, refusalFor(call, code));
@@ -97,7 +97,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     if (parameters !== 'pass' && hasMatrixParameters(call.path)) {
       const plainly = router?.find(call.host, stripMatrixParameters(call.path), current.guard);
       if (parameters === 'refuse' || (plainly && plainly.value !== found.value))
-        return deliver(call, writer, refuse(call, 'path_twofold'));
+        return deliver(call, writer, refuse(call, 'path_ambiguous'));
       call.isPathAmbiguous = true;
     }
     call.listenPath = found.listenPath;
@@ -113,7 +113,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     call.enforcedTimeout = undefined;
     call.sign = undefined;
     call.api = api;
-    if (api.unserved) return deliver(call, writer, refuse(call, 'api_unserved'));
+    if (api.unserved) return deliver(call, writer, refuse(call, 'api_unavailable'));
     const route = api.routes === noRoutes ? undefined : api.routes.get(call.innerPath);
     if (route) return answeredBy(call, writer, route);
     const chosen = api.only ?? api.versions.choose(call);
@@ -152,7 +152,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     const child = inService(current.apis.get(apiId));
     // A definition may name any id: only APIs of its own organisation are versions of it.
     if (!child || child.orgId !== call.api!.orgId)
-      return deliver(call, writer, refuse(call, isDefault ? 'version_default_unserved' : 'version_api_unknown'));
+      return deliver(call, writer, refuse(call, isDefault ? 'version_default_unavailable' : 'version_api_unknown'));
     if (++call.versionHops > loopsAllowed)
       return deliver(call, writer, refuse(call, 'loop_too_deep', { limit: loopsAllowed }));
     // The base takes its listen path off, and that of the child was never in the path.
@@ -222,7 +222,7 @@ export function createEngine(options: EngineOptions): RequestHandler {
     if (fault) {
       // Who the caller is cannot be looked up: nobody is let in, and where the database is stays between us.
       services.log.warn({ api: call.api?.id, reason: fault.message }, 'a call needs the database');
-      return deliver(call, writer, refuse(call, 'records_away'));
+      return deliver(call, writer, refuse(call, 'database_unavailable'));
     }
     if (error instanceof Problem && (error.status < 500 || error.status === 503)) {
       call.errorCode = error.code;

@@ -89,7 +89,7 @@ function namedVersions(model: Model, served: readonly Served[], header: string):
       const name = place.read(call);
       if (name === '') return fallback ? told(call, header, own(call, fallback)) : refused(call, withoutName);
       const version = byName.get(name);
-      if (!version && place.mayMean(call, name, it => byName.has(it))) return refused(call, 'path_twofold');
+      if (!version && place.mayMean(call, name, it => byName.has(it))) return refused(call, 'path_ambiguous');
       if (!version && !(fallbackToDefault && fallback)) return refused(call, 'version_unknown');
       if (version || place.mayStripUnknown(name)) place.strip(call, name);
       return version ? own(call, version) : told(call, header, own(call, fallback!));
@@ -127,7 +127,7 @@ function apiVersions(model: Model, served: readonly Served[], header: string): V
       const name = place.read(call);
       if (name === '') {
         if (fallback === '') return refused(call, 'version_missing', true);
-        return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved', true));
+        return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unavailable', true));
       }
       const known = byName(call, name, false);
       if (known) {
@@ -135,10 +135,10 @@ function apiVersions(model: Model, served: readonly Served[], header: string): V
         return known;
       }
       if (place.mayMean(call, name, it => isBase(it) || Object.hasOwn(versions, it)))
-        return refused(call, 'path_twofold', true);
+        return refused(call, 'path_ambiguous', true);
       if (!fallbackToDefault) return refused(call, 'version_api_unknown', true);
       if (place.mayStripUnknown(name)) place.strip(call, name);
-      return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unserved', true));
+      return told(call, header, byName(call, fallback, true) ?? refused(call, 'version_default_unavailable', true));
     },
   };
 }

@@ -62,7 +62,7 @@ export function watchCertificates(options: WatchOptions) {
   }
 
   async function check(): Promise<void> {
-    const ending = await certificates.endingBy(clock.now() + settings['events.certificate_days'] * dayMs);
+    const ending = await certificates.endingBy(clock.now() + settings['events.certificate_expiry_days'] * dayMs);
     if (ending.length === 0) return;
     const byId = new Map(ending.map(it => [JSON.stringify([it.orgId, it.id]), it]));
     for (const stored of await apis.all()) {

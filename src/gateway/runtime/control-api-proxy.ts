@@ -27,7 +27,7 @@ export function withControl(
   const { settings, rpc, log } = tools;
   if (!settings['gateway.control_on_traffic_port']) return next;
   const isClientClaim = createClientClaims(settings['gateway.client_claim_headers']);
-  const mostBytes = settings['management.body_bytes'];
+  const mostBytes = settings['management.max_body_bytes'];
   let underWay = 0;
 
   /** Bodies are held here until they are whole: only those of callers who may send one. */

@@ -4,8 +4,8 @@ import { problem } from '../pipeline/thread-rpc.ts';
 import { together } from '../recording/recent-stats.ts';
 import type { Threads } from './threads.ts';
 
-const ownProblem = problems('traffic_control', {
-  not_forgotten: { status: 503, message: 'Cache invalidation failed' },
+const ownProblem = problems('data_plane', {
+  not_purged: { status: 503, message: 'Cache invalidation failed' },
 });
 
 export interface ControlOptions extends Pick<Threads, 'ask' | 'askAll'> {
@@ -29,7 +29,7 @@ export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): D
         await askAll('forgetResponses', { apiId }, withinMs);
       } catch (cause) {
         if (cause instanceof Problem) throw cause;
-        throw ownProblem.not_forgotten({ cause });
+        throw ownProblem.not_purged({ cause });
       }
     },
   };
@@ -38,7 +38,7 @@ export function trafficControl({ ask: rpc, askAll, settled }: ControlOptions): D
 async function inTime<T>(work: Promise<T>, withinMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(problem.late({ detail: { withinMs } })), withinMs);
+    timer = setTimeout(() => reject(problem.timed_out({ detail: { withinMs } })), withinMs);
   });
   try {
     return await Promise.race([work, late]);

@@ -123,7 +123,7 @@ async function keepingKnown(
   options: Pick<TrafficOptions, 'settings' | 'directory' | 'database' | 'dataKey' | 'log'> & { clock: Clock },
 ) {
   const { settings, directory, database, dataKey, log, clock } = options;
-  if (!database.url || !settings['database.outage_copy']) {
+  if (!database.url || !settings['database.config_backup']) {
     directory.remove(knownFile);
     return async () => undefined;
   }

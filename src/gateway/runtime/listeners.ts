@@ -44,7 +44,7 @@ export function createListeners(options: ListenersOptions) {
 
   const shared = {
     silenceMs: settings['gateway.headers_timeout_ms'],
-    connections: settings['gateway.connections'],
+    connections: settings['gateway.max_connections'],
     connectMs: settings['upstream.connect_timeout_ms'],
   };
   const onFault = (api: Api, error: Error) =>

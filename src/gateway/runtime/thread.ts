@@ -151,7 +151,7 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
       outbound: through,
       clock: systemClock,
       log,
-      defaultTtlSeconds: settings['discovery.cache_seconds'],
+      defaultTtlSeconds: settings['discovery.cache_ttl_seconds'],
     });
   const serviceDiscovery = createRegistries(tokens.tools.outbound);
   const networkTools = createNetworkTools({
@@ -201,10 +201,10 @@ async function run(data: ThreadData, port: MessagePort): Promise<void> {
   const pools = createUpstreamPools({
     connectTimeoutMs: settings['upstream.connect_timeout_ms'],
     headersTimeoutMs: settings['upstream.timeout_ms'],
-    maxConnections: settings['upstream.connections'],
-    maxStreams: settings['upstream.streams'],
-    maxWaiting: settings['upstream.max_waiting'],
-    waitTimeoutMs: settings['upstream.wait_timeout_ms'],
+    maxConnections: settings['upstream.max_connections'],
+    maxStreams: settings['upstream.max_streams'],
+    maxWaiting: settings['upstream.max_queued_requests'],
+    waitTimeoutMs: settings['upstream.queue_timeout_ms'],
     maxSharePercent: settings['upstream.max_share_percent'],
     prereadBytes: settings['upstream.body_preread_bytes'],
     maxPrereadBytes: settings['upstream.body_preread_total_bytes'],

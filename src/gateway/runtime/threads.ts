@@ -16,13 +16,13 @@ import { type Prepared, prepareThread } from './preload-thread.ts';
 import type { Tells, ThreadData, Told, TrafficAnswers } from './thread.ts';
 import { checkTrafficSettings } from './validate-settings.ts';
 
-export const problem = problems('traffic', {
+export const problem = problems('data_plane', {
   port_taken: {
     status: 500,
     message: 'Port {port} on {host} is taken: stop what listens there, or set GW_GATEWAY_PORT',
   },
   cannot_listen: { status: 500, message: 'Cannot listen on {host}:{port}: {reason}' },
-  changes_unread: {
+  config_not_loaded: {
     status: 503,
     message:
       'Traffic is served as it was, without the newest changes: {reason}. They are read as soon as that works again',
@@ -204,10 +204,10 @@ export async function startThreads(options: ThreadsOptions): Promise<Threads> {
     },
     ask(name, given, withinMs) {
       const [first] = threads;
-      return first ? first.asking.call(name, given, withinMs) : Promise.reject(asksProblem.no_traffic());
+      return first ? first.asking.call(name, given, withinMs) : Promise.reject(asksProblem.no_threads());
     },
     askAll(name, given, withinMs) {
-      if (threads.size === 0) return Promise.reject(asksProblem.no_traffic());
+      if (threads.size === 0) return Promise.reject(asksProblem.no_threads());
       return Promise.all([...threads].map(({ asking }) => asking.call(name, given, withinMs)));
     },
     close,
@@ -220,7 +220,7 @@ function refreshed({ worker, answered }: Thread, ask: number): Promise<void> {
       clearTimeout(timer);
       answered.delete(ask);
       if (reason === undefined) resolve();
-      else reject(problem.changes_unread({ detail: { reason } }));
+      else reject(problem.config_not_loaded({ detail: { reason } }));
     };
     const timer = setTimeout(done, refreshWithinMs, `a thread has not answered for ${refreshWithinMs} ms`);
     answered.set(ask, done);

@@ -8,11 +8,11 @@ import { compileOverrideRules } from '../steps/error-overrides/rules.ts';
 const problem = problems('settings', {
   message_unknown: {
     status: 500,
-    message: 'gateway.messages: no refusal has the code {code}; see docs/reference/refusals.md',
+    message: 'gateway.error_messages: no refusal has the code {code}; see docs/reference/refusals.md',
   },
-  message_of_definitions: { status: 500, message: 'gateway.messages: definitions choose the words of {code}' },
+  message_of_definitions: { status: 500, message: 'gateway.error_messages: definitions choose the words of {code}' },
   override_unreadable: { status: 500, message: 'gateway.error_overrides: {reason}' },
-  names_alike: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
+  names_equal: { status: 500, message: 'gateway.health_name, gateway.ready_name and `live` must be three names' },
   control_without_traffic: {
     status: 500,
     message:
@@ -26,12 +26,12 @@ const wordsOfDefinitions: ReadonlySet<string> = new Set(['signature_invalid']);
 
 /** What a row cannot tell by itself. A setting that would do nothing is refused, so that nobody relies on it. */
 export function checkTrafficSettings(settings: Settings): void {
-  for (const code of Object.keys(settings['gateway.messages'])) {
+  for (const code of Object.keys(settings['gateway.error_messages'])) {
     if (wordsOfDefinitions.has(code)) throw problem.message_of_definitions({ detail: { code } });
     if (!Object.hasOwn(refusals, code)) throw problem.message_unknown({ detail: { code } });
   }
   const names = new Set([settings['gateway.health_name'], settings['gateway.ready_name'], 'live']);
-  if (names.size < 3) throw problem.names_alike();
+  if (names.size < 3) throw problem.names_equal();
   if (settings['keys.force_lifetime'] && settings['keys.lifetime_seconds'] === 0) throw problem.lifetime_missing();
   validateExtraPorts(settings);
   checkOverrides(settings);

@@ -5,7 +5,7 @@ import { problems } from '#base/problems.ts';
 import { normalizeHostHeader } from '../http/request-head.ts';
 
 export const problem = problems('tls', {
-  half_a_certificate: {
+  certificate_incomplete: {
     status: 500,
     message: 'gateway.tls.certificate_file and gateway.tls.key_file go together: one of them is not set',
   },
@@ -43,7 +43,7 @@ export interface Secured {
 
 export function createSecured(options: SecuredOptions): Secured {
   const { certificateFile, keyFile } = options;
-  if ((certificateFile === '') !== (keyFile === '')) throw problem.half_a_certificate();
+  if ((certificateFile === '') !== (keyFile === '')) throw problem.certificate_incomplete();
   const minVersion = options.oldest === '1.3' ? 'TLSv1.3' : 'TLSv1.2';
   const contexts = new WeakMap<ServerIdentity, SecureContext>();
   const servers = new Set<Server>();

@@ -96,9 +96,9 @@ function made({ model, version, services }: StepContext) {
   const { responseCache, settings, clock } = services;
   const apiId = model.identity.id;
   const keys = createCacheKeys(model, version);
-  const most = settings['cache.entry_bytes'];
-  const heldBytes = settings['gateway.held_body_bytes'];
-  const callersDecide = settings['cache.caller_control'];
+  const most = settings['cache.max_entry_bytes'];
+  const heldBytes = settings['gateway.max_buffered_body_bytes'];
+  const callersDecide = settings['cache.honour_request_cache_control'];
   const { addToResponse: tellLimits } = createRateLimitHeaders(settings);
   const flying = createCoalescer<Brought>({ clock, waitTimeoutMs: waitMs, maxWaiters: mostWaiting });
   const pending = new WeakMap<Exchange, Pending>();
@@ -161,7 +161,7 @@ function made({ model, version, services }: StepContext) {
 
   function missed(call: Exchange, rules: CacheRules, place: Place): MaybePromise<StepResult> {
     const wants = callersDecide ? parseRequestCacheControl(call.headers) : undefined;
-    if (wants?.onlyIfCached) return refuse(call, 'not_cached');
+    if (wants?.onlyIfCached) return refuse(call, 'cache_entry_missing');
     const headers = new HeaderList(call.headers.flat.slice());
     // Whoever wants a new answer does not want the one that is already on its way.
     const boarded = place.entry ? undefined : flying.join(flightOf(place));

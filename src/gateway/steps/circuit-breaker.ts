@@ -22,7 +22,7 @@ export const circuitBreakerStep: Step = {
     return {
       request(call) {
         const breaker = matcher.find(call)?.breaker;
-        return !breaker || breaker.allows(call) ? undefined : refuse(call, 'breaker_open');
+        return !breaker || breaker.allows(call) ? undefined : refuse(call, 'circuit_breaker_open');
       },
       onUpstreamResult(call, result) {
         const breaker = matcher.find(call)?.breaker;
@@ -33,7 +33,7 @@ export const circuitBreakerStep: Step = {
 };
 
 /** What the caller, or the gateway itself, brought about says nothing of the upstream. */
-const upstreamFailures: ReadonlySet<string> = new Set(['upstream_timeout', 'upstream_lookup', 'upstream_failed']);
+const upstreamFailures: ReadonlySet<string> = new Set(['upstream_timeout', 'upstream_dns_failed', 'upstream_failed']);
 
 function recordResult(breaker: CircuitBreaker, call: Exchange, { status, failure }: UpstreamResult): void {
   if (failure === '' && status < 500) breaker.recordSuccess(call);

@@ -16,7 +16,7 @@ export const contextVariablesStep: Step = {
   name: 'context-variables',
   build({ model, services: { settings } }) {
     if (!model.contextVariables.enabled) return undefined;
-    const maxBytes = settings['gateway.held_body_bytes'];
+    const maxBytes = settings['gateway.max_buffered_body_bytes'];
     return {
       request(call) {
         const context = describeRequest(call);

@@ -12,7 +12,7 @@ export const keyStateStep: Step = {
       request(call) {
         if (call.skipsAuth) return undefined;
         const { session } = call;
-        if (!session) return refuse(call, 'no_session');
+        if (!session) return refuse(call, 'session_missing');
         if (session.inactive)
           return deny(services, call, 'key_inactive', call.keyHash, 'Attempted access from inactive key.');
         if (isExpired(session, services.clock.now()))

@@ -29,7 +29,7 @@ export const pathParametersStep: Step = {
         const same =
           matchedAsSent.length === matchedStripped.length &&
           matchedAsSent.every((entry, i) => entry === matchedStripped[i]);
-        return same ? undefined : refuse(call, 'path_twofold');
+        return same ? undefined : refuse(call, 'path_ambiguous');
       },
     };
   },

@@ -43,7 +43,7 @@ function buildRequestTransform(matcher: ReturnType<Transforms>, { services }: St
     const isBound = !(error instanceof ContentCodingError) && error.isLimitExceeded;
     if (passesFailures && !isBound) return undefined;
     if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
-      return refuse(call, isBound ? 'request_transform_bound' : 'request_transform_failed');
+      return refuse(call, isBound ? 'request_transform_limit' : 'request_transform_failed');
     const code = isBound ? 'request_values_exceeded' : 'request_body_unreadable';
     return refuse(call, code, { detail: error.message });
   }

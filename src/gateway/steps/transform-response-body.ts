@@ -52,7 +52,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
   ): void {
     log.warn({ api: call.api?.id, endpoint: path, reason: error.message }, 'response body transform failed');
     if (!(error instanceof ContentCodingError) && error.isLimitExceeded)
-      return replaceWithError(call, response, 'response_transform_bound');
+      return replaceWithError(call, response, 'response_transform_limit');
     if (isLenient) return;
     if (!(error instanceof ContentCodingError || error instanceof InvalidBody))
       return replaceWithError(call, response, 'response_transform_failed');
@@ -89,7 +89,7 @@ function buildResponseTransform(matcher: ReturnType<Transforms>, context: StepCo
     } catch (error) {
       if (error instanceof ContentCodingError) fail(call, response, transform, error);
       else if ((error as { code?: string }).code === problem.too_large.code)
-        replaceWithError(call, response, 'answer_too_large');
+        replaceWithError(call, response, 'response_too_large');
       else throw error;
     }
   }

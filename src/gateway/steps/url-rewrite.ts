@@ -22,7 +22,7 @@ export const urlRewriteStep: Step = {
     const entries = version.endpoints.urlRewrite.map(entry => compileRewrite(entry, context));
     const endpoints = createEndpointMatcher(entries, { ...context, settings: services.settings });
     if (!endpoints) return undefined;
-    const maxBytes = services.settings['gateway.held_body_bytes'];
+    const maxBytes = services.settings['gateway.max_buffered_body_bytes'];
     return {
       request(call) {
         const rewrite = endpoints.find(call);

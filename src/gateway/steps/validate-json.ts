@@ -24,8 +24,8 @@ export const validateJsonStep: Step = {
     }));
     const matcher = createEndpointMatcher(entries, { model, version, settings: services.settings });
     if (!matcher) return undefined;
-    const maxBodyBytes = services.settings['gateway.held_body_bytes'];
-    const maxValues = services.settings['gateway.body_values'];
+    const maxBodyBytes = services.settings['gateway.max_buffered_body_bytes'];
+    const maxValues = services.settings['gateway.max_body_values'];
     return {
       request(call) {
         const entry = matcher.find(call);

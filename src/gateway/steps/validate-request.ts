@@ -37,12 +37,12 @@ export const validateRequestStep: Step = {
         (entry, { item, operation }) => ({
           status: entry.errorResponseCode || 422,
           parameters: collectParameters(item, operation, document).map(it => compileParameterValidator(it, document)),
-          body: compileBodyValidator(operation, document, services.settings['gateway.body_values']),
+          body: compileBodyValidator(operation, document, services.settings['gateway.max_body_values']),
         }),
       );
     });
     if (!find) return undefined;
-    const maxBodyBytes = services.settings['gateway.held_body_bytes'];
+    const maxBodyBytes = services.settings['gateway.max_buffered_body_bytes'];
     return {
       request(call) {
         const found = find(call);

@@ -45,7 +45,7 @@ export function createBodyTransforms(
   parse: ParseBody,
   texts?: TemplateOptions['parseText'],
 ): EndpointMatcher<BodyTransform> | undefined {
-  const maxValues = services.settings['gateway.body_values'];
+  const maxValues = services.settings['gateway.max_body_values'];
   const showsContext = model.contextVariables.enabled;
   const entries = configs.map(config => {
     const template = compileBodyTemplate(config, services, texts);
@@ -61,7 +61,7 @@ export function createBodyTransforms(
 }
 
 function createRenderer(template: Template, showsSession: boolean, showsContext: boolean, { settings }: StepServices) {
-  const bounds = { maxSteps: settings['templates.steps'], maxBytes: settings['gateway.held_body_bytes'] };
+  const bounds = { maxSteps: settings['templates.max_steps'], maxBytes: settings['gateway.max_buffered_body_bytes'] };
   // A session is shared by the calls of its key: a template that changes maps gets its own.
   const isolate: <T>(value: T) => T = template.mutatesData ? structuredClone : value => value;
   return (call: Exchange, body: BodyData): Buffer => {

@@ -38,8 +38,8 @@ export interface DecompressionBounds {
 }
 
 export const decompressionBounds = (settings: Settings): DecompressionBounds => ({
-  maxBytes: settings['gateway.held_body_bytes'],
-  maxRatio: settings['gateway.unpack_ratio'],
+  maxBytes: settings['gateway.max_buffered_body_bytes'],
+  maxRatio: settings['gateway.max_decompression_ratio'],
 });
 
 /** Decodes `Content-Encoding` (RFC 9110 section 8.4); inflating stops at the first byte beyond a bound. */

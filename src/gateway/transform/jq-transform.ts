@@ -31,12 +31,12 @@ export function createJqTransforms(
 ): EndpointMatcher<BodyTransform> | undefined {
   const { settings } = services;
   const bounds = {
-    maxSteps: settings['templates.steps'],
+    maxSteps: settings['templates.max_steps'],
     maxOutputs: 1,
     depth: maxDepth,
-    maxBytes: settings['gateway.held_body_bytes'],
+    maxBytes: settings['gateway.max_buffered_body_bytes'],
   };
-  const maxValues = settings['gateway.body_values'];
+  const maxValues = settings['gateway.max_body_values'];
   const isLenient = direction === 'response' && settings['transforms.on_failure'] === 'pass';
   const showsContext = model.contextVariables.enabled;
   const entries = configs.map(({ path, method, filter: source }) => {

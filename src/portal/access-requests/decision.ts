@@ -16,7 +16,7 @@ export const isClaimed = ({ ClaimedAt }: StoredAccessRequest, nowMs: number) => 
 
 function refuseDecided(request: StoredAccessRequest, nowMs: number): void {
   if (request.Status !== 'pending') throw problem.not_pending({ detail: { status: request.Status } });
-  if (isClaimed(request, nowMs)) throw problem.being_decided();
+  if (isClaimed(request, nowMs)) throw problem.approval_in_progress();
 }
 
 /**

@@ -49,7 +49,7 @@ export const deleteAccessRequest = operation({
   about: 'Revokes the credentials of a request, then removes it.',
   params,
   returns: okResponse,
-  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
   async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
     audit(String(access_request_id));
     await removeRequests([present(await tools.portal.accessRequests.get(access_request_id), 'Access request')], tools);
@@ -68,8 +68,8 @@ export const approveAccessRequest = operation({
   problems: [
     problem.unknown,
     problem.not_pending,
-    problem.being_decided,
-    problem.provider_away,
+    problem.approval_in_progress,
+    problem.provider_unavailable,
     problem.provider_refused,
   ],
   async handle({ params: { access_request_id }, audit }, tools: DecisionTools) {
@@ -87,7 +87,7 @@ export const rejectAccessRequest = operation({
   about: 'Rejects a pending request.',
   params,
   returns: okMessageResponse,
-  problems: [problem.unknown, problem.not_pending, problem.being_decided],
+  problems: [problem.unknown, problem.not_pending, problem.approval_in_progress],
   async handle({ params: { access_request_id }, audit }, tools: Pick<PortalTools, 'portal' | 'records' | 'clock'>) {
     audit(String(access_request_id));
     await rejectRequest(access_request_id, tools);

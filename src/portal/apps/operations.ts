@@ -140,7 +140,7 @@ export const deleteApp = operation({
   about: 'Removes an app with its requests; its keys stop working at once.',
   params,
   returns: okResponse,
-  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
   async handle({ params: { app_id }, audit }, tools: DecisionTools) {
     const { portal } = tools;
     audit(String(app_id));
@@ -169,7 +169,7 @@ export const provisionApp = operation({
   params,
   body: Provision,
   returns: okMessageResponse.extend({ AccessRequestID: z.int() }),
-  problems: [problem.unknown, problem.quota_exceeded, problem.provider_away, problem.provider_refused],
+  problems: [problem.unknown, problem.quota_exceeded, problem.provider_unavailable, problem.provider_refused],
   async handle({ params: { app_id }, body, audit }, tools: DecisionTools) {
     audit(String(app_id));
     const app = present(await tools.portal.apps.get(app_id), 'App', 'unknown');

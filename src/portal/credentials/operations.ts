@@ -69,7 +69,7 @@ export const deleteAppAccessRequest = operation({
   about: 'Revokes the credentials of a request, then removes it.',
   params: ofRequest,
   returns: okResponse,
-  problems: [problem.unknown, problem.provider_away, problem.provider_refused],
+  problems: [problem.unknown, problem.provider_unavailable, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.access_request_id));
     await removeRequests([await requireRequest(params, tools, 'unknown')], tools);
@@ -115,7 +115,7 @@ export const deleteCredential = operation({
   about: 'Revokes a credential: its key stops working at once. The request stays.',
   params: ofCredential,
   returns: okResponse,
-  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.credential_id));
     const { request, credential } = await requireCredential(params, tools);
@@ -132,7 +132,7 @@ export const rotateCredential = operation({
   about: 'Gives a credential a new key with the same rights; the old one stops working at once.',
   params: ofCredential,
   returns: okMessageResponse,
-  problems: [problem.unknown, problem.rotated_already, problem.provider_away, problem.provider_refused],
+  problems: [problem.unknown, problem.rotated_already, problem.provider_unavailable, problem.provider_refused],
   async handle({ params, audit }, tools: RemovalTools) {
     audit(String(params.credential_id));
     const { request, credential } = await requireCredential(params, tools, 'unknown');

@@ -25,7 +25,7 @@ import {
 const declared = { surface: 'portal', noun: 'plans', permission: 'secret' } as const;
 const params = z.object({ plan_id: portalId });
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
-const failures = [problem.provider_refused, problem.provider_away] as const;
+const failures = [problem.provider_refused, problem.provider_unavailable] as const;
 
 async function loadPlanView(plan: StoredPlan, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
   return toPlanView(plan, partnersOf(await catalogues.plans.leftOf([plan.ID]), plan.ID));

@@ -21,7 +21,7 @@ import {
 const declared = { surface: 'portal', noun: 'products', permission: 'secret' } as const;
 const params = z.object({ product_id: portalId });
 type Tools = Pick<PortalTools, 'portal' | 'controlPlane' | 'records' | 'clock'>;
-const failures = [problem.provider_refused, problem.provider_away, problem.product_exists] as const;
+const failures = [problem.provider_refused, problem.provider_unavailable, problem.product_exists] as const;
 
 async function loadProductView(product: StoredProduct, { portal: { catalogues } }: Pick<PortalTools, 'portal'>) {
   const catalogueIds = partnersOf(await catalogues.products.leftOf([product.ID]), product.ID);
@@ -142,7 +142,7 @@ export const deleteProduct = operation({
   about: 'Removes a product and its access policy: credentials lose its APIs at once.',
   params,
   returns: okResponse,
-  problems: [problem.not_found, problem.provider_refused, problem.provider_away],
+  problems: [problem.not_found, problem.provider_refused, problem.provider_unavailable],
   async handle({ params: { product_id }, audit }, tools: Tools) {
     const { portal, records } = tools;
     const { ID, ReferenceID, ProviderID } = present(await portal.products.get(product_id), 'Product');

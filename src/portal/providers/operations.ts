@@ -112,7 +112,7 @@ function applyConfiguration(provider: StoredProvider, { MetaData: sent }: Provid
   const { Secret, ...rest } = sent;
   const MetaData = preserveOrganisation(provider.MetaData, rest, defaultOrgId);
   if (Secret !== maskedSecret) return { MetaData, Secret };
-  if (originOf(MetaData.URL) !== originOf(provider.MetaData.URL)) throw problem.secret_again();
+  if (originOf(MetaData.URL) !== originOf(provider.MetaData.URL)) throw problem.secret_required();
   return { MetaData, Secret: provider.Secret };
 }
 
@@ -126,7 +126,12 @@ export const updateProvider = operation({
   params,
   body: ProviderChange,
   returns: PortalProvider,
-  problems: [problem.unknown, problem.secret_again, problem.provider_elsewhere, problem.provider_organisation_fixed],
+  problems: [
+    problem.unknown,
+    problem.secret_required,
+    problem.provider_url_missing,
+    problem.provider_organisation_fixed,
+  ],
   async handle({ params: { provider_id }, body, audit }, { portal, clock, ...tools }: Tools) {
     const before = present(await portal.providers.get(provider_id), 'Provider', 'unknown');
     const { ID } = before;
@@ -152,7 +157,7 @@ export const deleteProvider = operation({
   params,
   query: z.object({ force: lenientBool.optional().describe('Goes on when the provider cannot be reached') }),
   returns: okResponse,
-  problems: [problem.not_found, problem.provider_away, problem.provider_refused],
+  problems: [problem.not_found, problem.provider_unavailable, problem.provider_refused],
   async handle({ params: { provider_id }, query, audit }, tools: SyncTools) {
     const { portal } = tools;
     const { ID } = present(await portal.providers.get(provider_id), 'Provider');

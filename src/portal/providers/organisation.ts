@@ -30,7 +30,7 @@ export async function resolveOrganisation(metaData: MetaData, tools: ProviderOrg
 /** The next configuration of a provider, or a problem where it would read another organisation of this installation. */
 export function preserveOrganisation(before: MetaData, next: MetaData, defaultOrgId: string): MetaData {
   if (!isLocal(next)) return next;
-  if (!isLocal(before)) throw problem.provider_elsewhere();
+  if (!isLocal(before)) throw problem.provider_url_missing();
   const OrgID = before.OrgID || defaultOrgId;
   if (next.OrgID !== '' && next.OrgID !== OrgID) throw problem.provider_organisation_fixed();
   return { ...next, OrgID };

@@ -6,7 +6,7 @@ import type { StoredProvider } from './schema.ts';
 
 export type ProviderClientTools = Pick<PortalTools, 'portal' | 'controlPlane'>;
 
-const failures = new Set([problem.provider_away.code, problem.provider_refused.code, problem.sync_failed.code]);
+const failures = new Set([problem.provider_unavailable.code, problem.provider_refused.code, problem.sync_failed.code]);
 
 /** Whether something failed at the provider rather than here. */
 export const isProviderFailure = (error: unknown): error is Problem =>
@@ -21,7 +21,7 @@ export async function callProvider<T>(
   try {
     return await work(controlPlane(provider));
   } catch (error) {
-    if (error instanceof Problem && error.code === problem.provider_away.code)
+    if (error instanceof Problem && error.code === problem.provider_unavailable.code)
       await portal.providers.change(provider.ID, it => ({ ...it, Status: 'Down' }));
     throw error;
   }

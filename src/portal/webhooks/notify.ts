@@ -96,7 +96,7 @@ export function createPortalNotifier({ webhooks, deliveries, vault, clock, setti
     await deliveries.add(
       subscribers.map(hook => buildDelivery(hook, event, payload)),
       nowMs,
-      settings['events.queue'],
+      settings['events.max_queued'],
     );
   };
 }

@@ -89,7 +89,7 @@ const trust: readonly Effect[] = [
   {
     rows: 'jwt.keySets jwt.keySets[].url jwt.keySets[].cacheTimeout',
     promise: 'keys of any key set named are trusted for as long as each is remembered',
-    settings: { 'jwks.refresh_pause_seconds': '0' },
+    settings: { 'jwks.min_refresh_seconds': '0' },
     ...tokens(at => {
       const { first, second } = pagesOf(at);
       publishes(at.upstream, { [first]: () => keySet('other', stranger.publicKey), [second]: () => keySet() });

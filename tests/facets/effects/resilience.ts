@@ -9,7 +9,7 @@ import type { Effect, Ground, Served } from '../effect.ts';
 /** Upstreams: where they are, how they do, how long they may take. */
 
 /** Hosts are tested often, and what a registry says is believed for long where a definition does not say. */
-const settings = { 'uptime.interval_ms': '50', 'uptime.failures': '1', 'discovery.cache_seconds': '3600' };
+const settings = { 'uptime.interval_ms': '50', 'uptime.failures': '1', 'discovery.cache_ttl_seconds': '3600' };
 const upstream = (more: JsonObject) => ({ x: { upstream: more } });
 /** Servers of an effect by the id of its API. */
 const servers = new Map<string, Upstream>();

@@ -98,7 +98,7 @@ export async function issueToken(
 ): Promise<IssuedToken> {
   const { settings, clock } = services;
   const nowMs = clock.now();
-  const longest = toUnixSeconds(nowMs) + settings['oauth.token_seconds'];
+  const longest = toUnixSeconds(nowMs) + settings['oauth.token_ttl_seconds'];
   const expires = until === undefined ? longest : Math.min(longest, until);
   const accessToken = formatKeyId(grant.orgId, createPublicId());
   const refreshToken = withRefresh ? createSecretText() : undefined;
@@ -113,7 +113,7 @@ export async function issueToken(
         {
           kind: 'refresh',
           token: refreshToken,
-          expiresAtMs: nowMs + settings['oauth.refresh_token_seconds'] * 1000,
+          expiresAtMs: nowMs + settings['oauth.refresh_token_ttl_seconds'] * 1000,
           key: { ...key, expires: until ?? 0, ...(proof && { basic_auth_data: { password: proof } }) },
         },
       ]

@@ -30,7 +30,7 @@ describe('the OAuth provider', () => {
     ...more,
   });
   before(async () => {
-    bench = await openBench({ 'gateway.secret': gatewaySecret, 'oauth.notice_pause_seconds': '0' });
+    bench = await openBench({ 'gateway.secret': gatewaySecret, 'oauth.notification_retry_seconds': '0' });
     api = await bench.compile(definition());
     await bench.policy({ id: 'shop-policy', access_rights: rights, rate: 5, per: 1, meta_data: { plan: 'p' } });
     await bench.policy({ id: 'closed', state: 'draft', access_rights: rights, rate: 5, per: 1 });

@@ -53,7 +53,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
   const notifier = createTokenNotifier({
     outbound: services.outbound,
     log,
-    retryDelayMs: settings['oauth.notice_pause_seconds'] * 1000,
+    retryDelayMs: settings['oauth.notification_retry_seconds'] * 1000,
   });
   const failures = createCredentialFailures(services);
   let sweptAtMs = 0;
@@ -127,7 +127,7 @@ export function createOauthProvider(given: Omit<ProviderServices, 'passwords'>):
   async function grantCode(wanted: Wanted, key: RightsKey): Promise<ConsentResult> {
     const { provider, client, asked, redirect, challenge, scope, state } = wanted;
     const code = createCode();
-    const expiresAtMs = clock.now() + settings['oauth.code_seconds'] * 1000;
+    const expiresAtMs = clock.now() + settings['oauth.code_ttl_seconds'] * 1000;
     const owner = {
       orgId: provider.orgId,
       apiId: provider.apiId,

@@ -16,7 +16,7 @@ export function createCredentialFailures({
   clock,
   log,
 }: Pick<ProviderServices, 'settings' | 'clock' | 'log'>) {
-  const maxFailures = settings['management.failures_per_minute'];
+  const maxFailures = settings['management.max_auth_failures_per_minute'];
   const secrets = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
   const clients = createFailureCounter({ maxFailures, windowMs, maxKeys }, clock);
 

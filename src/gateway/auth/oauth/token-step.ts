@@ -21,7 +21,7 @@ export const oauthTokenStep: Step = {
     }
 
     function finish(call: Exchange, { known }: CachedToken, client: CachedClient | undefined): StepResult {
-      if (!client) return refuse(call, 'oauth_client_gone');
+      if (!client) return refuse(call, 'oauth_client_revoked');
       if (setsIdentity) setIdentity(call, known, 'oauth');
       return undefined;
     }

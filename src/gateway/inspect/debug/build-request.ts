@@ -47,7 +47,7 @@ export function arrived({ request, address }: DebugAsked, api: Api, world: Snaps
       mayOmitHost: false,
       body: () => (body.length > 0 ? bodyFromBytes(body) : noBody()),
     },
-    { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.header_count'] } },
+    { clock, paths, clientAddress, isClientClaim, limits: { headers: settings['gateway.max_headers'] } },
   );
   return { call, method, target, headers, body };
 }

@@ -21,7 +21,7 @@ import { createTrace } from './trace.ts';
 const problem = problems('debug', {
   spec_missing: { status: 400, message: 'Spec field is missing' },
   request_missing: { status: 400, message: 'Request field is missing' },
-  unbuilt: { status: 400, message: 'error' },
+  chain_not_built: { status: 400, message: 'error' },
 });
 
 export interface DebugTools {
@@ -46,7 +46,7 @@ export const debugApi = operation({
   permission: 'secret',
   body: DebugWrite,
   returns: DebugShown,
-  problems: [problem.spec_missing, problem.request_missing, problem.unbuilt, asksProblem.no_traffic],
+  problems: [problem.spec_missing, problem.request_missing, problem.chain_not_built, asksProblem.no_threads],
   async handle({ body: { oas, spec, request }, address, audit }, services: DebugTools) {
     const given = oas ?? spec ?? undefined;
     if (given === undefined) throw problem.spec_missing();
@@ -64,7 +64,7 @@ export const debugApi = operation({
   },
 });
 
-const unbuilt = (logs: string) => problem.unbuilt({ detail: { members: { response: '', logs } } });
+const unbuilt = (logs: string) => problem.chain_not_built({ detail: { members: { response: '', logs } } });
 
 function faultLines(faults: readonly string[], clock: Clock): string {
   const trace = createTrace(clock, { id: '', name: '', orgId: '' });

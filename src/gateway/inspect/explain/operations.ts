@@ -24,7 +24,7 @@ export const getExplanation = operation({
     id: z.string(),
     logs: z.string().describe('One JSON object in each line: every step, what it decided and why'),
   }),
-  problems: [problem.unknown, asksProblem.no_traffic],
+  problems: [problem.unknown, asksProblem.no_threads],
   async handle({ params: { explanationId: id } }, { askAllTraffic }: { askAllTraffic: RpcBroadcast<TrafficAnswers> }) {
     const found = await askAllTraffic('explanation', { id }, withinMs);
     const logs = found.find(it => it !== '');

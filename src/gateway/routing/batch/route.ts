@@ -27,16 +27,16 @@ interface Result {
 export function batchRoutes({ model, services }: RouteContext): [path: string, route: Route][] {
   if (!model.batch.enabled) return [];
   const { settings, clock } = services;
-  const bytes = settings['gateway.batch_bytes'];
-  const most = settings['gateway.batch_requests'];
-  const maxValues = settings['gateway.body_values'];
+  const bytes = settings['gateway.max_batch_bytes'];
+  const most = settings['gateway.max_batch_requests'];
+  const maxValues = settings['gateway.max_body_values'];
   const timeoutMs = settings['gateway.batch_timeout_ms'];
   const options: ArrivalOptions = {
     clock,
     paths: pathRulesOf(settings),
     clientAddress: createClientAddressResolver([]),
     isClientClaim: createClientClaims(settings['gateway.client_claim_headers']),
-    limits: { headers: settings['gateway.header_count'] },
+    limits: { headers: settings['gateway.max_headers'] },
   };
 
   async function batch(whole: Exchange, inside: Inside): Promise<GatewayResponse> {

@@ -7,7 +7,7 @@ import { tryUnwrapDataKey } from '#storage/meta.ts';
 import { migrations } from '#storage/migrations/list.ts';
 import { joined, type Known, type Part } from './config-backup.ts';
 
-export const problem = problems('known', {
+export const problem = problems('config_backup', {
   unusable: { status: 500, message: 'What was last known of the traffic cannot be used: {reason}' },
   another_database: {
     status: 503,

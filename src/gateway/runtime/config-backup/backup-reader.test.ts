@@ -31,7 +31,7 @@ const database: Reader = {
   },
   close: async () => undefined,
 };
-const away = { code: 'database.away', status: 503 };
+const away = { code: 'database.unavailable', status: 503 };
 
 test('until the database is there the known answers, and what is not known is refused without asking it', async () => {
   const { access, reader, arrived } = lentBy(database, known);

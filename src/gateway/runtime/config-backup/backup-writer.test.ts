@@ -15,7 +15,7 @@ import { readKnown } from './backup-file.ts';
 import { startKeeping } from './backup-writer.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'gw-known-'));
-const path = join(directory, 'traffic.known');
+const path = join(directory, 'config-backup.sealed');
 const dataKey = createDataKey();
 const vault = createVault(dataKey);
 const lines: string[] = [];

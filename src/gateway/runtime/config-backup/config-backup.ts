@@ -2,7 +2,7 @@ import type { CertificateRow, FoundKeyRow } from '../../auth/store.ts';
 import { noGrants, type StoredGrants } from '../../pipeline/tenant-grants.ts';
 
 /** In the data directory. */
-export const knownFile = 'traffic.known';
+export const knownFile = 'config-backup.sealed';
 
 /** What traffic is made of, as it stands in the records: enough to serve it while the database does not answer. */
 export interface Known {

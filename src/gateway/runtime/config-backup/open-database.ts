@@ -36,7 +36,7 @@ export async function openDatabase(options: OpeningOptions): Promise<OpenedDatab
     return await reached(options, async (records, dataKey) => ({ records, dataKey }));
   } catch (error) {
     const { url } = options.records;
-    if (!url || !options.mayWait || toDatabaseProblem(error)?.code !== problem.away.code) throw error;
+    if (!url || !options.mayWait || toDatabaseProblem(error)?.code !== problem.unavailable.code) throw error;
     // Loaded by those who have to wait.
     const { waitWithKnown } = await import('./offline-start.ts');
     const waiting = await waitWithKnown(options, url, (error as Error).message);
